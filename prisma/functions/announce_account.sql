@@ -1,0 +1,19 @@
+-- After a change of an internal account's spendable balance, or of an external account's status: its event.
+create or replace function announce_account() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.kind = 'INTERNAL' then
+    if tg_op = 'UPDATE' and (new.posted, new.held) is distinct from (old.posted, old.held) then
+      insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
+      values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
+              old.posted - old.held, new.posted - new.held, account_snapshot(new));
+    end if;
+  elsif tg_op = 'INSERT' or new.status is distinct from old.status then
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, snapshot)
+    values (new.platform_id, uuid_v7(), 'EXTERNAL_ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
+            case tg_op when 'UPDATE' then old.status end, new.status, account_snapshot(new));
+  end if;
+  return null;
+end
+$$;

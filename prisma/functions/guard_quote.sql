@@ -1,0 +1,24 @@
+-- Before update on quote: only the status moves, and only along quote_move. What was priced and promised stays.
+create or replace function guard_quote() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.platform_id, new.id, new.created_at, new.expires_at, new.transaction_id, new.customer_id,
+      new.source_kind, new.source_account_id, new.destination_kind, new.destination_account_id, new.destination_uma_address,
+      new.sending_currency, new.receiving_currency, new.total_sending_amount, new.total_receiving_amount,
+      new.exchange_rate, new.fees_included, new.platform_fee)
+     is distinct from
+     (old.platform_id, old.id, old.created_at, old.expires_at, old.transaction_id, old.customer_id,
+      old.source_kind, old.source_account_id, old.destination_kind, old.destination_account_id, old.destination_uma_address,
+      old.sending_currency, old.receiving_currency, old.total_sending_amount, old.total_receiving_amount,
+      old.exchange_rate, old.fees_included, old.platform_fee) then
+    raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
+  end if;
+  if not exists (select from quote_move m where m."from" = old.status and m."to" = new.status) then
+    raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  return new;
+end
+$$;

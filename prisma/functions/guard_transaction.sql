@@ -1,0 +1,28 @@
+-- Before update on transaction: the status moves along transaction_move, sides and sent amount stay, and the moments of
+-- settlement and refund are taken from the database's clock.
+create or replace function guard_transaction() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
+      new.received_currency, new.source_account_id, new.reference)
+     is distinct from
+     (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
+      old.received_currency, old.source_account_id, old.reference) then
+    raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
+  end if;
+  if not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
+    raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  if new.status = 'COMPLETED' then
+    new.settled_at := new.updated_at;
+  end if;
+  if new.refund_reference is not null and old.refund_reference is null then
+    new.refund_initiated_at := new.updated_at;
+    new.refund_settled_at := coalesce(new.refund_settled_at, new.updated_at);
+  end if;
+  return new;
+end
+$$;

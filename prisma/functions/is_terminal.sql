@@ -1,0 +1,6 @@
+-- Whether a payment with this status has come to its end. (COMPLETED may still become REFUNDED: a bank return.)
+create or replace function is_terminal(status transaction_status) returns boolean
+  language sql immutable parallel safe
+as $$
+  select status in ('COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED')
+$$;

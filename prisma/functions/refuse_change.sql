@@ -1,0 +1,8 @@
+-- On records that are written once: corrections are new records, never edits.
+create or replace function refuse_change() returns trigger
+  language plpgsql
+as $$
+begin
+  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'LG001';
+end
+$$;

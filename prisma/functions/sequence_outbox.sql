@@ -1,0 +1,37 @@
+-- The sequencer's step: takes committed changes from the outbox, oldest first, gives each the next number of its
+-- platform's feed, and tells all instances once. Rows are consumed, not passed by a moving cursor, so one that commits
+-- late is numbered late and never missed. Only one caller at a time (the sequencer's advisory lock).
+create or replace function sequence_outbox(p_limit int) returns int
+  language plpgsql
+as $$
+declare
+  v_heads text[];
+  v_count int;
+begin
+  with taken as (
+    delete from outbox where id in (select id from outbox order by id limit p_limit) returning *
+  ), counted as (
+    select platform_id, count(*) as events from taken group by platform_id
+  ), heads as (
+    insert into feed_head as h (platform_id, sequence)
+    select platform_id, events from counted
+    on conflict (platform_id) do update set sequence = h.sequence + excluded.sequence
+    returning h.platform_id, h.sequence
+  ), placed as (
+    insert into event (platform_id, sequence, id, type, occurred_at, transaction_id, quote_id, account_id, customer_id,
+                       version, previous_status, status, reason, terminal, old_balance, new_balance, snapshot)
+    select t.platform_id, h.sequence - c.events + row_number() over (partition by t.platform_id order by t.id),
+           t.event_id, t.type, t.occurred_at, t.transaction_id, t.quote_id, t.account_id, t.customer_id,
+           t.version, t.previous_status, t.status, t.reason, t.terminal, t.old_balance, t.new_balance, t.snapshot
+    from taken t join counted c using (platform_id) join heads h using (platform_id)
+  )
+  select array_agg(h.platform_id::text || ':' || h.sequence), coalesce(sum(c.events), 0)::int into v_heads, v_count
+  from heads h join counted c using (platform_id);
+
+  -- A notification carries less than 8,000 bytes: about 57 bytes for each platform.
+  for first in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
+    perform pg_notify('feed', array_to_string(v_heads[first : first + 99], ','));
+  end loop;
+  return v_count;
+end
+$$;

@@ -1,0 +1,10 @@
+-- Before update on customers: the next version, at the database's clock.
+create or replace function stamp_change() returns trigger
+  language plpgsql
+as $$
+begin
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  return new;
+end
+$$;

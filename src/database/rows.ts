@@ -1,0 +1,52 @@
+import type { Account, Customer, Event, Quote, Transaction } from './generated/client/client.ts';
+import { Prisma } from './generated/client/client.ts';
+import { getDatamodel } from './generated/pothos.ts';
+
+/** The rows that the feed and stored answers keep as of a moment, by model. */
+export interface SnapshotRows {
+  Account: Account;
+  Customer: Customer;
+  Quote: Quote;
+  Transaction: Transaction;
+}
+
+export type { Account, Customer, Event, Quote, Transaction };
+
+/** A column name of ours from a Prisma field name: `totalSendingAmount` is `total_sending_amount`. */
+export function columnName(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+type Revive = (value: unknown) => unknown;
+type Reviver = readonly [field: string, column: string, revive: Revive | undefined];
+
+const reviveByType: Record<string, Revive> = {
+  BigInt: (value) => BigInt(value as string | number),
+  DateTime: (value) => new Date(value as string),
+  Decimal: (value) => new Prisma.Decimal(value as string | number),
+};
+
+const revivers = new Map<string, readonly Reviver[]>(
+  Object.entries(getDatamodel().datamodel.models).map(([model, { fields }]) => [
+    model,
+    fields
+      .filter((field) => field.kind !== 'object')
+      .map((field) => [field.name, columnName(field.name), reviveByType[field.type]]),
+  ]),
+);
+
+/**
+ * A row as Prisma would have read it, from the JSON that Postgres made of it (`to_jsonb`). The columns are those of
+ * the model; the JSON was written by our own triggers, which is what the one cast relies on.
+ */
+export function rowFromSnapshot<M extends keyof SnapshotRows>(
+  model: M,
+  snapshot: Readonly<Record<string, unknown>>,
+): SnapshotRows[M] {
+  const row: Record<string, unknown> = {};
+  for (const [field, column, revive] of revivers.get(model) ?? []) {
+    const value = snapshot[column];
+    row[field] = value === null || value === undefined ? null : revive ? revive(value) : value;
+  }
+  return row as unknown as SnapshotRows[M];
+}

@@ -1,0 +1,143 @@
+/** Why a channel ended before its source did. */
+export class Overflow extends Error {
+  constructor(limit: number) {
+    super(`the reader fell ${limit} messages behind`);
+    this.name = 'Overflow';
+  }
+}
+
+/**
+ * A bounded queue between a writer and one reader. The reader is an async iterator whose `return` takes effect at once,
+ * also while it waits (an async generator would hold on until the next message). A reader that falls too far behind
+ * gets an Overflow instead of the rest.
+ */
+export class Channel<T> implements AsyncIterableIterator<T> {
+  readonly #limit: number;
+  readonly #onClose: () => void;
+  #queue: T[] = [];
+  #waiting: { resolve: (result: IteratorResult<T, undefined>) => void; reject: (error: unknown) => void } | undefined;
+  #drained: (() => void) | undefined;
+  #ended = false;
+  #error: unknown;
+
+  constructor(limit: number, onClose: () => void) {
+    this.#limit = limit;
+    this.#onClose = onClose;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  push(message: T): void {
+    if (this.#ended) return;
+    if (this.#waiting) {
+      this.#waiting.resolve({ done: false, value: message });
+      this.#waiting = undefined;
+    } else if (this.#queue.length >= this.#limit) {
+      this.#queue = [];
+      this.fail(new Overflow(this.#limit));
+    } else {
+      this.#queue.push(message);
+    }
+  }
+
+  /** Waits until the reader has taken all there is (or has left): how a writer with much to tell keeps its pace. */
+  async drained(): Promise<void> {
+    if (this.#ended || this.#queue.length === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  /** Ends the channel; what is queued is still read. */
+  end(): void {
+    this.#close();
+  }
+
+  /** Ends the channel with an error, after what is queued. */
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#error = error;
+    this.#close();
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    const message = this.#queue.shift();
+    if (this.#queue.length === 0) this.#releaseWriter();
+    if (message !== undefined) return Promise.resolve({ done: false, value: message });
+    if (!this.#ended) {
+      return new Promise((resolve, reject) => {
+        this.#waiting = { resolve, reject };
+      });
+    }
+    const error = this.#error;
+    this.#error = undefined;
+    return error === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error);
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#queue = [];
+    this.#close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #releaseWriter(): void {
+    this.#drained?.();
+    this.#drained = undefined;
+  }
+
+  #close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#onClose();
+    this.#releaseWriter();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (!waiting) return;
+    if (this.#error === undefined) waiting.resolve({ done: true, value: undefined });
+    else {
+      waiting.reject(this.#error);
+      this.#error = undefined;
+    }
+  }
+}
+
+/**
+ * A channel's messages, each turned into something else; `undefined` passes it over, and `last` ends the channel after
+ * it. Returning releases the channel at once.
+ */
+export function mapChannel<T, U>(
+  channel: Channel<T>,
+  turn: (message: T) => { readonly value: U; readonly last?: boolean } | undefined,
+): AsyncIterableIterator<U> {
+  let finished = false;
+  return {
+    async next() {
+      while (!finished) {
+        const result = await channel.next();
+        if (result.done) return { done: true, value: undefined };
+        const turned = turn(result.value);
+        if (!turned) continue;
+        if (turned.last) {
+          finished = true;
+          await channel.return();
+        }
+        return { done: false, value: turned.value };
+      }
+      return { done: true, value: undefined };
+    },
+    async return() {
+      finished = true;
+      await channel.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { connectionConfig, type Database } from '../database/database.ts';
+import type { Event } from '../database/generated/client/client.ts';
+import { statement } from '../database/statement.ts';
+import { Channel } from './channel.ts';
+
+/** How many events a subscriber may fall behind before it is told to come back later. */
+const maxBehind = 1_000;
+const page = 500;
+/** Notifications are hints: without any for so long, the feed looks by itself. */
+const lookMs = 1_000;
+
+const eventsAfter = statement<Event>(
+  'events_after',
+  `select platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
+     quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
+     previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot
+   from event where platform_id = $1 and sequence > $2 order by sequence limit ${page}`,
+);
+
+const headStatement = statement<{ sequence: bigint }>('feed_head', 'select sequence from feed_head where platform_id = $1');
+
+/** The last number given in a platform's feed: 0 before the first. */
+export async function feedHead(database: Database, platformId: string): Promise<bigint> {
+  const [row] = await headStatement(database.pool, platformId);
+  return row?.sequence ?? 0n;
+}
+
+export type EventFilter = (event: Event) => boolean;
+
+interface Subscriber {
+  readonly wants: EventFilter;
+  readonly channel: Channel<Event>;
+  /** The last sequence that this subscriber has been offered. */
+  position: bigint;
+}
+
+/** One platform's feed in this process: read once from the database, handed to all who subscribed. */
+interface Hub {
+  readonly subscribers: Set<Subscriber>;
+  /** The last sequence that was handed out here. */
+  head: bigint;
+  /** The last sequence known to exist. */
+  target: bigint;
+  reading: Promise<void> | undefined;
+}
+
+/**
+ * Live reading of the feed. Each subscriber gets every event after its position, once and in order: it first catches
+ * up from the database, and is handed live events from the moment that it has reached the hub's own position.
+ */
+export class Feed {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #hubs = new Map<string, Hub>();
+  readonly #waiters = new Set<() => void>();
+  #listener: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Begins to listen. Until then, and while the connection is lost, the feed looks every second. */
+  async open(): Promise<void> {
+    await this.#listen();
+    this.#timer = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
+    await this.#listener?.end().catch(() => undefined);
+  }
+
+  /** How many subscriptions are open here. */
+  get subscriptions(): number {
+    let count = 0;
+    for (const hub of this.#hubs.values()) count += hub.subscribers.size;
+    return count;
+  }
+
+  /** Every event after `after` that the filter wants, then the live ones, until the reader returns. */
+  async subscribe(platformId: string, after: bigint, wants: EventFilter): Promise<Channel<Event>> {
+    const fetched = await this.#hub(platformId);
+    const hub = this.#hubs.get(platformId) ?? fetched;
+    const channel = new Channel<Event>(maxBehind, () => {
+      hub.subscribers.delete(subscriber);
+      if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
+    });
+    const subscriber: Subscriber = { wants, channel, position: after };
+    this.#hubs.set(platformId, hub);
+    hub.subscribers.add(subscriber);
+    this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => channel.fail(error));
+    return channel;
+  }
+
+  /** Waits until something new is in any feed, or `ms` have passed. */
+  async moved(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waiters.add(done);
+    });
+  }
+
+  async #hub(platformId: string): Promise<Hub> {
+    const known = this.#hubs.get(platformId);
+    if (known) return known;
+    const head = await feedHead(this.#database, platformId);
+    return { subscribers: new Set(), head, target: head, reading: undefined };
+  }
+
+  async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
+    while (subscriber.position < hub.head && !subscriber.channel.ended) {
+      const events = await eventsAfter(this.#database.pool, platformId, subscriber.position.toString());
+      for (const event of events) offer(subscriber, event);
+      if (events.length === 0) return;
+      await subscriber.channel.drained();
+    }
+  }
+
+  /** Reads what is new on a platform and hands it out. One reader at a time, so the order is the feed's. */
+  #read(platformId: string, hub: Hub): void {
+    hub.reading ??= this.#readOn(platformId, hub)
+      .catch((error: unknown) => this.#log.error({ err: error }, 'the feed could not be read; trying again'))
+      .finally(() => {
+        hub.reading = undefined;
+      });
+  }
+
+  async #readOn(platformId: string, hub: Hub): Promise<void> {
+    while (hub.head < hub.target && hub.subscribers.size > 0) {
+      const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString());
+      for (const event of events) {
+        for (const subscriber of hub.subscribers) {
+          // Those that still catch up read this event themselves.
+          if (subscriber.position === hub.head) offer(subscriber, event);
+        }
+        hub.head = event.sequence;
+      }
+      if (events.length === 0) return;
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const client = new pg.Client({ ...connectionConfig(this.#database.url), application_name: 'feed' });
+    client.on('error', () => undefined);
+    client.on('end', () => {
+      this.#listener = undefined;
+    });
+    client.on('notification', ({ payload = '' }) => {
+      for (const head of payload.split(',')) {
+        const [platformId = '', sequence = '0'] = head.split(':');
+        this.#announce(platformId, BigInt(sequence));
+      }
+      for (const wake of this.#waiters) wake();
+    });
+    await client.connect();
+    await client.query('listen feed');
+    this.#listener = client;
+  }
+
+  #announce(platformId: string, sequence: bigint): void {
+    const hub = this.#hubs.get(platformId);
+    if (!hub) return;
+    if (sequence > hub.target) hub.target = sequence;
+    this.#read(platformId, hub);
+  }
+
+  #look(): void {
+    if (this.#closed) return;
+    if (!this.#listener) this.#listen().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'));
+    for (const platformId of this.#hubs.keys()) {
+      feedHead(this.#database, platformId)
+        .then((head) => this.#announce(platformId, head))
+        .catch(() => undefined);
+    }
+  }
+}
+
+function offer(subscriber: Subscriber, event: Event): void {
+  if (event.sequence <= subscriber.position) return;
+  subscriber.position = event.sequence;
+  if (subscriber.wants(event)) subscriber.channel.push(event);
+}

@@ -1,0 +1,62 @@
+import pg from 'pg';
+import { connectionConfig, type Database } from '../database/database.ts';
+
+/** The advisory lock of the one sequencer ("feed" in ASCII). */
+const leaderLock = 0x66656564;
+/** How many changes one step takes at most. */
+const batch = 2_000;
+
+/**
+ * Gives every committed change its place in its platform's feed. Of all processes one does it, the one that holds the
+ * lock; when its connection ends another gets the lock. The step itself is `sequence_outbox` in the database.
+ */
+export class Sequencer {
+  readonly #database: Database;
+  #client: pg.Client | undefined;
+  #leads = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Sequences what is waiting and tells how many changes that were; undefined when another process leads. */
+  async step(): Promise<number | undefined> {
+    const client = await this.#connect();
+    if (!this.#leads) {
+      const { rows } = await client.query<{ leads: boolean }>('select pg_try_advisory_lock($1) as leads', [leaderLock]);
+      this.#leads = rows[0]?.leads ?? false;
+      if (!this.#leads) return undefined;
+    }
+    const { rows } = await client.query<{ count: number }>({
+      name: 'sequence_outbox',
+      text: 'select sequence_outbox($1) as count',
+      values: [batch],
+    });
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Gives the lead up. */
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#forget();
+    await client?.end().catch(() => undefined);
+  }
+
+  /** A connection of its own, since the lock belongs to its session; not through the pool, which it must not starve. */
+  async #connect(): Promise<pg.Client> {
+    if (this.#client) return this.#client;
+    const client = new pg.Client({ ...connectionConfig(this.#database.url), application_name: 'sequencer' });
+    client.on('error', () => this.#forget());
+    client.on('end', () => {
+      if (this.#client === client) this.#forget();
+    });
+    await client.connect();
+    this.#client = client;
+    return client;
+  }
+
+  #forget(): void {
+    this.#client = undefined;
+    this.#leads = false;
+  }
+}

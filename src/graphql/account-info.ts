@@ -1,0 +1,84 @@
+import { type AccountDetails, type AccountField, type AccountType, accountTypes } from '../payments/account-types.ts';
+import type { ExternalAccountType as AccountTypeName } from '../database/generated/client/client.ts';
+import { builder } from './builder.ts';
+import { ExternalAccountType } from './enums.ts';
+
+/** Output types and inputs of the account kinds, made from the domain's table of them. */
+
+interface AccountInfo {
+  readonly accountType: AccountTypeName;
+  readonly details: AccountDetails;
+}
+
+const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
+
+const enums = new Map(
+  table
+    .flatMap(([, type]) => Object.values(type.fields))
+    .filter((field): field is AccountField & { enumName: string; values: readonly string[] } => field.enumName !== undefined)
+    .map((field) => [
+      field.enumName,
+      builder.enumType(field.enumName, { description: field.description, values: Object.fromEntries(field.values.map((value) => [value, { description: `${value.toLowerCase().replaceAll('_', ' ')}.` }])) }),
+    ]),
+);
+
+const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
+
+const infoTypes = table.map(([, type]) =>
+  builder.objectRef<AccountInfo>(type.graphql.type).implement({
+    description: type.description,
+    fields: (t) => ({
+      accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What kind of account.' }),
+      ...Object.fromEntries(
+        Object.entries(type.fields).map(([name, field]) => [
+          name,
+          t.field({
+            type: typeOf(field),
+            nullable: field.optional === true,
+            description: field.description,
+            resolve: ({ details }) => details[name] as never,
+          }),
+        ]),
+      ),
+    }),
+  }),
+);
+
+export const ExternalAccountInfo = builder.unionType('ExternalAccountInfo', {
+  description: 'The details of an external account, by its kind.',
+  types: infoTypes,
+  resolveType: ({ accountType }) => accountTypes[accountType].graphql.type,
+});
+
+const inputs = table.map(([accountType, type]) => {
+  const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
+    description: type.description,
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries(type.fields).map(([name, field]) => [
+          name,
+          t.field({ type: typeOf(field), required: field.optional !== true, description: field.description }),
+        ]),
+      ) as never,
+  });
+  return { accountType, type, ref };
+});
+
+/** Exactly one field is given: the kind of the account, with its details. */
+export type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
+
+export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
+  description: 'The details of an external account: exactly one field, its kind.',
+  isOneOf: true,
+  fields: (t) =>
+    Object.fromEntries(inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })])) as never,
+});
+
+/** The kind and the details in an input. */
+export function readAccountInfo(input: AccountInfoInput): AccountInfo {
+  for (const { accountType, type } of inputs) {
+    const details = input[type.graphql.input];
+    if (details) return { accountType, details };
+  }
+  throw new Error('a @oneOf input has one field');
+}

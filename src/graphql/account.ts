@@ -1,0 +1,227 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import type { Account as AccountRow } from '../database/rows.ts';
+import type { Beneficiary } from '../payments/external-accounts.ts';
+import { createExternalAccount } from '../payments/external-accounts.ts';
+import { accountPublicId } from '../payments/ids.ts';
+import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
+import type { AccountDetails } from '../payments/account-types.ts';
+import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
+import { builder } from './builder.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
+import { AccountFilter, whereAccounts } from './filters.ts';
+import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { CurrencyType, knownCurrency, MoneyType, money } from './money.ts';
+import { mutation } from './mutation.ts';
+import { loadNode } from './node.ts';
+import { connectionOf, rowCursor } from './paging.ts';
+import { PaymentInstruction } from './payment-instruction.ts';
+import { AddressInput, AddressType } from './people.ts';
+
+const findUnique = (account: { platformId: string; id: string }) => ({ platformId_id: { platformId: account.platformId, id: account.id } });
+
+export const Account = builder.prismaInterface('Account', {
+  description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
+  interfaces: [builder.nodeInterfaceRef()],
+  resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
+  fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId(account.kind, account.id) }),
+    currency: t.field({ type: CurrencyType, description: 'Its one currency.', resolve: (account) => knownCurrency(account.currency) }),
+    customer: t.relation('customer', { nullable: true, description: "Its owner; null when it is the platform's own." }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  }),
+});
+
+export const InternalAccount = builder.prismaObject('Account', {
+  variant: 'InternalAccount',
+  description: 'A balance held here, in one currency (specification 2.11).',
+  interfaces: [Account, builder.nodeInterfaceRef()],
+  findUnique,
+  fields: (t) => ({
+    version: t.exposeInt('version', { description: 'Rises with each change.' }),
+    balance: t.field({ type: MoneyType, description: 'What can be spent.', resolve: (account) => money(account.posted - account.held, account.currency) }),
+    totalBalance: t.field({ type: MoneyType, description: 'What can be spent and what is held.', resolve: (account) => money(account.posted, account.currency) }),
+    fundingPaymentInstructions: t.field({
+      type: [PaymentInstruction],
+      description: 'How to bring money in from outside; any one of them.',
+      // Written by the rail in this form when the account was made.
+      resolve: (account) => account.fundingInstructions as unknown as PaymentInstructionShape[],
+    }),
+  }),
+});
+
+const VerifiedData = builder.objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData').implement({
+  description: 'What the payment rail says of the owner.',
+  fields: (t) => ({ fullName: t.exposeString('fullName', { nullable: true, description: "The owner's name at the bank." }) }),
+});
+
+type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
+type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
+
+const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficiary').implement({
+  description: 'A person who owns an account.',
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { description: 'Full name.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
+    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+  }),
+});
+
+const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').implement({
+  description: 'A company that owns an account.',
+  fields: (t) => ({
+    legalName: t.exposeString('legalName', { description: 'Legal name.' }),
+    registrationNumber: t.exposeString('registrationNumber', { nullable: true, description: 'Number in the company register.' }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficiaryUnion = builder.unionType('Beneficiary', {
+  description: 'Who owns a bank account.',
+  types: [IndividualBeneficiary, BusinessBeneficiary],
+  resolveType: (owner) => (owner.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary'),
+});
+
+/** An external account's row: the tables see to it that these columns are filled (account_kind_shape). */
+function filled<T>(value: T | null, account: AccountRow, column: string): T {
+  if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
+  return value;
+}
+
+export const ExternalAccount = builder.prismaObject('Account', {
+  variant: 'ExternalAccount',
+  description: 'A bank account or wallet elsewhere (specification 2.9).',
+  interfaces: [Account, builder.nodeInterfaceRef()],
+  findUnique,
+  fields: (t) => ({
+    status: t.field({ type: ExternalAccountStatus, description: 'Only an ACTIVE one can be paid.', resolve: (account) => filled(account.status, account, 'status') }),
+    version: t.exposeInt('version', { description: 'Rises with each change.' }),
+    accountInfo: t.field({
+      type: ExternalAccountInfo,
+      description: 'Its details, by its kind.',
+      resolve: (account) => ({
+        accountType: filled(account.accountType, account, 'accountType'),
+        // Written by checkAccountInfo in this form.
+        details: filled(account.accountInfo, account, 'accountInfo') as AccountDetails,
+      }),
+    }),
+    platformAccountId: t.exposeString('platformAccountId', { nullable: true, description: "The platform's own id of it." }),
+    beneficiary: t.field({
+      type: BeneficiaryUnion,
+      nullable: true,
+      description: 'Who owns it; null for a wallet.',
+      // Written by createExternalAccount in this form.
+      resolve: (account) => account.beneficiary as unknown as Beneficiary | null,
+    }),
+    defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
+      description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
+    }),
+    beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
+      type: BeneficiaryVerificationStatus,
+      nullable: true,
+      description: 'Whether the owner is who the platform says.',
+    }),
+    beneficiaryVerifiedData: t.field({
+      type: VerifiedData,
+      nullable: true,
+      description: 'What the payment rail says of the owner.',
+      resolve: (account) => (account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName }),
+    }),
+  }),
+});
+
+export const AccountConnection = builder.connectionObject(
+  {
+    type: Account,
+    name: 'AccountConnection',
+    description: 'A page of accounts.',
+    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+  },
+  { name: 'AccountEdge', description: 'An account in a page.' },
+);
+
+export const accountCursor = (account: { platformId: string; id: string }) => rowCursor('Account', account.platformId, account.id);
+
+builder.queryFields((t) => ({
+  account: t.field({
+    type: Account,
+    nullable: true,
+    description: 'An account by its id, or null.',
+    args: { id: t.arg.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) },
+    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['InternalAccount', 'ExternalAccount']),
+  }),
+  accounts: t.field({
+    type: AccountConnection,
+    description: "The platform's accounts and its customers'.",
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    resolve: async (_root, args, context, info) => {
+      const { prisma } = context.payments.database;
+      const page = idPage('Account', args, context);
+      const where = whereAccounts(context.viewer.platformId, args.filter);
+      const rows = await prisma.account.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      return connectionOf(page, rows, accountCursor, {
+        totalCount: () => prisma.account.count({ where }),
+        anyBeyond: () => anyBeyond(prisma.account, where, page),
+      });
+    },
+  }),
+}));
+
+const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {
+  description: 'A person who owns an account.',
+  fields: (t) => ({
+    fullName: t.string({ required: true, description: 'Full name.' }),
+    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
+    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
+  description: 'A company that owns an account.',
+  fields: (t) => ({
+    legalName: t.string({ required: true, description: 'Legal name.' }),
+    registrationNumber: t.string({ description: 'Number in the company register.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
+  description: 'Who owns a bank account: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualBeneficiaryInput, description: 'A person.' }),
+    business: t.field({ type: BusinessBeneficiaryInput, description: 'A company.' }),
+  }),
+});
+
+mutation('createExternalAccount', {
+  description: 'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once.',
+  input: (t) => ({
+    currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
+    accountInfo: t.field({ type: ExternalAccountInfoInput, required: true, description: 'Its details: exactly one kind.' }),
+    beneficiary: t.field({ type: BeneficiaryInput, description: 'Who owns it: required for bank accounts, not for wallets.' }),
+    customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
+    platformAccountId: t.string({ description: "The platform's own id of it." }),
+    defaultUmaDepositAccount: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.',
+    }),
+  }),
+  success: { account: { type: ExternalAccount, description: 'The new account.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, accountInfo, beneficiary, ...input }, { payments, viewer }) => {
+    const { accountType, details } = readAccountInfo(accountInfo);
+    const owner: Beneficiary | null = beneficiary?.individual
+      ? { beneficiaryType: 'INDIVIDUAL', ...beneficiary.individual }
+      : beneficiary?.business
+        ? { beneficiaryType: 'BUSINESS', ...beneficiary.business }
+        : null;
+    const done = await createExternalAccount(payments, viewer, { ...input, accountType, details, beneficiary: owner }, idempotencyKey);
+    return { account: done.row, replayed: done.replayed };
+  },
+});

@@ -1,0 +1,200 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import type { Customer as CustomerRow } from '../database/rows.ts';
+import { type Address, type BeneficialOwner as Owner, type CustomerDetails as Details, createCustomer } from '../payments/customers.ts';
+import { publicId } from '../payments/ids.ts';
+import { builder } from './builder.ts';
+import { CustomerType, KycStatus } from './enums.ts';
+import { CustomerFilter, whereCustomers } from './filters.ts';
+import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { mutation } from './mutation.ts';
+import { loadNode } from './node.ts';
+import { connectionOf, rowCursor } from './paging.ts';
+import { AddressInput, AddressType } from './people.ts';
+
+const IndividualType = builder.enumType('IndividualType', {
+  description: "A person's role in a company (domain-facts 4.2).",
+  values: {
+    DIRECTOR: { description: 'Director.' },
+    CONTROL_PERSON: { description: 'Person in control.' },
+    BUSINESS_POINT_OF_CONTACT: { description: 'Contact person.' },
+    TRUSTEE: { description: 'Trustee.' },
+    SETTLOR: { description: 'Settlor.' },
+    GENERAL_PARTNER: { description: 'General partner.' },
+  },
+});
+
+const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
+  description: 'A person who owns or controls a company.',
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { description: 'Full name.' }),
+    individualType: t.field({ type: IndividualType, description: 'Role in the company.', resolve: (owner) => owner.individualType as never }),
+    emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
+    phoneNumber: t.exposeString('phoneNumber', { nullable: true, description: 'Phone number, E.164.' }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
+    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+    percentageOwnership: t.exposeFloat('percentageOwnership', { nullable: true, description: 'Share of the company, 0 to 100.' }),
+    title: t.exposeString('title', { nullable: true, description: 'Title.' }),
+  }),
+});
+
+const IndividualDetails = builder.objectRef<CustomerRow>('IndividualDetails').implement({
+  description: 'What is known of a person.',
+  fields: (t) => ({
+    fullName: t.exposeString('name', { nullable: true, description: 'Full name.' }),
+    birthDate: t.field({ type: 'Date', nullable: true, description: 'Day of birth.', resolve: (customer) => customer.birthDate?.toISOString().slice(0, 10) }),
+    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressType, nullable: true, description: 'Postal address.', resolve: addressOf }),
+  }),
+});
+
+const BusinessDetails = builder.objectRef<CustomerRow>('BusinessDetails').implement({
+  description: 'What is known of a company.',
+  fields: (t) => ({
+    legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
+    registrationNumber: t.exposeString('registrationNumber', { nullable: true, description: 'Number in the company register.' }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
+    address: t.field({ type: AddressType, nullable: true, description: 'Postal address.', resolve: addressOf }),
+    beneficialOwners: t.field({
+      type: [BeneficialOwner],
+      description: 'Who owns or controls it.',
+      // Written by createCustomer in this form.
+      resolve: (customer) => customer.beneficialOwners as unknown as Owner[],
+    }),
+  }),
+});
+
+/** Written by createCustomer in this form. */
+function addressOf(customer: CustomerRow): Address | null {
+  return customer.address as unknown as Address | null;
+}
+
+const CustomerDetails = builder.unionType('CustomerDetails', {
+  description: 'What is known of a customer, by its type.',
+  types: [IndividualDetails, BusinessDetails],
+  resolveType: (customer) => (customer.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails'),
+});
+
+export const Customer = builder.prismaObject('Customer', {
+  description: 'Somebody for whom the platform moves money (specification 2.8).',
+  interfaces: [builder.nodeInterfaceRef()],
+  findUnique: (customer) => ({ platformId_id: { platformId: customer.platformId, id: customer.id } }),
+  fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (customer) => publicId('Customer', customer.id) }),
+    platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id." }),
+    customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
+    umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
+    kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands.' }),
+    isDeleted: t.exposeBoolean('isDeleted', { description: 'A deleted customer keeps its history and moves no money.' }),
+    version: t.exposeInt('version', { description: 'Rises with each change.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
+    details: t.field({ type: CustomerDetails, description: 'What is known of it.', resolve: (customer) => customer }),
+  }),
+});
+
+export const CustomerConnection = builder.connectionObject(
+  {
+    type: Customer,
+    name: 'CustomerConnection',
+    description: 'A page of customers.',
+    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+  },
+  { name: 'CustomerEdge', description: 'A customer in a page.' },
+);
+
+builder.queryFields((t) => ({
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: 'A customer by its id, or null.',
+    args: { id: t.arg.id({ required: true, description: 'Customer:…' }) },
+    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Customer']),
+  }),
+  customers: t.field({
+    type: CustomerConnection,
+    description: "The platform's customers.",
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    resolve: async (_root, args, context, info) => {
+      const { customer } = context.payments.database.prisma;
+      const page = idPage('Customer', args, context);
+      const where = whereCustomers(context.viewer.platformId, args.filter);
+      const rows = await customer.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      return connectionOf(page, rows, (row) => rowCursor('Customer', row.platformId, row.id), {
+        totalCount: () => customer.count({ where }),
+        anyBeyond: () => anyBeyond(customer, where, page),
+      });
+    },
+  }),
+}));
+
+const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
+  description: 'What is known of a person.',
+  fields: (t) => ({
+    fullName: t.string({ description: 'Full name.' }),
+    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
+    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
+  description: 'A person who owns or controls a company.',
+  fields: (t) => ({
+    fullName: t.string({ required: true, description: 'Full name.' }),
+    individualType: t.field({ type: IndividualType, required: true, description: 'Role in the company.' }),
+    emailAddress: t.string({ description: 'Email address.' }),
+    phoneNumber: t.string({ description: 'Phone number, E.164: +14155550123.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
+    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+    percentageOwnership: t.float({ description: 'Share of the company, 0 to 100.' }),
+    title: t.string({ description: 'Title.' }),
+  }),
+});
+
+const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
+  description: 'What is known of a company.',
+  fields: (t) => ({
+    legalName: t.string({ required: true, description: 'Legal name.' }),
+    registrationNumber: t.string({ description: 'Number in the company register.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+    beneficialOwners: t.field({ type: [BeneficialOwnerInput], description: 'Who owns or controls it.' }),
+  }),
+});
+
+const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
+  description: 'What is known of a customer: exactly one field, its type.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
+    business: t.field({ type: BusinessDetailsInput, description: 'A company.' }),
+  }),
+});
+
+type DetailsInput = typeof CustomerDetailsInput.$inferInput;
+
+/** The domain's form of the input. A @oneOf input has exactly one field. */
+function detailsOf(input: DetailsInput): Details {
+  if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
+  if (input.business) return { customerType: 'BUSINESS', ...input.business };
+  throw new Error('a @oneOf input has one field');
+}
+
+mutation('createCustomer', {
+  description: 'Creates a customer, with an internal account in each currency of the platform (specification 2.8).',
+  input: (t) => ({
+    platformCustomerId: t.string({ required: true, description: "The platform's own id." }),
+    umaAddress: t.string({ description: 'Its UMA address, $name@domain; made up when left out.' }),
+    details: t.field({ type: CustomerDetailsInput, required: true, description: 'Who it is.' }),
+  }),
+  success: { customer: { type: Customer, description: 'The new customer.' } },
+  resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
+    const done = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
+    return { customer: done.row, replayed: done.replayed };
+  },
+});

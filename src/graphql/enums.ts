@@ -1,0 +1,144 @@
+import { builder } from './builder.ts';
+
+type Values = Readonly<Record<string, { readonly description: string }>>;
+
+const describe = <T extends Record<string, string>>(values: T) =>
+  Object.fromEntries(Object.entries(values).map(([value, description]) => [value, { description }])) as {
+    [K in keyof T]: { description: string };
+  } satisfies Values;
+
+export const SortOrder = builder.enumType('SortOrder', {
+  description: 'The order of a list.',
+  values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),
+});
+
+export const QuoteStatus = builder.enumType('QuoteStatus', {
+  description: 'Where a quote stands (specification 3.1).',
+  values: describe({
+    PENDING: 'Its rate is locked; it waits for execution or funding until it expires.',
+    PROCESSING: 'It is paid and under way.',
+    COMPLETED: 'Delivered.',
+    FAILED: 'Not delivered; its transaction tells why.',
+    EXPIRED: 'Neither executed nor funded in time.',
+  }),
+});
+
+export const TransactionStatus = builder.enumType('TransactionStatus', {
+  description: 'Where a transaction stands (specification 3.2).',
+  values: describe({
+    CREATED: 'Announced, not yet acted on.',
+    PENDING: 'Waits: for execution, funds, approval or the bank.',
+    PROCESSING: 'The money is under way.',
+    COMPLETED: 'Delivered.',
+    REJECTED: 'The receiving side or the platform refused it; the money is back.',
+    FAILED: 'Not delivered: failureReason tells why, refund where the money went.',
+    REFUNDED: 'Delivered, then returned.',
+    EXPIRED: 'Its quote expired.',
+  }),
+});
+
+export const TransactionType = builder.enumType('TransactionType', {
+  description: 'Which way the money goes, seen from the customer.',
+  values: describe({ INCOMING: 'Towards the customer.', OUTGOING: 'From the customer.' }),
+});
+
+export const LockedCurrencySide = builder.enumType('LockedCurrencySide', {
+  description: "Which side's amount is fixed; the other is computed from the rate.",
+  values: describe({ SENDING: 'What is sent, fees included.', RECEIVING: 'What arrives.' }),
+});
+
+export const FailureReason = builder.enumType('FailureReason', {
+  description: 'Why a transaction failed (specification 2.6). Open to growth.',
+  values: describe({
+    LNURLP_FAILED: "The receiver's address could not be resolved.",
+    PAY_REQUEST_FAILED: 'The receiving side did not answer the pay request.',
+    PAYMENT_APPROVAL_WEBHOOK_ERROR: "The platform's answer to the approval question was an error.",
+    PAYMENT_APPROVAL_TIMED_OUT: 'The platform did not answer the approval question in time.',
+    OFFRAMP_FAILED: 'Conversion or delivery to the destination failed.',
+    MISSING_MANDATORY_PAYEE_DATA: 'Required data about the receiver is missing.',
+    QUOTE_EXPIRED: 'The money came after the quote had expired.',
+    QUOTE_EXECUTION_FAILED: 'Something failed on the way to settlement; the timeline tells what.',
+  }),
+});
+
+export const CustomerType = builder.enumType('CustomerType', {
+  description: 'What kind of customer.',
+  values: describe({ INDIVIDUAL: 'A person.', BUSINESS: 'A company.' }),
+});
+
+export const KycStatus = builder.enumType('KycStatus', {
+  description: "Where a customer's identity check stands. Only APPROVED and MANUALLY_APPROVED may move money.",
+  values: describe({
+    APPROVED: 'Passed.',
+    REJECTED: 'Not passed.',
+    PENDING_REVIEW: 'Under way.',
+    EXPIRED: 'Must be done again.',
+    CANCELED: 'Given up.',
+    MANUALLY_APPROVED: 'Passed, by a person.',
+    MANUALLY_REJECTED: 'Not passed, by a person.',
+  }),
+});
+
+export const AccountKind = builder.enumType('AccountKind', {
+  description: 'Where an account is.',
+  values: describe({ INTERNAL: 'A balance held here.', EXTERNAL: 'A bank account or wallet elsewhere.' }),
+});
+
+export const ExternalAccountStatus = builder.enumType('ExternalAccountStatus', {
+  description: 'Whether an external account can take part in payments: only an ACTIVE one can.',
+  values: describe({
+    PENDING: 'Being verified.',
+    ACTIVE: 'Usable.',
+    UNDER_REVIEW: 'Being looked at again.',
+    INACTIVE: 'Disabled.',
+  }),
+});
+
+export const BeneficiaryVerificationStatus = builder.enumType('BeneficiaryVerificationStatus', {
+  description: "Whether the account's owner is who the platform says.",
+  values: describe({
+    MATCHED: 'The names agree.',
+    PARTIAL_MATCH: 'The names nearly agree.',
+    NOT_MATCHED: 'The names differ.',
+    UNSUPPORTED: 'The rail cannot tell.',
+    CHECKED_BY_RECEIVING_FI: 'The receiving institution checks.',
+    PENDING: 'Being checked.',
+  }),
+});
+
+export const ExternalAccountType = builder.enumType('ExternalAccountType', {
+  description: 'What kind of bank account or wallet.',
+  values: describe({
+    US_ACCOUNT: 'US bank account.',
+    CLABE: 'Mexican bank account.',
+    PIX: 'Brazilian Pix key.',
+    IBAN: 'Bank account with an IBAN.',
+    UPI: 'Indian UPI address.',
+    NGN_ACCOUNT: 'Nigerian bank account.',
+    CAD_ACCOUNT: 'Canadian bank account.',
+    GBP_ACCOUNT: 'British bank account.',
+    PHP_ACCOUNT: 'Philippine bank account.',
+    SGD_ACCOUNT: 'Singapore bank account.',
+    LAYER2_WALLET: 'Wallet on the second-layer bitcoin network.',
+    LIGHTNING: 'Lightning destination.',
+    SOLANA_WALLET: 'Wallet on Solana.',
+    TRON_WALLET: 'Wallet on Tron.',
+    POLYGON_WALLET: 'Wallet on Polygon.',
+    BASE_WALLET: 'Wallet on Base.',
+  }),
+});
+
+export const Permission = builder.enumType('Permission', {
+  description: 'What a token may do.',
+  values: describe({ VIEW: 'Read everything.', TRANSACT: 'Move money.', MANAGE: 'Manage customers, accounts, tokens and settings.' }),
+});
+
+export const ViewerKind = builder.enumType('ViewerKind', {
+  description: 'What kind of caller.',
+  values: describe({ PLATFORM: "A platform's server, with an API token.", CLIENT: 'An app, with a client token.' }),
+});
+
+export const Environment = builder.enumType('Environment', {
+  description: 'Whether the world outside is simulated.',
+  values: describe({ SANDBOX: 'Simulated.', PRODUCTION: 'Real.' }),
+});

@@ -1,0 +1,88 @@
+import { brandWithType } from '@pothos/core';
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import type { GraphQLResolveInfo } from 'graphql';
+import { uuidOf } from '../payments/ids.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+import { invalidInput } from './failure.ts';
+
+/** What can be read by its id, and how. Anything unknown, malformed or another platform's is null, all alike. */
+type NodeLoader = (uuid: string, context: Context, info: GraphQLResolveInfo) => Promise<object | null>;
+
+const key = (uuid: string, context: Context) => ({ platformId_id: { platformId: context.viewer.platformId, id: uuid } });
+
+const loaders = {
+  Quote: (uuid, context, info) =>
+    context.payments.database.prisma.quote.findUnique({
+      ...queryFromInfo({ context, info, typeName: 'Quote' }),
+      where: key(uuid, context),
+    }),
+  Transaction: (uuid, context, info) =>
+    context.payments.database.prisma.transaction.findUnique({
+      ...queryFromInfo({ context, info, typeName: 'Transaction' }),
+      where: key(uuid, context),
+    }),
+  Customer: (uuid, context, info) =>
+    context.payments.database.prisma.customer.findUnique({
+      ...queryFromInfo({ context, info, typeName: 'Customer' }),
+      where: key(uuid, context),
+    }),
+  InternalAccount: (uuid, context, info) =>
+    context.payments.database.prisma.account.findUnique({
+      ...queryFromInfo({ context, info, typeName: 'InternalAccount' }),
+      where: { ...key(uuid, context), kind: 'INTERNAL' },
+    }),
+  ExternalAccount: (uuid, context, info) =>
+    context.payments.database.prisma.account.findUnique({
+      ...queryFromInfo({ context, info, typeName: 'ExternalAccount' }),
+      where: { ...key(uuid, context), kind: 'EXTERNAL' },
+    }),
+} satisfies Record<string, NodeLoader>;
+
+type NodeType = keyof typeof loaders;
+type RowOf<Type extends NodeType> = Awaited<ReturnType<(typeof loaders)[Type]>>;
+/** All that can be read by an id. */
+export const nodeTypes = Object.keys(loaders) as NodeType[];
+
+/** Reads the thing behind a public id of one of the given types, in one statement, or null. */
+export async function loadNode<Type extends NodeType>(
+  id: string,
+  context: Context,
+  info: GraphQLResolveInfo,
+  types: readonly Type[],
+): Promise<RowOf<Type> | null> {
+  for (const type of types) {
+    const uuid = uuidOf(id, type);
+    if (uuid === undefined) continue;
+    // The loader of a type reads rows of that type: which the compiler cannot follow through the table.
+    const row = (await loaders[type](uuid, context, info)) as RowOf<Type>;
+    if (row) brandWithType(row, type as never);
+    return row;
+  }
+  return null;
+}
+
+const maxIds = 100;
+
+builder.queryField('node', (t) =>
+  t.field({
+    type: builder.nodeInterfaceRef(),
+    nullable: true,
+    description: 'Anything with an id, by its id. Null when nothing visible to the caller has it.',
+    args: { id: t.arg.id({ required: true, description: 'A public id: its type, a colon, a UUID.' }) },
+    resolve: (_root, args, context, info) => loadNode(args.id, context, info, nodeTypes),
+  }),
+);
+
+builder.queryField('nodes', (t) =>
+  t.field({
+    type: [builder.nodeInterfaceRef()],
+    nullable: { list: false, items: true },
+    description: `Several things by their ids, in the order asked; null for each that is unknown. At most ${maxIds}.`,
+    args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
+    resolve: (_root, args, context, info) => {
+      if (args.ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');
+      return Promise.all(args.ids.map((id) => loadNode(id, context, info, nodeTypes)));
+    },
+  }),
+);

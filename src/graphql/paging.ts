@@ -1,0 +1,135 @@
+import { invalidInput } from './failure.ts';
+
+/** The arguments of every list. */
+export interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly sortOrder?: 'ASC' | 'DESC' | null | undefined;
+}
+
+export const defaultPageSize = 20;
+export const maxPageSize = 100;
+
+/**
+ * Part of a list in the order of its keys. Keys are time-ordered ids (or feed sequences), so a page is found by
+ * comparing keys: as fast at any depth as at the start, and unharmed by rows that come or go.
+ */
+export interface Page<Key> {
+  readonly size: number;
+  /** Read from the end of the list: in the opposite order, then turned round. */
+  readonly backward: boolean;
+  /** The order in which rows are read. */
+  readonly read: 'asc' | 'desc';
+  /** Only keys on this side of the cursor. */
+  readonly bound: { readonly gt: Key } | { readonly lt: Key } | undefined;
+  /** The cursor itself and what lies on its other side: whether anything is there is the other `has…Page`. */
+  readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
+}
+
+/**
+ * Reads the arguments of a list.
+ * @throws GraphQLError INVALID_INPUT for a size outside 1 to 100, for first with last or after with before, for a cursor
+ *   that is not of this list, and for `before` with `first` or `after` with `last` (which would mean two things)
+ */
+export function parsePage<Key>(args: PageArgs, keyOf: (cursor: string) => Key | undefined): Page<Key> {
+  const size = (name: 'first' | 'last'): number | undefined => {
+    const value = args[name] ?? undefined;
+    if (value !== undefined && (value < 1 || value > maxPageSize)) {
+      throw invalidInput(`${name} must lie between 1 and ${maxPageSize}`, name);
+    }
+    return value;
+  };
+  const key = (name: 'after' | 'before'): Key | undefined => {
+    const cursor = args[name] ?? undefined;
+    if (cursor === undefined) return undefined;
+    const parsed = keyOf(cursor);
+    if (parsed === undefined) throw invalidInput(`${name} is not a cursor of this list`, name);
+    return parsed;
+  };
+  const [first, last, after, before] = [size('first'), size('last'), key('after'), key('before')];
+  if (first !== undefined && last !== undefined) throw invalidInput('first and last exclude each other', 'last');
+  if (after !== undefined && before !== undefined) throw invalidInput('after and before exclude each other', 'before');
+  if (first !== undefined && before !== undefined) throw invalidInput('before goes with last', 'before');
+  if (last !== undefined && after !== undefined) throw invalidInput('after goes with first', 'after');
+
+  const backward = last !== undefined || before !== undefined;
+  const ascending = (args.sortOrder === 'ASC') !== backward;
+  const cursor = after ?? before;
+  return {
+    size: first ?? last ?? defaultPageSize,
+    backward,
+    read: ascending ? 'asc' : 'desc',
+    bound: cursor === undefined ? undefined : ascending ? { gt: cursor } : { lt: cursor },
+    beyond: cursor === undefined ? undefined : ascending ? { lte: cursor } : { gte: cursor },
+  };
+}
+
+export interface Connection<Row> {
+  readonly edges: { readonly cursor: string; readonly node: Row }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+  readonly totalCount: Promise<number>;
+}
+
+/**
+ * A page's connection. `rows` were read in `page.read` order, one more than the size: the surplus tells whether there is
+ * more. What costs a statement of its own (`totalCount`, and looking back past the cursor) is asked only where selected,
+ * when its getter is read.
+ */
+export function connectionOf<Key, Row>(
+  page: Page<Key>,
+  rows: readonly Row[],
+  cursorOf: (row: NoInfer<Row>) => string,
+  ask: { readonly totalCount: () => Promise<number>; readonly anyBeyond: () => Promise<boolean> },
+): Connection<Row> {
+  const more = rows.length > page.size;
+  const shown = rows.slice(0, page.size);
+  if (page.backward) shown.reverse();
+  const edges = shown.map((node) => ({ cursor: cursorOf(node), node }));
+  const beyond = () => (page.beyond === undefined ? false : ask.anyBeyond());
+  return {
+    edges,
+    pageInfo: lazily({
+      hasNextPage: () => (page.backward ? beyond() : more),
+      hasPreviousPage: () => (page.backward ? more : beyond()),
+      startCursor: () => edges[0]?.cursor ?? null,
+      endCursor: () => edges.at(-1)?.cursor ?? null,
+    }) as unknown as Connection<Row>['pageInfo'],
+    get totalCount() {
+      return ask.totalCount();
+    },
+  };
+}
+
+/**
+ * An object whose properties are worked out when they are read. A resolver may answer a promise where its type has the
+ * value, which the declared page info cannot say: hence the cast above.
+ */
+function lazily(getters: Record<string, () => unknown>): object {
+  const object = {};
+  for (const [name, get] of Object.entries(getters)) Object.defineProperty(object, name, { get, enumerable: true });
+  return object;
+}
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A row's cursor in a list of its type. It names list and platform, so that one of another list is not taken for it. */
+export function rowCursor(list: string, platformId: string, id: string): string {
+  return Buffer.from(`${list}:${platformId.slice(-12)}:${id}`).toString('base64url');
+}
+
+/** The id in a row's cursor, or undefined when the cursor is unreadable, of another list or of another platform. */
+export function idOfCursor(list: string, platformId: string, cursor: string): string | undefined {
+  const [of, platform, id = '', ...rest] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
+  const known = of === list && platform === platformId.slice(-12) && rest.length === 0 && uuidForm.test(id);
+  return known && rowCursor(list, platformId, id) === cursor ? id : undefined;
+}
+
+/** What a getter of a single thing answers to an unknown id is null; a filter by an unknown id matches nothing. */
+export const matchesNothing = { id: { in: [] as string[] } };

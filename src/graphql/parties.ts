@@ -1,0 +1,100 @@
+import type { Account as AccountRow, Customer as CustomerRow } from '../database/rows.ts';
+import type { Currency } from '../money/currencies.ts';
+import { accountPublicId } from '../payments/ids.ts';
+import { Account } from './account.ts';
+import { builder } from './builder.ts';
+import { Customer } from './customer.ts';
+import { CurrencyType, knownCurrency } from './money.ts';
+
+/** Where money comes from and goes to: the two ends of quotes and transactions. */
+
+interface AccountEnd {
+  readonly kind: 'ACCOUNT';
+  readonly account: AccountRow;
+}
+
+interface RealtimeFunding {
+  readonly kind: 'REALTIME_FUNDING';
+  readonly customer: CustomerRow | null;
+  readonly currency: Currency;
+}
+
+interface UmaEnd {
+  readonly kind: 'UMA_ADDRESS';
+  readonly umaAddress: string;
+  readonly currency: Currency;
+}
+
+type Source = AccountEnd | RealtimeFunding | UmaEnd;
+type Destination = AccountEnd | UmaEnd;
+
+const accountEnd = (name: string, description: string) =>
+  builder.objectRef<AccountEnd>(name).implement({
+    description,
+    fields: (t) => ({
+      accountId: t.id({ description: "The account's public id.", resolve: ({ account }) => accountPublicId(account.kind, account.id) }),
+      account: t.expose('account', { type: Account, nullable: true, description: 'The account; null where the caller may not see it.' }),
+    }),
+  });
+
+const umaEnd = (name: string, description: string) =>
+  builder.objectRef<UmaEnd>(name).implement({
+    description,
+    fields: (t) => ({
+      umaAddress: t.exposeString('umaAddress', { description: '$name@domain.' }),
+      currency: t.expose('currency', { type: CurrencyType, description: 'In which currency.' }),
+    }),
+  });
+
+const AccountSource = accountEnd('AccountSource', 'The money comes from an account.');
+const UmaSource = umaEnd('UmaSource', 'The money comes from a UMA address.');
+const AccountDestination = accountEnd('AccountDestination', 'The money goes to an account.');
+const UmaDestination = umaEnd('UmaDestination', 'The money goes to a UMA address.');
+
+const RealtimeFundingSource = builder.objectRef<RealtimeFunding>('RealtimeFundingSource').implement({
+  description: 'The money comes in from outside for this payment alone.',
+  fields: (t) => ({
+    customer: t.field({ type: Customer, nullable: true, description: 'The customer who pays it in.', resolve: ({ customer }) => customer }),
+    currency: t.expose('currency', { type: CurrencyType, description: 'In which currency.' }),
+  }),
+});
+
+export const PaymentSource = builder.unionType('PaymentSource', {
+  description: 'Where the money comes from.',
+  types: [AccountSource, RealtimeFundingSource, UmaSource],
+  resolveType: (source) => ({ ACCOUNT: 'AccountSource', REALTIME_FUNDING: 'RealtimeFundingSource', UMA_ADDRESS: 'UmaSource' })[source.kind],
+});
+
+export const PaymentDestination = builder.unionType('PaymentDestination', {
+  description: 'Where the money goes.',
+  types: [AccountDestination, UmaDestination],
+  resolveType: (destination) => ({ ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' })[destination.kind],
+});
+
+/** Paths below a source or destination to the rows that it shows, for the statement that reads its payment. */
+export const sourceAccountPath = [{ type: 'AccountSource', name: 'account' }];
+export const sourceCustomerPath = [{ type: 'RealtimeFundingSource', name: 'customer' }];
+export const destinationAccountPath = [{ type: 'AccountDestination', name: 'account' }];
+
+interface SourceColumns {
+  readonly sourceKind: 'ACCOUNT' | 'REALTIME_FUNDING' | 'UMA_ADDRESS' | null;
+  readonly sourceAccount: AccountRow | null;
+  readonly customer: CustomerRow | null;
+}
+
+/** The source of a payment, from its columns. */
+export function sourceOf(payment: SourceColumns, umaAddress: string | null, currency: string | null): Source | null {
+  if (payment.sourceKind === 'ACCOUNT' && payment.sourceAccount) return { kind: 'ACCOUNT', account: payment.sourceAccount };
+  if (currency === null) return null;
+  if (payment.sourceKind === 'UMA_ADDRESS' && umaAddress !== null) return { kind: 'UMA_ADDRESS', umaAddress, currency: knownCurrency(currency) };
+  return { kind: 'REALTIME_FUNDING', customer: payment.customer, currency: knownCurrency(currency) };
+}
+
+/** The destination of a payment, from its columns. */
+export function destinationOf(payment: { readonly destinationAccount: AccountRow | null; readonly destinationUmaAddress: string | null }, currency: string): Destination {
+  if (payment.destinationUmaAddress !== null) {
+    return { kind: 'UMA_ADDRESS', umaAddress: payment.destinationUmaAddress, currency: knownCurrency(currency) };
+  }
+  if (!payment.destinationAccount) throw new Error('a payment goes to an account or to a UMA address');
+  return { kind: 'ACCOUNT', account: payment.destinationAccount };
+}

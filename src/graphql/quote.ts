@@ -1,0 +1,209 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import { publicId } from '../payments/ids.ts';
+import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
+import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
+import { builder } from './builder.ts';
+import { LockedCurrencySide, QuoteStatus } from './enums.ts';
+import { QuoteFilter, whereQuotes } from './filters.ts';
+import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { CurrencyType, knownCurrency, MoneyType, money, type RateDetails, RateDetailsType } from './money.ts';
+import { mutation } from './mutation.ts';
+import { loadNode } from './node.ts';
+import { connectionOf, rowCursor } from './paging.ts';
+import { destinationAccountPath, destinationOf, PaymentDestination, PaymentSource, sourceAccountPath, sourceCustomerPath, sourceOf } from './parties.ts';
+import { PaymentInstruction } from './payment-instruction.ts';
+
+interface PricingJson {
+  readonly rateDetails: RateDetails;
+  readonly steps: readonly { readonly step: string; readonly value: string }[];
+}
+
+const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep').implement({
+  description: 'One rounding on the way to a price.',
+  fields: (t) => ({
+    step: t.exposeString('step', { description: 'The figure that was rounded.' }),
+    value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
+  }),
+});
+
+export const Quote = builder.prismaObject('Quote', {
+  description: 'A locked rate with its fees, until it expires (specification 2.3).',
+  interfaces: [builder.nodeInterfaceRef()],
+  findUnique: (quote) => ({ platformId_id: { platformId: quote.platformId, id: quote.id } }),
+  fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (quote) => publicId('Quote', quote.id) }),
+    status: t.expose('status', { type: QuoteStatus, description: 'Where it stands.' }),
+    version: t.exposeInt('version', { description: 'Rises with each change.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: "Until when it can be executed or funded, by the service's clock." }),
+    source: t.field({
+      type: PaymentSource,
+      description: 'Where the money comes from.',
+      select: (_args, _context, nested) => ({ sourceAccount: nested(true, sourceAccountPath), customer: nested(true, sourceCustomerPath) }),
+      resolve: (quote) => {
+        const source = sourceOf(quote, null, quote.sendingCurrency);
+        if (!source) throw new Error(`quote ${quote.id} has no source`);
+        return source;
+      },
+    }),
+    destination: t.field({
+      type: PaymentDestination,
+      description: 'Where the money goes.',
+      select: (_args, _context, nested) => ({ destinationAccount: nested(true, destinationAccountPath) }),
+      resolve: (quote) => destinationOf(quote, quote.receivingCurrency),
+    }),
+    sendingCurrency: t.field({ type: CurrencyType, description: 'What is sent in.', resolve: (quote) => knownCurrency(quote.sendingCurrency) }),
+    receivingCurrency: t.field({ type: CurrencyType, description: 'What arrives in.', resolve: (quote) => knownCurrency(quote.receivingCurrency) }),
+    totalSendingAmount: t.field({
+      type: MoneyType,
+      description: 'What the source is debited, fees included.',
+      resolve: (quote) => money(quote.totalSendingAmount, quote.sendingCurrency),
+    }),
+    totalReceivingAmount: t.field({
+      type: MoneyType,
+      description: 'Exactly what arrives.',
+      resolve: (quote) => money(quote.totalReceivingAmount, quote.receivingCurrency),
+    }),
+    exchangeRate: t.field({
+      type: 'Decimal',
+      description: 'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
+      resolve: (quote) => quote.exchangeRate.toFixed(),
+    }),
+    feesIncluded: t.field({ type: MoneyType, description: 'All fees, in the sending currency.', resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency) }),
+    rateDetails: t.field({ type: RateDetailsType, nullable: true, description: 'What the price is made of.', resolve: (quote) => pricingOf(quote).rateDetails }),
+    pricingSteps: t.field({
+      type: [PricingStep],
+      description: 'Every rounding behind the amounts, in order.',
+      resolve: (quote) => [...pricingOf(quote).steps],
+    }),
+    lockedCurrencySide: t.expose('lockedCurrencySide', { type: LockedCurrencySide, description: 'Which amount was asked for.' }),
+    description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+    paymentInstructions: t.field({
+      type: [PaymentInstruction],
+      description: 'How to fund it, any one of them; empty when it is paid from an account.',
+      // Written by the rail in this form when the quote was made.
+      resolve: (quote) => quote.paymentInstructions as unknown as PaymentInstructionShape[],
+    }),
+    customer: t.relation('customer', { nullable: true, description: 'Who sends; null when it is the platform itself.' }),
+    transaction: t.relation('transaction', { description: 'The payment that was made with it.' }),
+  }),
+});
+
+/** Written by createQuote in this form. */
+function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
+  return quote.pricing as PricingJson;
+}
+
+export const QuoteConnection = builder.connectionObject(
+  {
+    type: Quote,
+    name: 'QuoteConnection',
+    description: 'A page of quotes.',
+    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+  },
+  { name: 'QuoteEdge', description: 'A quote in a page.' },
+);
+
+export const quoteCursor = (quote: { platformId: string; id: string }) => rowCursor('Quote', quote.platformId, quote.id);
+
+builder.queryFields((t) => ({
+  quote: t.field({
+    type: Quote,
+    nullable: true,
+    description: 'A quote by its id, or null.',
+    args: { id: t.arg.id({ required: true, description: 'Quote:…' }) },
+    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Quote']),
+  }),
+  quotes: t.field({
+    type: QuoteConnection,
+    description: 'Quotes of the platform and its customers.',
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    resolve: async (_root, args, context, info) => {
+      const { quote } = context.payments.database.prisma;
+      const page = idPage('Quote', args, context);
+      const where = whereQuotes(context.viewer.platformId, args.filter);
+      const rows = await quote.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      return connectionOf(page, rows, quoteCursor, {
+        totalCount: () => quote.count({ where }),
+        anyBeyond: () => anyBeyond(quote, where, page),
+      });
+    },
+  }),
+}));
+
+const AccountSourceInput = builder.inputType('AccountSourceInput', {
+  description: 'Pay from an account.',
+  fields: (t) => ({ accountId: t.id({ required: true, description: 'InternalAccount:…' }) }),
+});
+
+const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
+  description: 'Pay in from outside, for this payment alone.',
+  fields: (t) => ({
+    customerId: t.id({ required: true, description: 'Who pays.' }),
+    currency: t.string({ required: true, description: 'In which currency, e.g. USDC or BTC.' }),
+  }),
+});
+
+const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
+  description: 'Where the money comes from: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    account: t.field({ type: AccountSourceInput, description: 'From an account.' }),
+    realtimeFunding: t.field({ type: RealtimeFundingSourceInput, description: 'From outside, for this payment alone.' }),
+  }),
+});
+
+const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
+  description: 'Pay to an account.',
+  fields: (t) => ({ accountId: t.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) }),
+});
+
+const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
+  description: 'Where the money goes: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({ account: t.field({ type: AccountDestinationInput, description: 'To an account.' }) }),
+});
+
+mutation('createQuote', {
+  description: 'Locks a rate and fees for a few minutes (specification 4.1). Execute it before expiresAt.',
+  input: (t) => ({
+    source: t.field({ type: PaymentSourceInput, required: true, description: 'Where the money comes from.' }),
+    destination: t.field({ type: PaymentDestinationInput, required: true, description: 'Where it goes.' }),
+    lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
+    lockedCurrencyAmount: t.field({ type: 'BigInt', required: true, description: "The fixed amount, in its currency's smallest unit: 1 to 9000000000000000." }),
+    immediatelyExecute: t.boolean({ required: true, defaultValue: false, description: 'Execute at once, at the current rate.' }),
+    description: t.string({ description: 'Memo.' }),
+  }),
+  success: { quote: { type: Quote, description: 'The new quote.' } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  paths: {
+    'source.accountId': 'source.account.accountId',
+    'source.customerId': 'source.realtimeFunding.customerId',
+    'source.currency': 'source.realtimeFunding.currency',
+    'destination.accountId': 'destination.account.accountId',
+  },
+  resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
+    const from: CreateQuote['source'] | undefined = source.account
+      ? { kind: 'ACCOUNT', accountId: source.account.accountId }
+      : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
+    if (!from || !destination.account) throw new Error('a @oneOf input has one field');
+    const done = await createQuote(
+      payments,
+      viewer,
+      { ...input, source: from, destination: { kind: 'ACCOUNT', accountId: destination.account.accountId } },
+      idempotencyKey,
+    );
+    return { quote: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('executeQuote', {
+  description: 'Executes a quote before its expiry (specification 4.3): the source is debited at once, the quote is PROCESSING.',
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
+  success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
+  refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
+  resolve: async ({ quoteId, idempotencyKey }, { payments, viewer }) => {
+    const done = await executeQuote(payments, viewer, quoteId, idempotencyKey);
+    return { quote: done.row, replayed: done.replayed };
+  },
+});

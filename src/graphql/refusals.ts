@@ -1,0 +1,82 @@
+import { Refusal, type RefusalCode } from '../payments/refusal.ts';
+import { builder } from './builder.ts';
+
+/** A refusal as a member of a mutation's result union. */
+interface UserError {
+  readonly refusal: Refusal;
+  readonly path: readonly string[] | null;
+}
+
+const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
+  description: 'Why a mutation was refused. Nothing has changed.',
+  fields: (t) => ({
+    code: t.string({ description: 'What to act on: the same string as in REST, such as INSUFFICIENT_BALANCE.', resolve: ({ refusal }) => refusal.code }),
+    message: t.string({ description: 'The reason, for people.', resolve: ({ refusal }) => refusal.message }),
+    path: t.stringList({
+      nullable: true,
+      description: 'Where in the input the cause lies: ["input", "amount"]. Null when it lies in no single field.',
+      resolve: ({ path }) => path && [...path],
+    }),
+  }),
+});
+
+const members = {
+  InvalidInputError: 'The input is malformed or asks for what cannot be; `path` tells the field.',
+  NotFoundError: "Something that the input names does not exist, or is another platform's.",
+  InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
+  QuoteExpiredError: 'The quote is past its expiry: create a new one.',
+  ConflictError: 'It collides with what is already there or with what has already happened.',
+  IdempotencyMismatchError: 'The idempotency key was used before with another input.',
+  ForbiddenError: 'The caller, or the customer concerned, may not do this.',
+  UnavailableError: 'Not possible at the moment; the same request may succeed later.',
+} as const;
+
+export type MemberName = keyof typeof members;
+
+/** The member of each code: the compiler finds a code that is forgotten here. */
+const memberOf: Record<RefusalCode, MemberName> = {
+  INVALID_INPUT: 'InvalidInputError',
+  INVALID_AMOUNT: 'InvalidInputError',
+  AMOUNT_OUT_OF_RANGE: 'InvalidInputError',
+  INVALID_CURRENCY: 'InvalidInputError',
+  INVALID_BANK_ACCOUNT: 'InvalidInputError',
+  INVALID_UMA_ADDRESS: 'InvalidInputError',
+  INVALID_RECEIVER: 'InvalidInputError',
+  SELF_PAYMENT: 'InvalidInputError',
+  MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
+  QUOTE_REQUEST_FAILED: 'UnavailableError',
+  INSUFFICIENT_BALANCE: 'InsufficientFundsError',
+  FORBIDDEN: 'ForbiddenError',
+  USER_NOT_READY: 'ForbiddenError',
+  QUOTE_NOT_FOUND: 'NotFoundError',
+  TRANSACTION_NOT_FOUND: 'NotFoundError',
+  USER_NOT_FOUND: 'NotFoundError',
+  ACCOUNT_NOT_FOUND: 'NotFoundError',
+  CONFLICT: 'ConflictError',
+  QUOTE_EXPIRED: 'QuoteExpiredError',
+  UMA_ADDRESS_EXISTS: 'ConflictError',
+  IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
+  SERVICE_UNAVAILABLE: 'UnavailableError',
+};
+
+export const memberTypes = Object.fromEntries(
+  Object.entries(members).map(([name, description]) => [
+    name,
+    builder.objectRef<UserError>(name).implement({ description, interfaces: [UserErrorType] }),
+  ]),
+) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
+
+/** The union member for a refusal. `paths` tells where this door's input keeps a field that the domain names otherwise. */
+export function asUserError(refusal: Refusal, paths: Readonly<Record<string, string>> = {}): UserError {
+  const { field } = refusal.details;
+  return { refusal, path: field === undefined ? null : ['input', ...(paths[field] ?? field).split('.')] };
+}
+
+export function isUserError(value: object): value is UserError {
+  return 'refusal' in value && value.refusal instanceof Refusal;
+}
+
+/** The type that a result of this value has in its union. */
+export function memberNameOf(error: UserError): MemberName {
+  return memberOf[error.refusal.code];
+}

@@ -1,0 +1,33 @@
+import { fundAccount, sandboxSend } from '../payments/sandbox.ts';
+import { InternalAccount } from './account.ts';
+import { mutation } from './mutation.ts';
+import { Transaction } from './transaction.ts';
+
+mutation('sandboxFundAccount', {
+  description: 'Sandbox only: lets money arrive in an internal account.',
+  input: (t) => ({
+    accountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    amount: t.field({ type: 'BigInt', required: true, description: "In the currency's smallest unit: 1 to 100000000000." }),
+  }),
+  success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await fundAccount(payments, viewer, input, idempotencyKey);
+    return { account: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('sandboxSend', {
+  description: 'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7).',
+  input: (t) => ({
+    quoteId: t.id({ required: true, description: 'Quote:…' }),
+    currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
+    currencyAmount: t.field({ type: 'BigInt', description: 'In its smallest unit; exactly what the quote asks for when left out.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
+  refusals: ['NotFoundError', 'QuoteExpiredError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await sandboxSend(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});

@@ -1,0 +1,24 @@
+import './scalars.ts';
+import './money.ts';
+import './node.ts';
+import './viewer.ts';
+import './account.ts';
+import './customer.ts';
+import './quote.ts';
+import './transaction.ts';
+import './transaction-history.ts';
+import './transaction-updates.ts';
+import './customer-lists.ts';
+import './exchange-rates.ts';
+import './sandbox.ts';
+import './receipt.ts';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { builder } from './builder.ts';
+
+/** The schema that every transport serves. */
+export const schema = builder.toSchema();
+
+/** The schema as schema.graphql has it: sorted, so that a change shows as just what changed. */
+export function printedSchema(): string {
+  return `${printSchema(lexicographicSortSchema(schema))}\n`;
+}

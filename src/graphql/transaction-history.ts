@@ -1,0 +1,86 @@
+import { feedCursor } from '../events/cursor.ts';
+import { eventsOfTransaction } from '../events/history.ts';
+import { InternalAccount } from './account.ts';
+import { builder } from './builder.ts';
+import { TransactionStatus } from './enums.ts';
+import { type Money, MoneyType, money } from './money.ts';
+import { Transaction } from './transaction.ts';
+import type { Account as AccountRow } from '../database/rows.ts';
+import type { TransactionStatus as Status } from '../database/generated/client/client.ts';
+
+/** What explains a payment: every status it went through, and the money behind it. */
+
+interface TransactionEvent {
+  readonly cursor: string;
+  readonly status: Status;
+  readonly reason: string | null;
+  readonly terminal: boolean;
+  readonly occurredAt: Date;
+}
+
+const TransactionEventType = builder.objectRef<TransactionEvent>('TransactionEvent').implement({
+  description: 'A status that a transaction went through, with its place in the feed.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its place in the feed.' }),
+    status: t.expose('status', { type: TransactionStatus, description: 'The status it came to.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why.' }),
+    terminal: t.exposeBoolean('terminal', { description: 'Whether that was its end.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When.' }),
+  }),
+});
+
+interface LedgerEntry {
+  readonly id: string;
+  readonly amount: Money;
+  readonly account: AccountRow | null;
+  readonly system: string | null;
+  readonly occurredAt: Date;
+}
+
+const LedgerEntryType = builder.objectRef<LedgerEntry>('LedgerEntry').implement({
+  description: 'One leg of the double entry behind a payment. The legs of a payment sum to zero in each currency.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'LedgerEntry:…' }),
+    amount: t.expose('amount', { type: MoneyType, description: 'Positive comes in, negative goes out.' }),
+    account: t.expose('account', { type: InternalAccount, nullable: true, description: "An account of the caller's; null where it is a system account." }),
+    system: t.exposeString('system', {
+      nullable: true,
+      description: 'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was posted.' }),
+  }),
+});
+
+builder.prismaObjectFields(Transaction, (t) => ({
+  timeline: t.field({
+    type: [TransactionEventType],
+    description: 'Every status that it went through, when and why.',
+    resolve: async (transaction, _args, { payments, feed }) => {
+      const events = await eventsOfTransaction(payments.database, feed, transaction);
+      return events.map((event) => ({
+        cursor: feedCursor(event.platformId, event.sequence),
+        status: event.status as Status,
+        reason: event.reason,
+        terminal: event.terminal,
+        occurredAt: event.occurredAt,
+      }));
+    },
+  }),
+  ledgerEntries: t.field({
+    type: [LedgerEntryType],
+    description: 'The double-entry legs behind it, in the order of posting.',
+    select: (_args, _context, nested) => ({
+      journals: { orderBy: { id: 'asc' }, include: { postings: { orderBy: { leg: 'asc' }, include: { account: nested(true, ['account']) } } } },
+    }),
+    resolve: (transaction) =>
+      transaction.journals.flatMap((journal) =>
+        journal.postings.map((posting) => ({
+          id: `LedgerEntry:${journal.id}.${posting.leg}`,
+          amount: money(posting.amount, posting.currency),
+          account: posting.account,
+          system: posting.system,
+          occurredAt: journal.createdAt,
+        })),
+      ),
+  }),
+}));

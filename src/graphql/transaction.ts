@@ -1,0 +1,201 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import { publicId } from '../payments/ids.ts';
+import { transferIn, transferOut } from '../payments/transfers.ts';
+import { builder } from './builder.ts';
+import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
+import { TransactionFilter, whereTransactions } from './filters.ts';
+import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { type Money, MoneyType, maybeMoney, money, type RateDetails, RateDetailsType } from './money.ts';
+import { mutation } from './mutation.ts';
+import { loadNode } from './node.ts';
+import { connectionOf, rowCursor } from './paging.ts';
+import { destinationAccountPath, destinationOf, PaymentDestination, PaymentSource, sourceAccountPath, sourceCustomerPath, sourceOf } from './parties.ts';
+
+const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
+
+interface Refund {
+  readonly reference: string;
+  readonly amount: Money;
+  readonly initiatedAt: Date;
+  readonly settledAt: Date | null;
+}
+
+const RefundType = builder.objectRef<Refund>('Refund').implement({
+  description: 'Money that came back.',
+  fields: (t) => ({
+    reference: t.exposeString('reference', { description: 'To find it again.' }),
+    amount: t.expose('amount', { type: MoneyType, description: 'How much came back to the source.' }),
+    initiatedAt: t.expose('initiatedAt', { type: 'DateTime', description: 'When it was started.' }),
+    settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it had arrived.' }),
+  }),
+});
+
+const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
+  description: 'One fact about a party, by its name (specification 2.6).',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    value: t.exposeString('value', { description: 'The value.' }),
+  }),
+});
+
+export const Transaction = builder.prismaObject('Transaction', {
+  description: 'A payment, out or in (specification 2.6).',
+  interfaces: [builder.nodeInterfaceRef()],
+  findUnique: (transaction) => ({ platformId_id: { platformId: transaction.platformId, id: transaction.id } }),
+  fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (transaction) => publicId('Transaction', transaction.id) }),
+    status: t.expose('status', { type: TransactionStatus, description: 'Where it stands.' }),
+    type: t.expose('type', { type: TransactionType, description: 'Which way the money goes.' }),
+    version: t.exposeInt('version', { description: 'Rises with each change: a cache can ignore what is older than what it has.' }),
+    terminal: t.boolean({
+      description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
+      resolve: (transaction) => terminal.has(transaction.status),
+    }),
+    sentAmount: t.field({
+      type: MoneyType,
+      nullable: true,
+      description: 'What the source was debited; null where the sending side is not known.',
+      resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
+    }),
+    receivedAmount: t.field({
+      type: MoneyType,
+      nullable: true,
+      description: "What arrives, in the recipient's currency.",
+      resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
+    }),
+    source: t.field({
+      type: PaymentSource,
+      nullable: true,
+      description: 'Where the money comes from.',
+      select: (_args, _context, nested) => ({ sourceAccount: nested(true, sourceAccountPath), customer: nested(true, sourceCustomerPath) }),
+      resolve: (transaction) => sourceOf(transaction, transaction.sourceUmaAddress, transaction.sentCurrency ?? transaction.receivedCurrency),
+    }),
+    destination: t.field({
+      type: PaymentDestination,
+      description: 'Where the money goes.',
+      select: (_args, _context, nested) => ({ destinationAccount: nested(true, destinationAccountPath) }),
+      resolve: (transaction) => destinationOf(transaction, transaction.receivedCurrency),
+    }),
+    customer: t.relation('customer', { nullable: true, description: "The customer whose payment it is; null when it is the platform's own." }),
+    quote: t.relation('quote', { nullable: true, description: 'The quote behind it, if any.' }),
+    exchangeRate: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+      resolve: (transaction) => transaction.exchangeRate?.toFixed(),
+    }),
+    fees: t.field({
+      type: MoneyType,
+      nullable: true,
+      description: 'All fees, in the sending currency.',
+      resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
+    }),
+    rateDetails: t.field({
+      type: RateDetailsType,
+      nullable: true,
+      description: 'What the price is made of.',
+      // Written by createQuote in this form.
+      resolve: (transaction) => transaction.rateDetails as RateDetails | null,
+    }),
+    failureReason: t.expose('failureReason', { type: FailureReason, nullable: true, description: 'Why it failed; always set on a FAILED one.' }),
+    refund: t.field({
+      type: RefundType,
+      nullable: true,
+      description: 'Where the money went when it did not arrive or came back.',
+      resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
+        refundReference === null || refundAmount === null || refundInitiatedAt === null
+          ? null
+          : {
+              reference: refundReference,
+              amount: money(refundAmount, sentCurrency ?? receivedCurrency),
+              initiatedAt: refundInitiatedAt,
+              settledAt: refundSettledAt,
+            },
+    }),
+    reconciliationReference: t.string({
+      nullable: true,
+      description: 'What both sides write on the payment to find it again; null while it is CREATED.',
+      resolve: (transaction) => (transaction.status === 'CREATED' ? null : transaction.reference),
+    }),
+    counterpartyInformation: t.field({
+      type: [InformationField],
+      description: 'What is known of the other side, for payments to or from UMA addresses.',
+      resolve: (transaction) =>
+        Object.entries(transaction.counterpartyInformation as Record<string, string>).map(([name, value]) => ({ name, value })),
+    }),
+    description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+    settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
+    expectedSettlementAt: t.expose('expectedSettlementAt', { type: 'DateTime', nullable: true, description: 'When it is expected to settle.' }),
+  }),
+});
+
+export const TransactionConnection = builder.connectionObject(
+  {
+    type: Transaction,
+    name: 'TransactionConnection',
+    description: 'A page of transactions.',
+    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+  },
+  { name: 'TransactionEdge', description: 'A transaction in a page.' },
+);
+
+export const transactionCursor = (transaction: { platformId: string; id: string }) => rowCursor('Transaction', transaction.platformId, transaction.id);
+
+builder.queryFields((t) => ({
+  transaction: t.field({
+    type: Transaction,
+    nullable: true,
+    description: 'A transaction by its id, or null.',
+    args: { id: t.arg.id({ required: true, description: 'Transaction:…' }) },
+    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Transaction']),
+  }),
+  transactions: t.field({
+    type: TransactionConnection,
+    description: 'Transactions of the platform and its customers.',
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    resolve: async (_root, args, context, info) => {
+      const { transaction } = context.payments.database.prisma;
+      const page = idPage('Transaction', args, context);
+      const where = whereTransactions(context.viewer.platformId, args.filter);
+      const rows = await transaction.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      return connectionOf(page, rows, transactionCursor, {
+        totalCount: () => transaction.count({ where }),
+        anyBeyond: () => anyBeyond(transaction, where, page),
+      });
+    },
+  }),
+}));
+
+mutation('transferOut', {
+  description: 'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    amount: t.field({ type: 'BigInt', required: true, description: "In the currency's smallest unit: 1 to 9000000000000000." }),
+    description: t.string({ description: 'Memo.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await transferOut(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('transferIn', {
+  description: 'Pulls money in one currency from an external to an internal account (specification 4.6).',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    amount: t.field({ type: 'BigInt', description: "In the currency's smallest unit; without one the rail decides (the sandbox: 10000)." }),
+    description: t.string({ description: 'Memo.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await transferIn(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});

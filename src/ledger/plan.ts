@@ -1,0 +1,109 @@
+import type {
+  Account,
+  Customer,
+  Hold,
+  Quote,
+  QuoteStatus,
+  RailOrder,
+  SystemAccount,
+  Transaction,
+  TransactionStatus,
+} from '../database/generated/client/client.ts';
+
+/**
+ * Everything one command wants done, as data. `commitPlan` hands it to the database, which locks, checks and applies it
+ * in one transaction, or refuses it whole. Commands differ only in the plan they make.
+ */
+export interface Plan {
+  readonly claim?: Claim | undefined;
+  /** Who and what must be fit to take part: customers allowed to move money, external accounts that are ACTIVE. */
+  readonly ready?: { readonly customers?: readonly string[]; readonly accounts?: readonly string[] };
+  readonly insert?: {
+    readonly customer?: readonly NewRow<Customer>[];
+    readonly account?: readonly NewRow<Account>[];
+    readonly transaction?: readonly NewRow<Transaction>[];
+    readonly quote?: readonly NewRow<Quote>[];
+    readonly hold?: readonly NewHold[];
+    readonly rail_order?: readonly NewOrder[];
+  };
+  readonly quotes?: readonly QuoteMove[];
+  readonly transactions?: readonly TransactionMove[];
+  readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
+  /** Holds whose money becomes spendable again. */
+  readonly release?: readonly string[];
+  readonly journals?: readonly Journal[];
+  /** When the rail is asked about an order again; null: never, it has its outcome. */
+  readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
+  /** The row that the caller is answered with, as it is after the plan. */
+  readonly result?: { readonly type: ResultType; readonly id: string };
+}
+
+export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
+
+/** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
+export interface Claim {
+  readonly operation: string;
+  readonly key: string;
+  readonly hash: string;
+}
+
+type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
+type Stamped = 'version' | 'createdAt' | 'updatedAt';
+
+/** A row to insert: nullable columns may be left out, and the database stamps version and times. */
+export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
+
+export type NewHold = Pick<Hold, 'platformId' | 'id' | 'accountId' | 'amount'> & Partial<Pick<Hold, 'transactionId'>>;
+export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
+  Partial<Pick<RailOrder, 'scenario'>>;
+
+export interface QuoteMove {
+  readonly id: string;
+  readonly from: readonly QuoteStatus[];
+  readonly to: QuoteStatus;
+  /** Why, in words for the timeline. */
+  readonly reason?: string | undefined;
+  /** Only before the quote's expiry, or only after it, by the database's clock once the quote is locked. */
+  readonly expiry?: 'before' | 'after';
+  /** The quote is inserted by the same plan. */
+  readonly fresh?: boolean;
+}
+
+export interface TransactionMove {
+  readonly id: string;
+  readonly from: readonly TransactionStatus[];
+  readonly to: TransactionStatus;
+  readonly reason?: string | undefined;
+  readonly set?: Partial<
+    Pick<
+      Transaction,
+      | 'failureReason'
+      | 'refundReference'
+      | 'refundAmount'
+      | 'receivedAmount'
+      | 'counterpartyInformation'
+      | 'destinationAccountId'
+    >
+  >;
+  /** When settlement is expected, from now. */
+  readonly expectedInMs?: number | undefined;
+  readonly fresh?: boolean;
+}
+
+/** One movement of money. Its legs sum to zero in each currency. */
+export interface Journal {
+  /** What the movement is: `execute`, `settle`, `refund`, `fund`, … */
+  readonly kind: string;
+  readonly transactionId?: string | undefined;
+  readonly legs: readonly Leg[];
+}
+
+/**
+ * One side of a movement, in the currency's smallest unit: positive comes in, negative goes out. System accounts:
+ * OUTSIDE is the world beyond the rails, CLEARING money under way to it, LIQUIDITY the other side of a conversion,
+ * FEES what was earned.
+ */
+export type Leg = { readonly currency: string; readonly amount: bigint } & (
+  | { readonly account: string; readonly hold?: string | undefined }
+  | { readonly system: SystemAccount }
+);

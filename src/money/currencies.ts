@@ -1,0 +1,126 @@
+/**
+ * The currencies the gateway knows and how their amounts are written out. A migration puts the same rows in the
+ * database, where foreign keys refer to them.
+ */
+
+import { LRUCache } from 'lru-cache';
+
+const table = [
+  { code: 'USD', name: 'US Dollar', symbol: '$', decimals: 2 },
+  { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 },
+  { code: 'GBP', name: 'British Pound', symbol: '£', decimals: 2 },
+  { code: 'MXN', name: 'Mexican Peso', symbol: 'MX$', decimals: 2 },
+  { code: 'BRL', name: 'Brazilian Real', symbol: 'R$', decimals: 2 },
+  { code: 'INR', name: 'Indian Rupee', symbol: '₹', decimals: 2 },
+  { code: 'NGN', name: 'Nigerian Naira', symbol: '₦', decimals: 2 },
+  { code: 'CAD', name: 'Canadian Dollar', symbol: 'CA$', decimals: 2 },
+  { code: 'PHP', name: 'Philippine Peso', symbol: '₱', decimals: 2 },
+  { code: 'SGD', name: 'Singapore Dollar', symbol: 'S$', decimals: 2 },
+  { code: 'JPY', name: 'Japanese Yen', symbol: '¥', decimals: 0 },
+  { code: 'BTC', name: 'Bitcoin', symbol: '₿', decimals: 8 },
+  { code: 'USDC', name: 'USD Coin', symbol: 'USDC', decimals: 6 },
+  { code: 'USDT', name: 'Tether', symbol: 'USDT', decimals: 6 },
+] as const;
+
+/** ISO 4217 code, or the asset code of a cryptocurrency. */
+export type CurrencyCode = (typeof table)[number]['code'];
+
+export interface Currency {
+  readonly code: CurrencyCode;
+  readonly name: string;
+  readonly symbol: string;
+  /** Decimal places of the smallest unit: 12550 with 2 decimals is 125.50. */
+  readonly decimals: number;
+}
+
+/** Every known currency. */
+export const currencies: readonly Currency[] = table;
+
+const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
+
+/** The currency with exactly this code, in capital letters; undefined when the gateway does not know it. */
+export function currencyOf(code: string): Currency | undefined {
+  return byCode.get(code);
+}
+
+/** Whether the gateway knows a currency with exactly this code. */
+export function isCurrencyCode(code: string): code is CurrencyCode {
+  return byCode.has(code);
+}
+
+/**
+ * An amount of smallest units as an exact decimal of major units, with all its places: 12550 with 2 decimals is
+ * "125.50", -1 is "-0.01", and 100 with no decimals is "100".
+ */
+export function formatDecimal(amount: bigint, decimals: number): string {
+  const sign = amount < 0n ? '-' : '';
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** The locale asked for is no BCP 47 language tag, or one whose number format is not known here. */
+export class UnknownLocale extends RangeError {
+  readonly locale: string;
+
+  constructor(locale: string) {
+    super(`unknown locale ${JSON.stringify(locale)}: use a BCP 47 language tag such as "en" or "de-DE"`);
+    this.name = 'UnknownLocale';
+    this.locale = locale;
+  }
+}
+
+/**
+ * An amount of smallest units for the eye, in the locale's own way and with every decimal of the currency: "$125.50",
+ * "125,50 €", "USDC 1.000001". Exact at any size: Intl is given a decimal string, never a number.
+ *
+ * Never throws: an unknown locale comes back as an UnknownLocale, which is a RangeError. (Intl alone would format a
+ * well-formed tag it does not know in whatever locale the process happens to run in.)
+ */
+export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
+  const format = moneyFormat(currency, locale);
+  if (format instanceof UnknownLocale) return format;
+  const decimal = formatDecimal(amount, currency.decimals);
+  if (!isNumeral(decimal)) return `${currency.code} ${decimal}`;
+  return format
+    .formatToParts(decimal)
+    .map((part) => (part.type === 'currency' && part.value === standIn ? currency.code : part.value))
+    .join('');
+}
+
+/**
+ * Intl takes three-letter codes only. A longer one is formatted as ISO 4217's code for tests, which no locale has a
+ * sign for, and swapped back in the result: so it gets the place and the space that the locale gives a code.
+ */
+const standIn = 'XTS';
+
+/** Building a format costs some fifty times what using it does; locales come from clients, so only so many are kept. */
+const formats = new LRUCache<string, Intl.NumberFormat>({ max: 256 });
+
+function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
+  const key = `${currency.code} ${locale}`;
+  const kept = formats.get(key);
+  if (kept !== undefined) return kept;
+  if (!isKnownLocale(locale)) return new UnknownLocale(locale);
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: currency.code.length === 3 ? currency.code : standIn,
+    minimumFractionDigits: currency.decimals,
+    maximumFractionDigits: currency.decimals,
+  });
+  formats.set(key, format);
+  return format;
+}
+
+function isKnownLocale(locale: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf([locale]).length > 0;
+  } catch {
+    return false; // not even the shape of a language tag
+  }
+}
+
+/** Tells the compiler what formatDecimal writes: Intl's types take numeric strings only. */
+function isNumeral(text: string): text is `${number}` {
+  return /^-?\d+(\.\d+)?$/.test(text);
+}

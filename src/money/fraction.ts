@@ -1,0 +1,166 @@
+/**
+ * Exact fractions of whole numbers, and the decimals that rates are written as: what pricing calculates with, so that it
+ * rounds only where a rule says so.
+ */
+
+import { formatDecimal } from './currencies.ts';
+
+/** A rate has at most so many significant digits: exact as a JSON number, so the rate that is printed is the rate used. */
+export const rateDigits = 15;
+
+/** A rate has at most so many digits after the point: all of them fit its column in the database, numeric(32,18). */
+export const ratePlaces = 18;
+
+/** A rate is below this power of ten, for the same column. */
+const rateMagnitude = 14;
+
+/** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
+export interface Fraction {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/**
+ * The exact value of a plain decimal such as "0.05797101", "-3" or "120048.01920768".
+ * @throws RangeError on anything else: exponents, signs other than a leading minus, grouping, bare points.
+ */
+export function parseDecimal(text: string): Fraction {
+  if (!isPlainDecimal(text)) throw new RangeError(`not a plain decimal: ${JSON.stringify(text)}`);
+  const point = text.indexOf('.');
+  const places = point === -1 ? 0 : text.length - point - 1;
+  return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
+}
+
+/** Whether parseDecimal takes this text. */
+export function isPlainDecimal(text: string): boolean {
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
+}
+
+export function whole(value: bigint): Fraction {
+  return { numerator: value, denominator: 1n };
+}
+
+/** 10 to any whole power, negative ones included. */
+export function tenTo(exponent: number): Fraction {
+  return exponent >= 0 ? whole(powerOfTen(exponent)) : { numerator: 1n, denominator: powerOfTen(-exponent) };
+}
+
+export function add(a: Fraction, b: Fraction): Fraction {
+  return {
+    numerator: a.numerator * b.denominator + b.numerator * a.denominator,
+    denominator: a.denominator * b.denominator,
+  };
+}
+
+export function subtract(a: Fraction, b: Fraction): Fraction {
+  return add(a, { numerator: -b.numerator, denominator: b.denominator });
+}
+
+export function multiply(a: Fraction, b: Fraction): Fraction {
+  return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
+}
+
+/** @throws RangeError when b is zero. */
+export function divide(a: Fraction, b: Fraction): Fraction {
+  if (b.numerator === 0n) throw new RangeError('division by zero');
+  const sign = b.numerator < 0n ? -1n : 1n;
+  return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
+}
+
+/** Whether a is less than b. */
+export function isLess(a: Fraction, b: Fraction): boolean {
+  return a.numerator * b.denominator < b.numerator * a.denominator;
+}
+
+/** The greatest whole number that is not above the value. */
+export function roundDown({ numerator, denominator }: Fraction): bigint {
+  const quotient = numerator / denominator;
+  return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
+}
+
+/** The least whole number that is not below the value. */
+export function roundUp({ numerator, denominator }: Fraction): bigint {
+  return -roundDown({ numerator: -numerator, denominator });
+}
+
+/** The nearest whole number; the upper one when two are equally near. */
+export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
+  return roundDown({ numerator: 2n * numerator + denominator, denominator: 2n * denominator });
+}
+
+/**
+ * The value as a plain decimal, rounded half up where it does not end by itself: no exponent, no trailing zeros.
+ * @param digits how many significant digits it has at most; 15 are exact as a JSON number
+ * @param places how many digits follow the point at most
+ */
+export function toDecimal(value: Fraction, digits: number, places = Number.POSITIVE_INFINITY): string {
+  const kept = Math.min(places, digits - 1 - magnitudeOf(value));
+  const scaled = roundHalfUp(multiply(value, tenTo(kept)));
+  if (kept <= 0) return (scaled * powerOfTen(-kept)).toString();
+  return formatDecimal(scaled, kept).replace(/\.?0+$/, '');
+}
+
+/** What is wrong with an exchange rate, as words that follow its name; undefined when it can be used. */
+export function rateFault(rate: string): string | undefined {
+  if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "1.08695652"';
+  const value = parseDecimal(rate);
+  if (!isLess(whole(0n), value)) return 'must be greater than 0';
+  if (!isLess(value, tenTo(rateMagnitude))) return `must be less than 1 followed by ${rateMagnitude} zeros`;
+  if (!isExactWithin(value, rateDigits)) return `must have at most ${rateDigits} significant digits`;
+  if (!isExactWithin(value, rateDigits, ratePlaces)) return `must have at most ${ratePlaces} decimal places`;
+  return undefined;
+}
+
+/** What is wrong with the rate of a variable fee, as words that follow its name; undefined when it can be used. */
+export function variableFeeRateFault(rate: string): string | undefined {
+  if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "0.003"';
+  const value = parseDecimal(rate);
+  if (isLess(value, whole(0n)) || !isLess(value, whole(1n))) return 'must be at least 0 and less than 1';
+  if (!isExactWithin(value, rateDigits)) return `must have at most ${rateDigits} significant digits`;
+  return undefined;
+}
+
+/** The value as the shortest plain decimal that is exactly equal, or undefined when its digits never end. */
+export function toExactDecimal(value: Fraction): string | undefined {
+  const { numerator, denominator } = lowestTerms(value);
+  const twos = timesDividing(denominator, 2n);
+  const fives = timesDividing(denominator, 5n);
+  const places = Math.max(twos, fives);
+  if (2n ** BigInt(twos) * 5n ** BigInt(fives) !== denominator) return undefined;
+  return formatDecimal((numerator * powerOfTen(places)) / denominator, places);
+}
+
+/** The value as "numerator/denominator" in lowest terms. */
+export function toRatio(value: Fraction): string {
+  const { numerator, denominator } = lowestTerms(value);
+  return `${numerator}/${denominator}`;
+}
+
+/** Whether writing the value with so many digits and places loses nothing of it. */
+function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
+  return subtract(value, parseDecimal(toDecimal(value, digits, places))).numerator === 0n;
+}
+
+function powerOfTen(exponent: number): bigint {
+  return 10n ** BigInt(exponent);
+}
+
+/** The exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05. Zero counts as 0. */
+function magnitudeOf({ numerator, denominator }: Fraction): number {
+  if (numerator === 0n) return 0;
+  const size = { numerator: numerator < 0n ? -numerator : numerator, denominator };
+  const estimate = size.numerator.toString().length - denominator.toString().length;
+  return isLess(size, tenTo(estimate)) ? estimate - 1 : estimate;
+}
+
+function lowestTerms({ numerator, denominator }: Fraction): Fraction {
+  let [divisor, rest] = [denominator, numerator < 0n ? -numerator : numerator];
+  while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
+  return { numerator: numerator / divisor, denominator: denominator / divisor };
+}
+
+function timesDividing(value: bigint, prime: bigint): number {
+  let times = 0;
+  for (let rest = value; rest % prime === 0n; rest /= prime) times += 1;
+  return times;
+}

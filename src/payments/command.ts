@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Database } from '../database/database.ts';
+import type { Environment } from '../database/generated/client/client.ts';
+import { sqlState } from '../database/retry.ts';
+import type { SnapshotRows } from '../database/rows.ts';
+import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../ledger/commit.ts';
+import type { Claim, Plan, ResultType } from '../ledger/plan.ts';
+import type { Rail } from '../rails/rail.ts';
+import { publicId } from './ids.ts';
+import { Refusal } from './refusal.ts';
+
+/** What the domain works with. */
+export interface Payments {
+  readonly database: Database;
+  /** The rail of each environment. A production rail is connected by an installation of its own. */
+  readonly rails: { readonly [E in Environment]?: Rail };
+  /** How long a quote holds its rate, in seconds. */
+  readonly quoteSeconds: number;
+  readonly log: Logger;
+}
+
+/** The rail that serves a tenant's environment. */
+export function railOf(payments: Payments, tenant: Tenant): Rail {
+  const rail = payments.rails[tenant.environment];
+  if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
+  return rail;
+}
+
+/** For whom a command runs. */
+export interface Tenant {
+  readonly platformId: string;
+  readonly environment: Environment;
+}
+
+/** A command's success: its row as it was right after, and whether this repeats an earlier answer. */
+export interface Done<Row> {
+  readonly row: Row;
+  readonly replayed: boolean;
+}
+
+export interface Command<Type extends ResultType> {
+  readonly operation: string;
+  readonly type: Type;
+  /** What was asked, without the key: a repeat must ask the same. */
+  readonly input: object;
+  readonly idempotencyKey: string | null | undefined;
+  /** Validates, reads what it needs, and decides. Throws a Refusal when the input cannot be carried out. */
+  readonly plan: () => Promise<Omit<Plan, 'claim' | 'result'> & { readonly result: string }>;
+  /** The input field to blame for a refusal that the database gave. */
+  readonly fields?: Partial<Record<PlanRefusal['code'], string>>;
+}
+
+const keyForm = /^[\x21-\x7e]{1,255}$/;
+
+/** Runs a command once per idempotency key: the first outcome is every outcome. */
+export async function run<Type extends ResultType>(
+  payments: Payments,
+  tenant: Tenant,
+  command: Command<Type>,
+): Promise<Done<SnapshotRows[Type]>> {
+  const { database } = payments;
+  const claim = claimOf(command);
+  const first = claim && (await firstOutcome(database, tenant.platformId, claim));
+  if (first) return present(first, command);
+
+  const { result, ...plan } = await command.plan();
+  try {
+    const outcome = await commitPlan(database, tenant.platformId, {
+      ...plan,
+      claim,
+      result: { type: command.type, id: result },
+    });
+    return present(outcome, command);
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    throw claim
+      ? new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
+          field: 'idempotencyKey',
+          retryAfter: 1,
+        })
+      : new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
+          retryAfter: 1,
+        });
+  }
+}
+
+function claimOf(command: Command<ResultType>): Claim | undefined {
+  const key = command.idempotencyKey;
+  if (key === null || key === undefined) return undefined;
+  if (!keyForm.test(key)) {
+    throw new Refusal('INVALID_INPUT', 'idempotencyKey must be 1 to 255 printable ASCII characters without spaces', {
+      field: 'idempotencyKey',
+    });
+  }
+  const hash = createHash('sha256').update(canonicalJson(command.input)).digest('hex');
+  return { operation: command.operation, key, hash };
+}
+
+/** JSON with sorted keys and nothing undefined: equal inputs have equal text. */
+function canonicalJson(input: object): string {
+  return JSON.stringify(input, (_key, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, field]) => field !== undefined && field !== null)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+  });
+}
+
+function present<Type extends ResultType>(outcome: Outcome, command: Command<Type>): Done<SnapshotRows[Type]> {
+  switch (outcome.kind) {
+    case 'mismatch':
+      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
+        field: 'idempotencyKey',
+      });
+    case 'refused':
+      throw fromPlan(outcome.refusal, command.fields?.[outcome.refusal.code], outcome.replayed);
+    case 'done':
+      if (!outcome.row) throw new Error(`${command.operation} has no result`);
+      // The row is of the type that the plan asked for, which is the command's.
+      return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
+  }
+}
+
+/** The words for what the database saw under its lock. */
+function fromPlan(refusal: PlanRefusal, field: string | undefined, replayed: boolean): Refusal {
+  switch (refusal.code) {
+    case 'QUOTE_NOT_FOUND':
+      return new Refusal(refusal.code, 'no such quote', { field }, replayed);
+    case 'TRANSACTION_NOT_FOUND':
+      return new Refusal(refusal.code, 'no such transaction', { field }, replayed);
+    case 'QUOTE_EXPIRED':
+      return new Refusal(
+        refusal.code,
+        `the quote expired at ${new Date(refusal.expiresAt).toISOString()}; create a new one`,
+        { field },
+        replayed,
+      );
+    case 'CONFLICT':
+      return new Refusal(
+        refusal.code,
+        `this is not possible any more: it is ${refusal.status}`,
+        { field, status: refusal.status },
+        replayed,
+      );
+    case 'UMA_ADDRESS_EXISTS':
+      return new Refusal(refusal.code, 'this UMA address is taken', { field }, replayed);
+    case 'ACCOUNT_EXISTS':
+      return new Refusal(
+        'CONFLICT',
+        'this account already exists',
+        { field, existingId: publicId('ExternalAccount', refusal.id) },
+        replayed,
+      );
+    case 'USER_NOT_READY':
+      return new Refusal(
+        refusal.code,
+        refusal.isDeleted
+          ? 'the customer is deleted and cannot move money'
+          : `the customer cannot move money: KYC is ${refusal.kycStatus}`,
+        { field, customerId: publicId('Customer', refusal.id) },
+        replayed,
+      );
+    case 'INVALID_BANK_ACCOUNT':
+      return new Refusal(
+        refusal.code,
+        `the external account is ${refusal.status}; only an ACTIVE one can take part`,
+        { field, status: refusal.status },
+        replayed,
+      );
+    case 'INSUFFICIENT_BALANCE':
+      return new Refusal(
+        refusal.code,
+        `the account holds ${refusal.spendable} spendable and ${refusal.needed} are needed (smallest units)`,
+        { field, spendable: refusal.spendable, needed: refusal.needed },
+        replayed,
+      );
+  }
+}

@@ -1,0 +1,72 @@
+import { type Currency, currencies, currencyOf } from '../money/currencies.ts';
+import { type Payments, railOf, type Tenant } from './command.ts';
+import { readParties } from './parties.ts';
+import { priceQuote } from './pricing.ts';
+import { Refusal } from './refusal.ts';
+
+interface Money {
+  readonly amount: bigint;
+  readonly currency: Currency;
+}
+
+/** What a conversion would cost now, with the platform's own fees in it (domain-facts 7.3). */
+export interface ExchangeRate {
+  readonly source: Currency;
+  readonly destination: Currency;
+  readonly rate: string;
+  readonly sendingAmount: Money;
+  readonly receivingAmount: Money;
+  readonly fees: Money;
+  readonly minSendingAmount: Money;
+  readonly maxSendingAmount: Money;
+  readonly updatedAt: Date;
+}
+
+const defaultAmount = 10_000n;
+
+/**
+ * Indicative rates for an amount (smallest units of the source). A destination that the amount is too small or too
+ * large for is left out, unless it was asked for by name.
+ * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
+ */
+export async function readExchangeRates(
+  payments: Payments,
+  tenant: Tenant,
+  query: { readonly source: string; readonly destinations?: readonly string[] | null | undefined; readonly sendingAmount?: bigint | null | undefined },
+): Promise<ExchangeRate[]> {
+  const source = known(query.source, 'source');
+  const wanted = query.destinations?.map((code) => known(code, 'destinations')) ?? currencies.filter((currency) => currency !== source);
+  const { platformFee } = await readParties(payments.database.pool, tenant.platformId, { currency: source.code, ids: 0 });
+  const rates = await Promise.all(
+    wanted.map(async (destination) => {
+      const terms = await railOf(payments, tenant).rate(source, destination);
+      if (!terms) return [];
+      const lockedAmount = query.sendingAmount ?? defaultAmount;
+      const price = priceQuote({ sending: source, receiving: destination, lockedSide: 'SENDING', lockedAmount, rate: terms, platformFee });
+      if ('code' in price) {
+        if (!query.destinations) return [];
+        throw new Refusal(price.code, price.reason, { field: 'sendingAmount' });
+      }
+      return [
+        {
+          source,
+          destination,
+          rate: price.exchangeRate,
+          sendingAmount: { amount: price.totalSendingAmount, currency: source },
+          receivingAmount: { amount: price.totalReceivingAmount, currency: destination },
+          fees: { amount: price.feesIncluded, currency: source },
+          minSendingAmount: { amount: terms.minSendingAmount, currency: source },
+          maxSendingAmount: { amount: terms.maxSendingAmount, currency: source },
+          updatedAt: new Date(),
+        },
+      ];
+    }),
+  );
+  return rates.flat();
+}
+
+function known(code: string, field: string): Currency {
+  const currency = currencyOf(code);
+  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
+  return currency;
+}

@@ -1,0 +1,42 @@
+import { statement } from '../database/statement.ts';
+import { commitPlans } from '../ledger/commit.ts';
+import type { Payments } from './command.ts';
+
+const expiredStatement = statement<{ platform_id: string; id: string; transaction_id: string }>(
+  'expired_quotes',
+  `select platform_id, id, transaction_id from quote
+   where status = 'PENDING' and expires_at <= clock_timestamp() order by expires_at limit $1`,
+);
+
+const nextExpiryStatement = statement<{ wait_ms: number | null }>(
+  'next_quote_expiry',
+  `select greatest(0, extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as wait_ms
+   from quote where status = 'PENDING'`,
+);
+
+/** How many milliseconds until a quote expires; undefined when none is pending. */
+export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
+  const [row] = await nextExpiryStatement(payments.database.pool);
+  return row?.wait_ms ?? undefined;
+}
+
+/**
+ * Expires up to `limit` quotes whose time is over, with their transactions. The row lock decides a race with an
+ * execution: whoever has it first wins, and the other is refused.
+ * @returns how many quotes were looked at
+ */
+export async function expireQuotes(payments: Payments, limit: number): Promise<number> {
+  const expired = await expiredStatement(payments.database.pool, limit);
+  const reason = 'the quote expired before it was executed or funded';
+  await commitPlans(
+    payments.database,
+    expired.map((quote) => ({
+      platformId: quote.platform_id,
+      plan: {
+        quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
+        transactions: [{ id: quote.transaction_id, from: ['PENDING'], to: 'EXPIRED', reason }],
+      },
+    })),
+  );
+  return expired.length;
+}

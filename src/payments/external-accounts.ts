@@ -1,0 +1,113 @@
+import type { ExternalAccountType } from '../database/generated/client/client.ts';
+import type { Account } from '../database/rows.ts';
+import { type AccountDetails, accountTypes, checkAccountInfo } from './account-types.ts';
+import { checkRequiredText, checkText } from './checks.ts';
+import { type Done, type Payments, run, type Tenant } from './command.ts';
+import { type Address, checkAddress, checkCountry } from './customers.ts';
+import { customerNotFound, customerUuid, idAt, readParties } from './parties.ts';
+import { Refusal } from './refusal.ts';
+
+export type Beneficiary =
+  | {
+      readonly beneficiaryType: 'INDIVIDUAL';
+      readonly fullName: string;
+      readonly birthDate?: string | null | undefined;
+      readonly nationality?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    }
+  | {
+      readonly beneficiaryType: 'BUSINESS';
+      readonly legalName: string;
+      readonly registrationNumber?: string | null | undefined;
+      readonly taxId?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    };
+
+export interface CreateExternalAccount {
+  readonly currency: string;
+  readonly accountType: ExternalAccountType;
+  readonly details: AccountDetails;
+  readonly beneficiary?: Beneficiary | null | undefined;
+  /** The owner; the platform itself when left out. */
+  readonly customerId?: string | null | undefined;
+  readonly platformAccountId?: string | null | undefined;
+  readonly defaultUmaDepositAccount: boolean;
+}
+
+/**
+ * Registers a bank account or wallet outside (specification 4.8). In the sandbox it is ACTIVE at once.
+ * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function createExternalAccount(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateExternalAccount,
+  idempotencyKey?: string | null,
+): Promise<Done<Account>> {
+  return run(payments, tenant, {
+    operation: 'createExternalAccount',
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
+      const beneficiary = checkBeneficiary(input);
+      checkText(input.platformAccountId, 'platformAccountId', 200);
+      const parties = await readParties(payments.database.pool, tenant.platformId, {
+        customer: input.customerId ? customerUuid(input.customerId, 'customerId') : undefined,
+        ids: 1,
+      });
+      if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound('customerId');
+      if (input.defaultUmaDepositAccount && !parties.customer) {
+        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", { field: 'defaultUmaDepositAccount' });
+      }
+      const id = idAt(parties, 0);
+      return {
+        insert: {
+          account: [
+            {
+              platformId: tenant.platformId,
+              id,
+              kind: 'EXTERNAL',
+              customerId: parties.customer?.id ?? null,
+              currency: input.currency,
+              posted: 0n,
+              held: 0n,
+              fundingInstructions: [],
+              status: tenant.environment === 'SANDBOX' ? 'ACTIVE' : 'PENDING',
+              accountType: input.accountType,
+              accountInfo: info,
+              identifier,
+              beneficiary,
+              platformAccountId: input.platformAccountId ?? null,
+              defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+            },
+          ],
+        },
+        result: id,
+      };
+    },
+    fields: { ACCOUNT_EXISTS: 'accountInfo' },
+  });
+}
+
+function checkBeneficiary(input: CreateExternalAccount) {
+  const { beneficiary, accountType } = input;
+  if (!accountTypes[accountType].beneficiary) {
+    if (beneficiary) throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { field: 'beneficiary' });
+    return null;
+  }
+  if (!beneficiary) throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { field: 'beneficiary' });
+  checkAddress(beneficiary.address, 'beneficiary.address');
+  const address = beneficiary.address ? { ...beneficiary.address } : null;
+  if (beneficiary.beneficiaryType === 'INDIVIDUAL') {
+    checkRequiredText(beneficiary.fullName, 'beneficiary.fullName');
+    checkCountry(beneficiary.nationality, 'beneficiary.nationality');
+  } else {
+    checkRequiredText(beneficiary.legalName, 'beneficiary.legalName');
+    checkText(beneficiary.registrationNumber, 'beneficiary.registrationNumber', 100);
+    checkText(beneficiary.taxId, 'beneficiary.taxId', 100);
+  }
+  return { ...beneficiary, address };
+}

@@ -1,0 +1,99 @@
+import type { Journal, Leg } from '../ledger/plan.ts';
+
+/**
+ * The money of one outgoing payment, all in smallest units. On a same-currency transfer both sides are equal and there
+ * are no fees.
+ */
+export interface Flow {
+  readonly transactionId: string;
+  readonly sourceAccountId: string;
+  readonly sendingCurrency: string;
+  readonly sent: bigint;
+  readonly fees: bigint;
+  /** The part of the fees that the platform earns, and its account for it. */
+  readonly platformFee: bigint;
+  readonly platformAccountId: string | undefined;
+  readonly receivingCurrency: string;
+  readonly received: bigint;
+  /** The account here that receives; undefined when the money leaves. */
+  readonly destinationAccountId: string | undefined;
+}
+
+/** The source is debited: fees are earned, the rest is converted, and what will be delivered waits in clearing. */
+export function debit(flow: Flow): Journal {
+  return {
+    kind: 'debit',
+    transactionId: flow.transactionId,
+    legs: nonZero([{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: -flow.sent }, ...conversion(flow, 1n)]),
+  };
+}
+
+/** Delivered: the money leaves clearing, and the platform gets its part of the fees. */
+export function delivery(flow: Flow): Journal {
+  const currency = flow.receivingCurrency;
+  return {
+    kind: 'delivery',
+    transactionId: flow.transactionId,
+    legs: nonZero([
+      { system: 'CLEARING', currency, amount: -flow.received },
+      flow.destinationAccountId === undefined
+        ? { system: 'OUTSIDE', currency, amount: flow.received }
+        : { account: flow.destinationAccountId, currency, amount: flow.received },
+      ...platformShare(flow),
+    ]),
+  };
+}
+
+/** Not delivered: the debit is undone, leg by leg. */
+export function refund(flow: Flow): Journal {
+  return {
+    kind: 'refund',
+    transactionId: flow.transactionId,
+    legs: nonZero([{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent }, ...conversion(flow, -1n)]),
+  };
+}
+
+/** Money comes in from outside to an account here. */
+export function deposit(accountId: string, currency: string, amount: bigint, transactionId?: string): Journal {
+  return {
+    kind: 'deposit',
+    transactionId,
+    legs: [
+      { system: 'OUTSIDE', currency, amount: -amount },
+      { account: accountId, currency, amount },
+    ],
+  };
+}
+
+function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
+  const { sendingCurrency, receivingCurrency } = flow;
+  const net = flow.sent - flow.fees;
+  return [
+    { system: 'FEES', currency: sendingCurrency, amount: direction * flow.fees },
+    { system: 'LIQUIDITY', currency: sendingCurrency, amount: direction * net },
+    { system: 'LIQUIDITY', currency: receivingCurrency, amount: direction * -flow.received },
+    { system: 'CLEARING', currency: receivingCurrency, amount: direction * flow.received },
+  ];
+}
+
+function platformShare(flow: Flow): Leg[] {
+  if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
+  return [
+    { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
+    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee },
+  ];
+}
+
+/** Without empty legs, and with what meets on one system account in one currency taken together. */
+function nonZero(legs: readonly Leg[]): Leg[] {
+  const merged: Leg[] = [];
+  for (const leg of legs) {
+    const same = merged.findIndex(
+      (other) => 'system' in leg && 'system' in other && other.system === leg.system && other.currency === leg.currency,
+    );
+    const other = merged[same];
+    if (other) merged[same] = { ...other, amount: other.amount + leg.amount };
+    else merged.push(leg);
+  }
+  return merged.filter((leg) => leg.amount !== 0n);
+}

@@ -1,0 +1,111 @@
+import { statement, type Queryable } from '../database/statement.ts';
+import { type Account, type Customer, rowFromSnapshot } from '../database/rows.ts';
+import { uuidOf } from './ids.ts';
+import { type Currency, currencyOf } from '../money/currencies.ts';
+import type { OutsideAccount } from '../rails/rail.ts';
+import type { PlatformFeeTerms } from './pricing.ts';
+import { Refusal } from './refusal.ts';
+
+/** The accounts and the customer that a command names, and fresh ids for what it will make. */
+export interface Parties {
+  readonly source: Account | undefined;
+  readonly destination: Account | undefined;
+  readonly customer: Customer | undefined;
+  /** What the platform itself charges in the sending currency. */
+  readonly platformFee: PlatformFeeTerms;
+  /** Ids from the database's clock, in rising order. */
+  readonly ids: readonly string[];
+}
+
+type Json = Record<string, unknown> | null;
+
+const partiesStatement = statement<{
+  source: Json;
+  destination: Json;
+  customer: Json;
+  fixed_fee: string | null;
+  variable_fee_rate: string | null;
+  ids: string[];
+}>(
+  'parties',
+  `select fee.fixed_fee::text, fee.variable_fee_rate::text,
+     (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $2) as source,
+     (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $3) as destination,
+     (select to_jsonb(c) from customer c where c.platform_id = $1 and c.id = coalesce(
+        $4, (select a.customer_id from account a where a.platform_id = $1 and a.id = $2),
+        (select a.customer_id from account a where a.platform_id = $1 and a.id = $3))) as customer,
+     array(select uuid_v7() from generate_series(1, $6::int)) as ids
+   from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
+     $5, (select a.currency from account a where a.platform_id = $1 and a.id = $2))`,
+);
+
+/** Reads the parties of a command in one statement. Another platform's are not there. */
+export async function readParties(
+  on: Queryable,
+  platformId: string,
+  names: {
+    source?: string | undefined;
+    destination?: string | undefined;
+    customer?: string | undefined;
+    /** The sending currency, where no source account tells it. */
+    currency?: string | undefined;
+    /** How many fresh ids. */
+    ids: number;
+  },
+): Promise<Parties> {
+  const [row] = await partiesStatement(
+    on,
+    platformId,
+    names.source ?? null,
+    names.destination ?? null,
+    names.customer ?? null,
+    names.currency ?? null,
+    names.ids,
+  );
+  if (!row) throw new Error('the parties statement answers one row');
+  return {
+    source: row.source ? rowFromSnapshot('Account', row.source) : undefined,
+    destination: row.destination ? rowFromSnapshot('Account', row.destination) : undefined,
+    customer: row.customer ? rowFromSnapshot('Customer', row.customer) : undefined,
+    platformFee: { fixedFee: BigInt(row.fixed_fee ?? 0), variableFeeRate: row.variable_fee_rate ?? '0' },
+    ids: row.ids,
+  };
+}
+
+/** Takes the next id of those read with the parties. */
+export function idAt(parties: Parties, position: number): string {
+  const id = parties.ids[position];
+  if (id === undefined) throw new Error(`no id at ${position}`);
+  return id;
+}
+
+/** The uuid in an account's public id; a malformed one is an unknown account. */
+export function accountUuid(id: string, field: string): string {
+  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(field);
+}
+
+export function accountNotFound(field: string): never {
+  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { field });
+}
+
+export function customerUuid(id: string, field: string): string {
+  return uuidOf(id, 'Customer') ?? customerNotFound(field);
+}
+
+export function customerNotFound(field: string): never {
+  throw new Refusal('USER_NOT_FOUND', 'no such customer', { field });
+}
+
+/** An account as the rail sees it, or undefined when it is here. */
+export function outsideOf(account: Account): OutsideAccount | undefined {
+  return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
+    ? { type: account.accountType, identifier: account.identifier }
+    : undefined;
+}
+
+/** The currency of an account. The tables admit only known ones. */
+export function currencyOfAccount(account: Account): Currency {
+  const currency = currencyOf(account.currency);
+  if (!currency) throw new Error(`account ${account.id} is in an unknown currency ${account.currency}`);
+  return currency;
+}

@@ -1,0 +1,33 @@
+import { type SnapshotRows, rowFromSnapshot } from '../database/rows.ts';
+import { statement } from '../database/statement.ts';
+import type { ResultType } from '../ledger/plan.ts';
+import type { Payments, Tenant } from './command.ts';
+
+/** What came of an idempotency key's first call: the answer to "did it happen?". */
+export interface Receipt {
+  readonly operation: string;
+  readonly idempotencyKey: string;
+  readonly createdAt: Date;
+  /** The refusal's code, or null when it succeeded. */
+  readonly code: string | null;
+  readonly result: { readonly type: ResultType; readonly row: SnapshotRows[ResultType] } | null;
+}
+
+const receiptStatement = statement<{
+  created_at: Date;
+  refusal: { code: string } | null;
+  result: { type: ResultType; row: Record<string, unknown> } | null;
+}>('receipt', 'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3');
+
+/** The receipt of a key, or undefined when nothing was done or refused under it. */
+export async function readReceipt(payments: Payments, tenant: Tenant, operation: string, idempotencyKey: string): Promise<Receipt | undefined> {
+  const [row] = await receiptStatement(payments.database.pool, tenant.platformId, operation, idempotencyKey);
+  if (!row) return undefined;
+  return {
+    operation,
+    idempotencyKey,
+    createdAt: row.created_at,
+    code: row.refusal && (row.refusal.code === 'ACCOUNT_EXISTS' ? 'CONFLICT' : row.refusal.code),
+    result: row.result && { type: row.result.type, row: rowFromSnapshot(row.result.type, row.result.row) },
+  };
+}

@@ -1,0 +1,90 @@
+import type { ExternalAccountType, RailOrderKind } from '../database/generated/client/client.ts';
+import type { Currency } from '../money/currencies.ts';
+
+/**
+ * How money arrives and leaves. The domain asks a rail to name a rate, to pay out and to collect; it never knows which
+ * rail it talks to. A real provider is connected by implementing this interface (src/rails/README.md).
+ */
+export interface Rail {
+  readonly name: string;
+
+  /**
+   * The terms on which the rail converts one currency into another now, or undefined when it does not serve the pair.
+   * The rate named here is the rate used.
+   */
+  rate(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
+
+  /** How a payer outside can bring money in under this reference: all the ways that the currency has. */
+  paymentInstructions(request: FundingRequest): Promise<PaymentInstruction[]>;
+
+  /** About how long an order will take from now, in milliseconds, to tell the customer. */
+  expectedMs(order: Pick<RailOrder, 'account' | 'scenario'>): number;
+
+  /** How much is pulled by a collection that names no amount, in smallest units. */
+  collectionAmount(currency: Currency): bigint;
+
+  /**
+   * Carries an order out, or tells how it stands. Asked again after `checkInMs`, and again after a crash at any point:
+   * an implementation hands `order.id` to its provider as the idempotency key. An exception means nothing is known; the
+   * order is asked about again.
+   */
+  perform(order: RailOrder): Promise<RailOutcome>;
+}
+
+export interface RateTerms {
+  /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
+  readonly rate: string;
+  /** Fixed fee of the service, in the sending currency's smallest unit. */
+  readonly serviceFixedFee: bigint;
+  /** Variable fee of the service: a fraction from 0 up to, not including, 1. */
+  readonly serviceVariableFeeRate: string;
+  /** Fixed fee of the receiving side, in the receiving currency's smallest unit. */
+  readonly counterpartyFixedFee: bigint;
+  /** Least and most that may be sent, in the sending currency's smallest unit. */
+  readonly minSendingAmount: bigint;
+  readonly maxSendingAmount: bigint;
+  /** Price of one bitcoin in the sending currency: the bridge of `rateDetails`' multipliers. */
+  readonly bridge: string;
+}
+
+/** An account or wallet outside, as the rail sees it. */
+export interface OutsideAccount {
+  readonly type: ExternalAccountType;
+  /** The value that names it at its bank or network: account number, IBAN, address, … */
+  readonly identifier: string;
+}
+
+export interface RailOrder {
+  readonly id: string;
+  /** PAYOUT brings money out to the account; COLLECTION pulls it in. */
+  readonly kind: RailOrderKind;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly account: OutsideAccount | undefined;
+  /** How long ago the order was given, by the database's clock. */
+  readonly ageMs: number;
+  /** How often the rail was asked before. */
+  readonly attempts: number;
+  /** What the sandbox is asked to do to it. A real rail ignores it. */
+  readonly scenario: unknown;
+}
+
+export type RailOutcome =
+  | { readonly kind: 'pending'; readonly checkInMs: number }
+  | { readonly kind: 'settled' }
+  /** It did not happen and will not. `explanation` is for the timeline. */
+  | { readonly kind: 'failed'; readonly explanation: string };
+
+export interface FundingRequest {
+  /** The uuid of the quote or account that the money is for: its instructions are its own. */
+  readonly owner: string;
+  /** What the payer must write on the payment. */
+  readonly reference: string;
+  readonly currency: Currency;
+  /** In smallest units, where the way to pay states an amount. */
+  readonly amount: bigint | undefined;
+}
+
+/** One way to pay in. `reference` must be given with the payment where there is one. */
+export type PaymentInstruction =
+  | { readonly accountType: 'US_ACCOUNT'; readonly accountNumber: string; readonly routingNumber: string; readonly bankName: string; readonly reference: string };

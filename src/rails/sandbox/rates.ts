@@ -1,0 +1,188 @@
+/**
+ * The sandbox rail's rates: a fixed table, so that a rehearsal gives the same amounts every day, and the SANDBOX_RATES
+ * setting to replace any of its entries.
+ */
+
+import { z } from 'zod';
+import { type Currency, type CurrencyCode, isCurrencyCode } from '../../money/currencies.ts';
+import {
+  add,
+  divide,
+  type Fraction,
+  isLess,
+  multiply,
+  parseDecimal,
+  rateDigits,
+  rateFault,
+  ratePlaces,
+  roundDown,
+  tenTo,
+  toDecimal,
+  variableFeeRateFault,
+  whole,
+} from '../../money/fraction.ts';
+import type { RateTerms } from '../rail.ts';
+
+/** What one unit of each currency is worth in US dollars, between buying and selling. Plausible, not live. */
+const midPrices: Readonly<Record<CurrencyCode, string>> = {
+  USD: '1',
+  EUR: '1.0869',
+  GBP: '1.2658',
+  MXN: '0.0582',
+  BRL: '0.1851',
+  INR: '0.0117',
+  NGN: '0.00065',
+  CAD: '0.7143',
+  PHP: '0.0172',
+  SGD: '0.7463',
+  JPY: '0.0067',
+  BTC: '100000',
+  USDC: '1',
+  USDT: '0.9995',
+};
+
+/** What the sender pays above the mid price when the two currencies differ. */
+const spread = '0.004';
+
+/** Worth of the fixed fee in US dollars; in each currency rounded down to whole smallest units. */
+const fixedFeeWorth = '0.05';
+
+/** Worth of the least sending amount in US dollars; in each currency rounded down to whole smallest units. */
+const minSendingWorth = '0.1';
+
+const defaultVariableFeeRate = '0.003';
+
+/** Smallest units of any currency: the sandbox adds no bound to the interface's own. */
+const maxSendingAmount = 9_000_000_000_000_000n;
+
+/** Rates are written with these decimal places, as the interface's samples are, from the least rate that bears it. */
+const usualPlaces = 8;
+const leastUsualRate = '0.001';
+
+/** Two currency codes, "USD/EUR" for sending US dollars and receiving euros. */
+export type Pair = `${CurrencyCode}/${CurrencyCode}`;
+
+/** What replaces the table's entry for a pair; fees that are left out stay the table's. */
+export interface RateOverride {
+  /** Sending units per receiving unit, major units, fee-exclusive: used as it is, with no spread. */
+  readonly rate: string;
+  /** Smallest units of the sending currency. */
+  readonly fixedFee?: bigint | undefined;
+  /** A fraction of the sending amount. */
+  readonly variableFeeRate?: string | undefined;
+}
+
+export type RateOverrides = ReadonlyMap<Pair, RateOverride>;
+
+/** The terms on which the sandbox converts one currency into another. */
+export interface SandboxRates {
+  terms(sending: Currency, receiving: Currency): RateTerms;
+}
+
+/** The sandbox's table with some of its entries replaced. Every ordered pair of currencies has a rate. */
+export function sandboxRates(overrides: RateOverrides = new Map()): SandboxRates {
+  return {
+    terms(sending, receiving) {
+      const override = overrides.get(`${sending.code}/${receiving.code}`);
+      return {
+        rate: override?.rate ?? tableRate(sending, receiving),
+        serviceFixedFee: override?.fixedFee ?? unitsWorth(fixedFeeWorth, sending),
+        serviceVariableFeeRate: override?.variableFeeRate ?? defaultVariableFeeRate,
+        counterpartyFixedFee: 0n,
+        minSendingAmount: unitsWorth(minSendingWorth, sending),
+        maxSendingAmount,
+        bridge: toDecimal(divide(midPrice('BTC'), midPrice(sending.code)), rateDigits, ratePlaces),
+      };
+    },
+  };
+}
+
+/**
+ * Reads the SANDBOX_RATES setting, a JSON object such as
+ * `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`.
+ * @throws RangeError with one line for every entry that cannot be used, naming the pair, the field and the reason
+ */
+export function parseRateOverrides(json: string): RateOverrides {
+  const parsed = overridesSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new RangeError(parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('\n'));
+}
+
+function tableRate(sending: Currency, receiving: Currency): string {
+  if (sending.code === receiving.code) return '1';
+  const mid = divide(midPrice(receiving.code), midPrice(sending.code));
+  const rate = multiply(mid, add(whole(1n), parseDecimal(spread)));
+  const places = isLess(rate, parseDecimal(leastUsualRate)) ? ratePlaces : usualPlaces;
+  return toDecimal(rate, rateDigits, places);
+}
+
+/** How many whole smallest units of a currency an amount of US dollars buys at the mid price. */
+function unitsWorth(dollars: string, currency: Currency): bigint {
+  return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
+}
+
+function midPrice(code: CurrencyCode): Fraction {
+  return parseDecimal(midPrices[code]);
+}
+
+/** A string that must pass a check of pricing's own; a JSON number would already have been through floating point. */
+function decimalText(fault: (text: string) => string | undefined) {
+  return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
+    const reason = fault(text);
+    if (reason !== undefined) context.addIssue({ code: 'custom', message: `${reason}, not ${JSON.stringify(text)}` });
+  });
+}
+
+const overrideSchema = z.strictObject(
+  {
+    rate: decimalText(rateFault),
+    fixedFee: z
+      .int({ error: 'must be a whole number of smallest units' })
+      .min(0, { error: 'must not be negative' })
+      .max(Number(maxSendingAmount), { error: `must be at most ${maxSendingAmount}` })
+      .transform(BigInt)
+      .optional(),
+    variableFeeRate: decimalText(variableFeeRateFault).optional(),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `has the unknown field ${Array.isArray(keys) ? keys.join(', ') : ''}`
+        : 'must be an object with rate, fixedFee and variableFeeRate',
+  },
+);
+
+const overridesSchema = z
+  .string()
+  .transform((json, context): unknown => {
+    try {
+      return JSON.parse(json);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON object' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), overrideSchema, { error: 'must be a JSON object of pairs such as "USD/EUR"' }))
+  .transform((entries, context) => {
+    const overrides = new Map<Pair, RateOverride>();
+    for (const [name, override] of Object.entries(entries)) {
+      const pair = parsePair(name);
+      if ('fault' in pair) context.addIssue({ code: 'custom', path: [name], message: pair.fault });
+      else if (pair.sending === pair.receiving && !isOne(override.rate)) {
+        context.addIssue({ code: 'custom', path: [name, 'rate'], message: 'must be 1 between a currency and itself' });
+      } else overrides.set(`${pair.sending}/${pair.receiving}`, override);
+    }
+    return overrides;
+  });
+
+function parsePair(name: string): { sending: CurrencyCode; receiving: CurrencyCode } | { fault: string } {
+  const [sending = '', receiving = '', ...rest] = name.split('/');
+  if (receiving === '' || rest.length > 0) return { fault: 'must be two currency codes, such as "USD/EUR"' };
+  if (!isCurrencyCode(sending)) return { fault: `names the unknown currency ${sending}` };
+  if (!isCurrencyCode(receiving)) return { fault: `names the unknown currency ${receiving}` };
+  return { sending, receiving };
+}
+
+function isOne(rate: string): boolean {
+  return toDecimal(parseDecimal(rate), rateDigits) === '1';
+}

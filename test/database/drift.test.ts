@@ -1,0 +1,92 @@
+import { appendFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { findDrift } from '../../src/database/drift.ts';
+import { writeMigration } from '../../src/database/new-migration.ts';
+import { grow, madeAt, type PrismaFolder, prismaFolder, smallSchema } from './prisma-folder.ts';
+
+const { url } = inject('server');
+
+test("the project's migrations make what its schema and its functions describe", async () => {
+  expect(await findDrift(url)).toEqual([]);
+});
+
+describe('in a folder of our own', () => {
+  let prisma: PrismaFolder;
+
+  beforeEach(async () => {
+    prisma = await prismaFolder();
+    await writeMigration(url, 'begin', prisma.path);
+  });
+
+  afterEach(async () => {
+    await prisma.remove();
+  });
+
+  test('what a migration adds by hand is no drift', async () => {
+    await addToMigration(`
+      create unique index only_heavy on child (weight) where weight > 100;
+      alter table parent add constraint named check (name <> '');
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+      create trigger no_delete before delete on parent for each row execute function refuse();`);
+    expect(await findDrift(url, prisma.path)).toEqual([]);
+  });
+
+  test.each([
+    ['a type', 'Decimal(12, 2)', 'Decimal(12, 3)', /^column child\.weight is "numeric\(12,3\)" in the schema/],
+    ['nullability', 'Decimal?', 'Decimal', /^column child\.weight is "numeric\(12,2\) not null" in the schema/],
+    ['a default', '@default(RED)', '@default(GREEN)', /^column child\.colour is .*'GREEN'.* the migrations .*'RED'/],
+    ['a foreign key', 'onDelete: Restrict', 'onDelete: Cascade', /^foreign key child\.child_parent_id_fkey .* CASCADE/],
+    ['an enum', 'RED\n', 'RED\n  BLUE\n', /^enum colour is "RED, BLUE, GREEN" in the schema/],
+    [
+      'an index',
+      '[parentId, colour]',
+      '[colour, parentId]',
+      /^index child\.child_colour_parent_id_idx .* no migration/,
+    ],
+    ['a unique key', '(12, 2)', '(12, 2) @unique', /^index child\.child_weight_key .* no migration/],
+  ])('a change of the schema is drift: %s', async (_what, from, to, difference) => {
+    expect(smallSchema).toContain(from);
+    await prisma.write('schema.prisma', smallSchema.replace(from, to));
+    expect(await findDrift(url, prisma.path)).toEqual([expect.stringMatching(difference)]);
+  });
+
+  test('a table that no migration makes is one difference', async () => {
+    await prisma.write('schema.prisma', `${smallSchema}\nmodel Lonely {\n  id Int @id\n  word String @unique\n}\n`);
+    expect(await findDrift(url, prisma.path)).toEqual(['table Lonely is in the schema, but no migration makes it']);
+  });
+
+  test('a table, a column or an enum that the schema does not know is drift', async () => {
+    await addToMigration(`
+      create type mood as enum ('GOOD');
+      create table stray (id int primary key);
+      alter table parent add column age int;`);
+    expect(await findDrift(url, prisma.path)).toEqual([
+      'column parent.age is made by the migrations, but is not in the schema',
+      'enum mood is made by the migrations, but is not in the schema',
+      'table stray is made by the migrations, but is not in the schema',
+    ]);
+  });
+
+  test('a changed, a new and an incompatible function are drift', async () => {
+    await prisma.write('functions/grow.sql', grow.replace('+ 1', '+ 2'));
+    await prisma.write('functions/made_at.sql', madeAt.replace('language', 'stable language'));
+    await prisma.write('functions/shrink.sql', grow.replace('grow', 'shrink'));
+    expect(await findDrift(url, prisma.path)).toEqual([
+      'function grow(child) is not the one that the migrations made',
+      'function made_at() is not the one that the migrations made',
+      'function shrink(child) has a file, but no migration makes it',
+    ]);
+
+    await prisma.write('functions/grow.sql', grow.replace('returns numeric', 'returns text'));
+    expect(await findDrift(url, prisma.path)).toContainEqual(
+      expect.stringMatching(/^function grow cannot take the place .* cannot change return type/),
+    );
+  });
+
+  async function addToMigration(sql: string): Promise<void> {
+    const migrations = join(prisma.path, 'migrations');
+    const [first] = (await readdir(migrations)).filter((name) => name.endsWith('_begin'));
+    await appendFile(join(migrations, first ?? '', 'migration.sql'), sql);
+  }
+});

@@ -1,0 +1,18 @@
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
+
+// A process that uses the embedded server in the folder it is given, until it is interrupted or killed. It says where
+// the server is, and when interrupted it still works with the database before it stops.
+
+const server = await startEmbeddedPostgres({ dataDir: process.argv[2] ?? '', durable: false });
+console.log(JSON.stringify({ url: server.url, pid: server.pid }));
+
+const keepAlive = setInterval(() => undefined, 60_000);
+process.once('SIGINT', async () => {
+  const client = new pg.Client(server.url);
+  await client.connect();
+  await client.query('create table last_work (done boolean)');
+  await client.end();
+  await server.stop();
+  clearInterval(keepAlive);
+});

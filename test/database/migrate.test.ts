@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+import { readMigrations } from '../../src/database/migration-files.ts';
+import { withSchemaEngine } from '../../src/database/schema-diff.ts';
+import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { emptyDatabase } from '../setup/database.ts';
+import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
+
+const first = 'create table a (x int);\ncreate table b (y int);\n';
+const second = `create function three() returns int language plpgsql as $$ begin return 3; end $$;
+insert into a select three();
+`;
+
+const filters = { externalTables: [], externalEnums: [] };
+
+let prisma: PrismaFolder;
+let database: ThrowawayDatabase;
+let client: pg.Client;
+
+beforeEach(async () => {
+  prisma = await prismaFolder();
+  database = await emptyDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  await prisma.write('migrations/20250101000000_first/migration.sql', first);
+  await prisma.write('migrations/20250102000000_second/migration.sql', second);
+});
+
+afterEach(async () => {
+  await client.end();
+  await database.drop();
+  await prisma.remove();
+});
+
+test('migrations are applied once, in the order of their names', async () => {
+  const names = ['20250101000000_first', '20250102000000_second'];
+  expect(await migrate(database.url, prisma.path)).toEqual({ applied: names });
+  expect(await migrate(database.url, prisma.path)).toEqual({ applied: [] });
+  expect(await rows('select x from a')).toEqual([{ x: 3 }]);
+
+  await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
+  expect(await migrate(database.url, prisma.path)).toEqual({ applied: ['20250103000000_third'] });
+});
+
+test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {
+  await migrate(database.url, prisma.path);
+  const records = 'select * from _prisma_migrations order by migration_name';
+  const written = await rows(records);
+  await migrate(database.url, prisma.path);
+  expect(await rows(records)).toEqual(written);
+
+  // What `prisma migrate deploy` asks its engine: is anything left to do, or wrong?
+  const migrationsList = await prismaMigrationList(prisma.path);
+  await withSchemaEngine(database.url, async (engine) => {
+    const diagnosis = await engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
+    expect(diagnosis).toMatchObject({ hasMigrationsTable: true, editedMigrationNames: [], failedMigrationNames: [] });
+    expect(diagnosis.history ?? null).toBe(null);
+    expect(await engine.applyMigrations({ migrationsList, filters })).toEqual({ appliedMigrationNames: [] });
+  });
+  expect(await rows(records)).toEqual(written);
+});
+
+test("the table and the rows are those of Prisma's own engine", async () => {
+  const theirs = await emptyDatabase();
+  const theirClient = new pg.Client(theirs.url);
+  await theirClient.connect();
+  try {
+    // The engine can run the first migration. (The second holds a function, which it would cut at the semicolons.)
+    const all = await prismaMigrationList(prisma.path);
+    const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
+    await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
+    await migrate(database.url, prisma.path);
+
+    const columns = `select column_name, ordinal_position, data_type, character_maximum_length, column_default, is_nullable
+      from information_schema.columns where table_name = '_prisma_migrations' order by ordinal_position`;
+    const row = `select migration_name, checksum, length(id) as id, finished_at >= started_at as finished,
+      logs, rolled_back_at, applied_steps_count from _prisma_migrations where migration_name like '%_first'`;
+    for (const sql of [columns, row]) expect(await rows(sql)).toEqual((await theirClient.query(sql)).rows);
+    expect(await rows(row)).toMatchObject([{ checksum: createHash('sha256').update(first).digest('hex') }]);
+  } finally {
+    await theirClient.end();
+    await theirs.drop();
+  }
+});
+
+test('of instances that start at once, one migrates and the others wait for it', async () => {
+  const results = await Promise.all(Array.from({ length: 5 }, () => migrate(database.url, prisma.path)));
+  expect(results.flatMap(({ applied }) => applied)).toHaveLength(2);
+  expect(await rows('select x from a')).toEqual([{ x: 3 }]);
+});
+
+test('a migration that fails leaves nothing behind, says where, and applies once it is repaired', async () => {
+  const file = 'migrations/20250103000000_third/migration.sql';
+  await prisma.write(file, 'create table c (z int);\n\ninsert into nowhere values (1);\n');
+  await expect(migrate(database.url, prisma.path)).rejects.toThrow(
+    'Migration 20250103000000_third failed and was rolled back: relation "nowhere" does not exist (SQLSTATE 42P01, migration.sql:3).',
+  );
+  expect(await rows("select to_regclass('b') as b, to_regclass('c') as c")).toEqual([{ b: 'b', c: null }]);
+  await prisma.write(file, 'create table c (z int);');
+  expect(await migrate(database.url, prisma.path)).toEqual({ applied: ['20250103000000_third'] });
+});
+
+test('a migration that was changed after it was applied is refused', async () => {
+  await migrate(database.url, prisma.path);
+  await prisma.write('migrations/20250101000000_first/migration.sql', `${first}-- changed\n`);
+  await expect(migrate(database.url, prisma.path)).rejects.toThrow(
+    /Migration 20250101000000_first was changed after this database applied it/,
+  );
+});
+
+test('a migration that another tool began and did not finish is refused, until it is marked as rolled back', async () => {
+  await migrate(database.url, prisma.path);
+  await client.query(
+    `insert into _prisma_migrations (id, migration_name, checksum) values ('1', '20250103000000_third', '')`,
+  );
+  await expect(migrate(database.url, prisma.path)).rejects.toThrow(/20250103000000_third was begun by another tool/);
+  await client.query(`update _prisma_migrations set rolled_back_at = now() where id = '1'`);
+  await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
+  expect(await migrate(database.url, prisma.path)).toEqual({ applied: ['20250103000000_third'] });
+});
+
+test('what a newer version of the program has applied is left alone', async () => {
+  await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
+  await migrate(database.url, prisma.path);
+  const older = await prismaFolder();
+  await older.write('migrations/20250101000000_first/migration.sql', first);
+  expect(await migrate(database.url, older.path)).toEqual({ applied: [] });
+  await older.remove();
+});
+
+async function rows(sql: string): Promise<unknown[]> {
+  return (await client.query(sql)).rows;
+}
+
+/** The migrations as Prisma's command line hands them to its engine. */
+async function prismaMigrationList(prismaDirectory: string) {
+  const migrations = await readMigrations(prismaDirectory);
+  return {
+    baseDir: join(prismaDirectory, 'migrations'),
+    lockfile: { path: 'migration_lock.toml', content: null },
+    shadowDbInitScript: '',
+    migrationDirectories: migrations.map(({ name, sql }) => ({
+      path: name,
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value: sql } },
+    })),
+  };
+}

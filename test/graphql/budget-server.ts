@@ -1,0 +1,193 @@
+import { createServer } from 'node:http';
+import {
+  buildSchema,
+  type ExecutionArgs,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { createClient } from 'graphql-ws';
+import { useServer } from 'graphql-ws/use/ws';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import { WebSocket, WebSocketServer } from 'ws';
+import { useBudget } from '../../src/graphql/use-budget.ts';
+
+export interface Params {
+  query: string;
+  variables?: Record<string, unknown>;
+  operationName?: string;
+}
+
+/** One way into the server: what it answers, as the protocol's JSON has it. */
+export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
+
+/** How much a document got to run. */
+export const ran = { rules: 0, resolvers: 0 };
+
+/** The deep query an ordinary Relay client sends. */
+export const relayQuery =
+  '{ customers(first: 10) { edges { node { accounts(first: 5) { edges { node { id } } } transactions(first: 5) { edges { node { id } } } } } } }';
+
+/** A small graph with connections, interfaces and cycles, every resolver of which counts itself in `ran`. */
+export const schema = buildTestSchema();
+
+/** A Yoga server with the budget, and beside it the socket that graphql-ws' recipe for Yoga makes of it. */
+export function startServer(options: { introspection: boolean }) {
+  const yoga = createYoga({ schema, plugins: [useBudget(options), countRules], logging: false });
+  const server = createServer(yoga);
+  const executors = new WeakMap<ExecutionArgs, ReturnType<typeof yoga.getEnveloped>>();
+  const sockets = useServer(
+    {
+      execute: (args) => executors.get(args)?.execute(args),
+      subscribe: (args) => executors.get(args)?.subscribe(args),
+      onSubscribe: async (_context, _id, params) => {
+        const enveloped = yoga.getEnveloped({ params });
+        try {
+          const document = enveloped.parse(params.query);
+          const errors = enveloped.validate(enveloped.schema, document);
+          if (errors.length > 0) return errors;
+          const { operationName, variables: variableValues } = params;
+          const contextValue = await enveloped.contextFactory();
+          const args = { schema: enveloped.schema, document, operationName, variableValues, contextValue };
+          executors.set(args, enveloped);
+          return args;
+        } catch (error) {
+          // The recipe lets what `parse` throws close the socket.
+          if (error instanceof GraphQLError) return [error];
+          throw error;
+        }
+      },
+    },
+    new WebSocketServer({ server, path: '/graphql' }),
+  );
+  let client: ReturnType<typeof createClient> | undefined;
+
+  async function post(params: Params, accept: string): Promise<Response> {
+    return yoga.fetch('http://localhost/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify(params),
+    });
+  }
+
+  const http: Ask = async (params) => {
+    if (!params.query.startsWith('subscription')) {
+      return (await post(params, 'application/graphql-response+json')).json();
+    }
+    const events = await (await post(params, 'text/event-stream')).text();
+    return JSON.parse(/^data: (.+)$/m.exec(events)?.[1] ?? '{}');
+  };
+
+  const socket: Ask = (params) =>
+    new Promise((resolve, reject) => {
+      if (client === undefined) throw new Error('The server is not listening yet.');
+      client.subscribe(params, {
+        next: ({ data, errors }) => resolve({ ...(data && { data }), ...(errors && { errors }) }),
+        error: (error) => (Array.isArray(error) ? resolve({ errors: error }) : reject(error)),
+        complete: () => {},
+      });
+    });
+
+  return {
+    yoga,
+    post,
+    http,
+    socket,
+    async listen(): Promise<void> {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const address = server.address();
+      if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+      client = createClient({ url: `ws://127.0.0.1:${address.port}/graphql`, webSocketImpl: WebSocket });
+    },
+    async close(): Promise<void> {
+      await client?.dispose();
+      await sockets.dispose();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const countRules: Plugin = {
+  onValidate({ addValidationRule }) {
+    addValidationRule(() => {
+      ran.rules++;
+      return {};
+    });
+  },
+};
+
+function buildTestSchema(): GraphQLSchema {
+  const page = 'first: Int, after: String, last: Int, before: String';
+  const schema = buildSchema(`
+    type Query {
+      version: String!
+      echo(values: [Int!]): Int
+      node(id: ID!): Node
+      customer: Customer
+      customers(${page}, status: Status, filter: CustomerFilter): CustomerConnection!
+      currencies: [Currency!]!
+    }
+    type Mutation { pay: String! refund: String! cancel: String! }
+    type Subscription { ticks(status: Status): Int! }
+    interface Node { id: ID! }
+    enum Status { ACTIVE CLOSED }
+    input CustomerFilter { name: String }
+    type Customer implements Node {
+      id: ID!
+      name: String
+      parent: Customer
+      friends(${page}): CustomerConnection!
+      accounts(${page}): AccountConnection!
+      transactions(${page}): TransactionConnection!
+    }
+    type Account implements Node { id: ID! }
+    type Transaction implements Node { id: ID! }
+    type Currency { code: String! decimals: Int! }
+    type PageInfo { hasNextPage: Boolean! }
+    type CustomerConnection { edges: [CustomerEdge!]! pageInfo: PageInfo! }
+    type CustomerEdge { cursor: String! node: Customer! }
+    type AccountConnection { edges: [AccountEdge!]! pageInfo: PageInfo! }
+    type AccountEdge { cursor: String! node: Account! }
+    type TransactionConnection { edges: [TransactionEdge!]! pageInfo: PageInfo! }
+    type TransactionEdge { cursor: String! node: Transaction! }
+  `);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isAbstractType(type)) type.resolveType = () => 'Customer';
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      field.resolve = () => {
+        ran.resolvers++;
+        return sample(field.type);
+      };
+      if (type === schema.getSubscriptionType()) {
+        field.subscribe = async function* () {
+          ran.resolvers++;
+          yield {};
+        };
+      }
+    }
+  }
+  return schema;
+}
+
+function sample(type: GraphQLOutputType): unknown {
+  if (isNonNullType(type)) return sample(type.ofType);
+  if (isListType(type)) return [sample(type.ofType)];
+  switch (getNamedType(type).name) {
+    case 'Int':
+      return 1;
+    case 'Boolean':
+      return true;
+    case 'String':
+    case 'ID':
+      return 'x';
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,361 @@
+import { type GraphQLError, getIntrospectionQuery, parse } from 'graphql';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkBudget, documentBudget } from '../../src/graphql/budget.ts';
+import { type Ask, type Params, ran, relayQuery, schema, startServer } from './budget-server.ts';
+
+const open = startServer({ introspection: true });
+const closed = startServer({ introspection: false });
+
+beforeAll(async () => {
+  await Promise.all([open.listen(), closed.listen()]);
+});
+afterAll(async () => {
+  await Promise.all([open.close(), closed.close()]);
+});
+beforeEach(() => {
+  ran.rules = 0;
+  ran.resolvers = 0;
+});
+
+const malicious: Record<string, Params> = {
+  'depth 50 by fields': { query: `{ customer ${nest('{ parent', 50, '{ id }')} }` },
+  'depth 50 by fields in inline fragments': {
+    query: `{ customer ${nest('{ ... on Customer { parent', 50, '{ id }', '} }')} }`,
+  },
+  'depth 50 by nothing but inline fragments': { query: nest('{ ... on Query', 50, '{ version }') },
+  'depth 50 by fields in named fragments': {
+    query: `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { parent { ...F${i + 1} } }`, 'Customer')}`,
+  },
+  'depth 50 by nothing but named fragments': {
+    query: `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { ...F${i + 1} }`, 'Customer')}`,
+  },
+  'depth hidden in a fragment called __schema': {
+    query: `{ customer { ...__schema } } fragment __schema on Customer ${nest('{ parent', 20, '{ id }')}`,
+  },
+  'a fragment met at a harmless depth first': {
+    query: `{ customer { ...F ${nest('parent {', 10, '...F')} } } fragment F on Customer ${nest('{ parent', 10, '{ id }')}`,
+  },
+  'a fragment that doubles forty times': {
+    query: `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', 'version')}`,
+  },
+  'a thousand aliases of one field': { query: `{ ${repeat(1000, (i) => `a${i}: version`)} }` },
+  'aliases by way of fragments': {
+    query: `{ customer { a: parent { ...F } b: parent { ...F } c: parent { ...F } } } fragment F on Customer { ${repeat(7, (i) => `f${i}: id`)} }`,
+  },
+  'a hundred aliased mutations': { query: `mutation { ${repeat(100, (i) => `m${i}: pay`)} }` },
+  'mutations by way of fragments': { query: 'mutation { ...F ...F } fragment F on Mutation { pay refund cancel }' },
+  'five thousand times the same field': { query: `{ ${repeat(5000, () => 'version')} }` },
+  'overlapping fields within the tokens': { query: `{ ${repeat(1900, () => 'version')} }` },
+  'overlapping fields in a fragment that nothing uses': {
+    query: `{ version } fragment F on Query { ${repeat(1900, () => 'version')} }`,
+  },
+  'ten thousand directives on one field': { query: `{ version ${repeat(10_000, () => '@skip(if: false)')} }` },
+  'a flood of unknown directives': { query: `{ version ${repeat(900, (i) => `@d${i}`)} }` },
+  'directives on operation, variables and fragments': {
+    query: `query ($v: Int ${repeat(7, () => '@a')}) ${repeat(7, () => '@b')} { ...F } fragment F on Query ${repeat(7, () => '@c')} { version }`,
+  },
+  'directives on what no request may define': { query: `{ version } extend type Query ${repeat(30, () => '@a')}` },
+  'a document of five thousand tokens': { query: `{ echo(values: [${repeat(5000, () => '1')}]) }` },
+  'a document of a megabyte': { query: `{ echo(values: [${repeat(60_000, () => '1234567890123456')}]) }` },
+  'first: 2^31': { query: '{ customers(first: 2147483648) { edges { node { id } } } }' },
+  'a first of a thousand digits': { query: `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }` },
+  'last: 2^31': { query: '{ customers(last: 2147483648) { edges { node { id } } } }' },
+  'the larger of first and last': { query: '{ customers(first: 1, last: 5000) { edges { node { id } } } }' },
+  'nested connections, 100 x 100 x 100': {
+    query:
+      '{ customers(first: 100) { edges { node { friends(first: 100) { edges { node { accounts(first: 100) { edges { node { id } } } } } } } } } }',
+  },
+  'a page size in a variable': {
+    query: 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }',
+    variables: { n: 5000 },
+  },
+  "a page size in a variable's default": {
+    query: 'query ($n: Int = 5000) { customers(first: $n) { edges { node { id } } } }',
+  },
+  'a page size under a prototype key': {
+    query: 'query ($__proto__: Int) { customers(first: $__proto__) { edges { node { id } } } }',
+    variables: JSON.parse('{ "__proto__": 5000 }'),
+  },
+  'negative page sizes that would make up for others': {
+    query:
+      '{ a: customers(first: -5000) { edges { node { id } } } b: customers(first: 5000) { edges { node { id } } } }',
+  },
+  'connections left to their default size': {
+    query: '{ customers { edges { node { friends { edges { node { accounts { edges { node { id } } } } } } } } } }',
+  },
+  'a connection behind an interface': {
+    query: '{ node(id: "1") { ... on Customer { friends(first: 2000) { edges { node { id } } } } } }',
+  },
+  'a flood in an operation that is not run': {
+    query: `query Run { version } query Wait { ${repeat(30, (i) => `a${i}: version`)} }`,
+    operationName: 'Run',
+  },
+  'a circular introspection in disguise': {
+    query: `{ s: __type(name: "Query") { fields { type ${nest('{ ofType { fields { type', 10, '{ name }', '} } }')} } } }`,
+  },
+  'a standard introspection with more in it': {
+    query: getIntrospectionQuery({ typeDepth: 60 }).replace(
+      '__schema {',
+      'customers { edges { node { id } } } __schema {',
+    ),
+  },
+};
+
+describe.each([
+  ['HTTP', open.http],
+  ['WebSocket', open.socket],
+])('over %s', (_door, ask) => {
+  test.each(Object.entries(malicious))('refuses %s before any rule or resolver runs', async (_name, params) => {
+    const { errors, data } = await ask(params);
+    expect(errors?.length).toBeGreaterThan(0);
+    for (const error of errors ?? []) {
+      expect(error.extensions?.code).toBe('COST_LIMIT_EXCEEDED');
+      expect(error.message).toMatch(/^The document breaks the \w+ limit of \d+/);
+    }
+    expect(data).toBeUndefined();
+    expect(ran).toEqual({ rules: 0, resolvers: 0 });
+  });
+
+  test.each<[string, Params]>([
+    ['a fragment cycle', { query: '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A version }' }],
+    ['a fragment that spreads itself', { query: '{ customer { ...F } } fragment F on Customer { parent { ...F } }' }],
+    ['an unknown fragment', { query: '{ ...Nowhere }' }],
+    [
+      'two fragments of one name',
+      { query: '{ ...F } fragment F on Query { version } fragment F on Query { version }' },
+    ],
+    ['@defer', { query: '{ ... @defer { version } }' }],
+    ['a fragment on an unknown type', { query: '{ ... on constructor { __proto__ { toString } } }' }],
+  ])('leaves %s to validation, which refuses it', async (_name, params) => {
+    const { errors } = await ask(params);
+    expect(errors?.[0]?.extensions?.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(ran.resolvers).toBe(0);
+  });
+
+  test.each<[string, Params]>([
+    ['the ordinary deep Relay query', { query: relayQuery }],
+    ['a subscription', { query: 'subscription { ticks }' }],
+    ['the introspection query', { query: getIntrospectionQuery() }],
+    ['__typename', { query: '{ __typename customer { __typename } }' }],
+  ])('answers %s', async (_name, params) => {
+    const { errors, data } = await ask(params);
+    expect(errors).toBeUndefined();
+    expect(data).toBeTruthy();
+  });
+
+  const atTheLimit: Record<keyof typeof documentBudget, (size: number) => string> = {
+    tokens: (size) => `{ echo(values: [${repeat(size - 9, () => '1')}]) }`,
+    depth: (size) => `{ customer ${nest('{ parent', size - 2, '{ id }')} }`,
+    fields: (size) => `{ ${repeat(size, () => 'version')} }`,
+    aliases: (size) => `{ ${repeat(size, (i) => `a${i}: version`)} }`,
+    directives: (size) => `{ ${repeat(size, () => 'version @skip(if: false)')} }`,
+    mutationFields: (size) => `mutation { __typename ${repeat(size, () => 'pay')} }`,
+    cost: (size) =>
+      `{ ${repeat((size - 1) % 3, () => 'version')} customers(first: ${Math.floor((size - 1) / 3)}) { edges { node { id } } } }`,
+  };
+
+  test.each(Object.entries(documentBudget))(
+    'allows the full %s budget of %i, and one more breaks it',
+    async (limit, size) => {
+      const documentOf = atTheLimit[limit as keyof typeof documentBudget];
+      expect((await ask({ query: documentOf(size) })).errors).toBeUndefined();
+      const { errors } = await ask({ query: documentOf(size + 1) });
+      expect(errors?.map(({ message }) => message)).toEqual([
+        limit === 'tokens'
+          ? `The document breaks the tokens limit of ${size}.`
+          : `The document breaks the ${limit} limit of ${size}: it has ${size + 1}.`,
+      ]);
+    },
+  );
+
+  test('names every limit that a document breaks', async () => {
+    const { errors } = await ask({ query: `mutation { ${repeat(21, (i) => `a${i}: pay @skip(if: false)`)} }` });
+    expect(errors?.map(({ message }) => message)).toEqual([
+      'The document breaks the aliases limit of 20: it has 21.',
+      'The document breaks the directives limit of 20: it has 21.',
+      'The document breaks the mutationFields limit of 5: it has 21.',
+    ]);
+  });
+
+  test('checks a cached document again when its variables change, and caches no refusal', async () => {
+    const query = `query ($n: Int) { customers(first: $n) { edges { node { id name } } } } # ${crypto.randomUUID()}`;
+    const outcomes = [];
+    for (const n of [2000, 10, 2000, 3000, 10]) {
+      const { errors, data } = await ask({ query, variables: { n } });
+      outcomes.push(errors?.[0]?.message ?? Object.keys(data ?? {}));
+    }
+    expect(outcomes).toEqual([
+      'The document breaks the cost limit of 5000: it has 8001.',
+      ['customers'],
+      'The document breaks the cost limit of 5000: it has 8001.',
+      'The document breaks the cost limit of 5000: it has 12001.',
+      ['customers'],
+    ]);
+  });
+
+  test('validates a document that was first refused unvalidated', async () => {
+    const query = `query ($n: Int) { customers(first: $n) { nonsense } } # ${crypto.randomUUID()}`;
+    expect(await codes(ask, { query, variables: { n: 9000 } })).toEqual(['COST_LIMIT_EXCEEDED']);
+    expect(await codes(ask, { query, variables: { n: 1 } })).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(ran.resolvers).toBe(0);
+  });
+
+  test('stops validation after ten errors', async () => {
+    const { errors } = await ask({ query: `{ ${repeat(100, (i) => `unknown${i}`)} }` });
+    expect(errors).toHaveLength(11);
+    expect(errors?.at(-1)?.message).toContain('Validation aborted');
+  });
+});
+
+describe('status over HTTP', () => {
+  const refused = [
+    ['a document over the cost limit', '{ customers(first: 5000) { edges { node { id } } } }'],
+    ['a document over the token limit', `{ ${repeat(2001, () => 'version')} }`],
+  ] as const;
+
+  test.each(refused)(
+    '%s is 400 as application/graphql-response+json and 200 as application/json, each time',
+    async (_name, query) => {
+      for (const [accept, status] of [
+        ['application/graphql-response+json', 400],
+        ['application/graphql-response+json', 400],
+        ['application/json', 200],
+        ['application/json', 200],
+      ] as const) {
+        const response = await open.post({ query }, accept);
+        expect(response.status).toBe(status);
+        expect(await response.json()).toEqual({
+          errors: [{ message: expect.stringContaining('limit of'), extensions: { code: 'COST_LIMIT_EXCEEDED' } }],
+        });
+      }
+    },
+  );
+});
+
+describe('the standard introspection query', () => {
+  const flags = [
+    'descriptions',
+    'specifiedByUrl',
+    'directiveIsRepeatable',
+    'schemaDescription',
+    'inputValueDeprecation',
+    'experimentalDirectiveDeprecation',
+    'oneOf',
+  ] as const;
+
+  test('is exempt under any combination of its options', () => {
+    for (let bits = 0; bits < 2 ** flags.length; bits++) {
+      const options = Object.fromEntries(flags.map((flag, bit) => [flag, (bits & (1 << bit)) !== 0]));
+      for (const typeDepth of [0, 9, 30, 100]) {
+        expect(refusals(getIntrospectionQuery({ ...options, typeDepth }))).toEqual([]);
+      }
+    }
+  });
+
+  test('is exempt whatever its name, aliases and white space', () => {
+    const query = getIntrospectionQuery({ typeDepth: 40 })
+      .replace('query IntrospectionQuery', 'query Mine # hello\n')
+      .replace('__schema', 's: __schema');
+    expect(refusals(query)).toEqual([]);
+  });
+
+  test.each([
+    ['an added field', (query: string) => query.replace('kind', 'kind possibleTypes { name }')],
+    ['an added operation', (query: string) => `${query} query Other { version }`],
+    ['an added directive', (query: string) => query.replace('queryType', 'queryType @skip(if: false)')],
+    [
+      'a deeper type than it can have',
+      (query: string) =>
+        query.replace(/ofType \{\s+name\s+kind\s+\}/, `ofType ${nest('{ ofType', 100, '{ name kind }')}`),
+    ],
+  ])('is not exempt with %s', (_name, change) => {
+    const query = getIntrospectionQuery({ typeDepth: 40 });
+    expect(change(query)).not.toBe(query);
+    expect(refusals(change(query))).not.toEqual([]);
+  });
+});
+
+describe.each([
+  ['HTTP', closed.http],
+  ['WebSocket', closed.socket],
+])('with introspection off, over %s', (_door, ask) => {
+  test.each<[string, Params]>([
+    ['the introspection query', { query: getIntrospectionQuery() }],
+    ['__schema', { query: '{ __schema { queryType { name } } }' }],
+    ['__type', { query: '{ t: __type(name: "Query") { name } }' }],
+    ['__schema in a fragment', { query: '{ ...F } fragment F on Query { ... { __schema { queryType { name } } } }' }],
+    [
+      '__type in an operation that is not run',
+      { query: 'query A { version } query B { __type(name: "Query") { name } }', operationName: 'A' },
+    ],
+  ])('refuses %s', async (_name, params) => {
+    expect(await codes(ask, params)).toEqual(['INTROSPECTION_DISABLED']);
+    expect(ran).toEqual({ rules: 0, resolvers: 0 });
+  });
+
+  test('answers __typename, and a fragment that is merely called __schema', async () => {
+    const { errors, data } = await ask({ query: '{ __typename ...__schema } fragment __schema on Query { version }' });
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ __typename: 'Query', version: 'x' });
+  });
+
+  test.each<[string, Params]>([
+    ['a field', { query: '{ versio }' }],
+    ['an argument', { query: '{ customers(frst: 1) { pageInfo { hasNextPage } } }' }],
+    ['a type', { query: '{ node(id: "1") { ... on Custome { id } } }' }],
+    ['an enum value', { query: '{ customers(status: ACTIV) { pageInfo { hasNextPage } } }' }],
+    [
+      'an enum value in a variable',
+      {
+        query: 'query ($s: Status) { customers(status: $s) { pageInfo { hasNextPage } } }',
+        variables: { s: 'ACTIV' },
+      },
+    ],
+    [
+      'an input field in a variable',
+      {
+        query: 'query ($f: CustomerFilter) { customers(filter: $f) { pageInfo { hasNextPage } } }',
+        variables: { f: { nam: 'x' } },
+      },
+    ],
+    [
+      'an enum value of a subscription',
+      { query: 'subscription ($s: Status) { ticks(status: $s) }', variables: { s: 'ACTIV' } },
+    ],
+  ])('does not suggest a name for %s that is nearly right', async (_name, params) => {
+    const { errors } = await ask(params);
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]?.message).not.toContain('Did you mean');
+  });
+});
+
+test('with introspection on, suggestions help', async () => {
+  const { errors } = await open.http({ query: '{ versio }' });
+  expect(errors?.[0]?.message).toBe('Cannot query field "versio" on type "Query". Did you mean "version"?');
+});
+
+test('a server that forgets the params hears of it', () => {
+  const { schema, parse, validate } = open.yoga.getEnveloped({});
+  expect(() => validate(schema, parse('{ version }'))).toThrow('useBudget needs `params`');
+});
+
+function repeat(times: number, write: (index: number) => string): string {
+  return Array.from({ length: times }, (_, index) => write(index)).join(' ');
+}
+
+function nest(opening: string, times: number, innermost: string, closing = '}'): string {
+  return `${repeat(times, () => opening)} ${innermost} ${repeat(times, () => closing)}`;
+}
+
+function fragments(times: number, write: (index: number) => string, type: string, innermost = 'id'): string {
+  return `${repeat(times, write)} fragment F${times} on ${type} { ${innermost} }`;
+}
+
+function refusals(query: string): GraphQLError[] {
+  return checkBudget({ schema, document: parse(query), introspection: true });
+}
+
+async function codes(ask: Ask, params: Params): Promise<unknown[] | undefined> {
+  const { errors } = await ask(params);
+  return errors?.map(({ extensions }) => extensions?.code);
+}

@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { parse } from 'graphql';
+import { expect, test } from 'vitest';
+import { type DocumentSize, measureDocument } from '../../src/graphql/document-size.ts';
+import { type Params, relayQuery, schema } from './budget-server.ts';
+
+test.each<[string, Params, Partial<DocumentSize>]>([
+  ['a field', { query: '{ version }' }, { cost: 1, depth: 1, fields: 1 }],
+  ['the ordinary deep Relay query', { query: relayQuery }, { cost: 341, depth: 7, fields: 11 }],
+  [
+    'a connection of the default size',
+    { query: '{ customers { edges { node { id } } pageInfo { hasNextPage } } }' },
+    { cost: 101 },
+  ],
+  ['first', { query: '{ customers(first: 3) { edges { node { id } } } }' }, { cost: 10 }],
+  ['last', { query: '{ customers(last: 4) { edges { node { id } } } }' }, { cost: 13 }],
+  ['first: null', { query: '{ customers(first: null) { edges { node { id } } } }' }, { cost: 61 }],
+  ['first: 0 and less, as 1', { query: '{ customers(first: 0, last: -7) { edges { node { id } } } }' }, { cost: 4 }],
+  ['first: "many"', { query: '{ customers(first: "many") { edges { node { id } } } }' }, { cost: 61 }],
+  [
+    'an infinite first',
+    { query: 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }', variables: { n: Infinity } },
+    { cost: 3_000_001 },
+  ],
+  ['an absurd first', { query: '{ customers(first: 1e99) { edges { node { id } } } }' }, { cost: 3_000_001 }],
+  ['another list, once', { query: '{ currencies { code decimals } }' }, { cost: 3 }],
+  [
+    'an unknown field with children',
+    { query: '{ nonsense(first: 50) { a { b } } }' },
+    { cost: 3, depth: 3, fields: 3 },
+  ],
+  [
+    'a variable',
+    { query: 'query ($n: Int = 9) { customers(first: $n) { edges { node { id } } } }', variables: { n: 2 } },
+    { cost: 7 },
+  ],
+  ['its default', { query: 'query ($n: Int = 9) { customers(first: $n) { edges { node { id } } } }' }, { cost: 28 }],
+  [
+    'null in place of its default',
+    { query: 'query ($n: Int = 9) { customers(first: $n) { edges { node { id } } } }', variables: { n: null } },
+    { cost: 61 },
+  ],
+  [
+    'the default of a variable whose name lives on Object.prototype',
+    {
+      query: 'query ($constructor: Int = 3) { customers(first: $constructor) { edges { node { id } } } }',
+      variables: {},
+    },
+    { cost: 10 },
+  ],
+  [
+    'the default of the operation that is run',
+    {
+      query: `query A($n: Int = 2) { ...F } query B($n: Int = 5) { ...F }
+        fragment F on Query { customers(first: $n) { edges { node { id } } } }`,
+      operationName: 'B',
+    },
+    { cost: 16 },
+  ],
+  [
+    'the largest of several operations',
+    { query: '{ version } query B { version version } query C { currencies { code } a: version }' },
+    { cost: 3, fields: 3, depth: 2, aliases: 1 },
+  ],
+  [
+    'one fragment at two depths',
+    {
+      query:
+        '{ customer { ...F friends(first: 10) { edges { node { ...F } } } } } fragment F on Customer { id accounts(first: 2) { edges { node { id } } } }',
+    },
+    { cost: 1 + 8 + 1 + 10 * (2 + 8), depth: 8, fields: 14 },
+  ],
+  [
+    'mutations, without __typename',
+    { query: 'mutation { __typename pay ...F } fragment F on Mutation { refund ... { cancel } }' },
+    { mutationFields: 3, fields: 4 },
+  ],
+  ['no mutations in a query', { query: '{ version version }' }, { mutationFields: 0 }],
+  [
+    'directives wherever they stand',
+    {
+      query: 'query ($v: Int @a) @b { ...F @c ... @d { version @e } } fragment F on Query @f { version }',
+    },
+    { directives: 6 },
+  ],
+])('counts %s', (_name, params, expected) => {
+  expect(sizeOf(params)).toMatchObject(expected);
+});
+
+test('a fragment that doubles forty times is counted without writing it out', () => {
+  const doubling = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
+  const size = sizeOf({ query: `{ ...F0 } ${doubling.join(' ')} fragment F40 on Query { version }` });
+  expect(size).toMatchObject({ fields: 2 ** 40, cost: 2 ** 40 });
+});
+
+test('agrees with writing every fragment out, on any document', () => {
+  fc.assert(
+    fc.property(randomDocument, (document) => {
+      expect(sizeOf({ query: render(document) })).toMatchObject(countWrittenOut(document));
+    }),
+  );
+});
+
+function sizeOf({ query, ...request }: Params): DocumentSize {
+  return measureDocument({ schema, document: parse(query), ...request }).size;
+}
+
+/** A document in the shape the generator makes: the first selects from one customer, the others are fragments, each spreading only later ones. */
+type RandomDocument = Selection[][];
+
+type Selection =
+  | { kind: 'id'; alias: boolean }
+  | { kind: 'parent'; alias: boolean; inner: Selection[] }
+  | { kind: 'friends'; first: number | undefined; inner: Selection[] }
+  | { kind: 'inline'; inner: Selection[] }
+  | { kind: 'spread'; of: number };
+
+const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection }>((tie) => ({
+  selections: fc.array(tie('selection'), { minLength: 1, maxLength: 3 }),
+  selection: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.record({ kind: fc.constant('id' as const), alias: fc.boolean() }),
+    fc.record({ kind: fc.constant('spread' as const), of: fc.nat() }),
+    fc.record({ kind: fc.constant('parent' as const), alias: fc.boolean(), inner: tie('selections') }),
+    fc.record({
+      kind: fc.constant('friends' as const),
+      first: fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
+      inner: tie('selections'),
+    }),
+    fc.record({ kind: fc.constant('inline' as const), inner: tie('selections') }),
+  ),
+}));
+const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
+
+/** What selection set `from` spreads: one after it, or undefined for the last, which has none. */
+function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
+  const later = document.length - from - 1;
+  return later === 0 ? undefined : from + 1 + (of % later);
+}
+
+function render(document: RandomDocument): string {
+  return document
+    .map((inner, at) => {
+      const text = renderAll(document, at, inner);
+      return at === 0 ? `{ customer ${text} }` : `fragment F${at} on Customer ${text}`;
+    })
+    .join(' ');
+}
+
+function renderAll(document: RandomDocument, from: number, inner: Selection[]): string {
+  return `{ ${inner.map((selection) => renderOne(document, from, selection)).join(' ')} }`;
+}
+
+function renderOne(document: RandomDocument, from: number, selection: Selection): string {
+  switch (selection.kind) {
+    case 'id':
+      return selection.alias ? 'alias: id' : 'id';
+    case 'parent':
+      return `${selection.alias ? 'alias: ' : ''}parent ${renderAll(document, from, selection.inner)}`;
+    case 'friends': {
+      const size = selection.first === undefined ? '' : `(first: ${selection.first})`;
+      return `friends${size} { edges { node ${renderAll(document, from, selection.inner)} } }`;
+    }
+    case 'inline':
+      return `... on Customer ${renderAll(document, from, selection.inner)}`;
+    case 'spread': {
+      const target = spreadTarget(document, from, selection.of);
+      return target === undefined ? 'id' : `...F${target}`;
+    }
+  }
+}
+
+/** One field of the written-out document with all that is above it, outermost first. */
+type Path = (FieldStep | 'fragment')[];
+type FieldStep = { alias: boolean; children: number };
+
+const plain: FieldStep = { alias: false, children: 1 };
+
+function pathsOfAll(document: RandomDocument, from: number, inner: Selection[], above: Path): Path[] {
+  return inner.flatMap((selection) => pathsOf(document, from, selection, above));
+}
+
+function pathsOf(document: RandomDocument, from: number, selection: Selection, above: Path): Path[] {
+  switch (selection.kind) {
+    case 'id':
+      return [[...above, { ...plain, alias: selection.alias }]];
+    case 'parent': {
+      const parent = [...above, { ...plain, alias: selection.alias }];
+      return [parent, ...pathsOfAll(document, from, selection.inner, parent)];
+    }
+    case 'friends': {
+      const friends = [...above, { ...plain, children: selection.first ?? 20 }];
+      const edges = [...friends, plain];
+      const node = [...edges, plain];
+      return [friends, edges, node, ...pathsOfAll(document, from, selection.inner, node)];
+    }
+    case 'inline':
+      return pathsOfAll(document, from, selection.inner, [...above, 'fragment']);
+    case 'spread': {
+      const target = spreadTarget(document, from, selection.of);
+      if (target === undefined) return [[...above, plain]];
+      return pathsOfAll(document, target, document[target] ?? [], [...above, 'fragment']);
+    }
+  }
+}
+
+/** The same counts, taken naively from the list of all fields. */
+function countWrittenOut(document: RandomDocument): Partial<DocumentSize> {
+  const definitions = document.map((inner, at) => {
+    const above: Path = at === 0 ? [plain] : [];
+    return [...(at === 0 ? [above] : []), ...pathsOfAll(document, at, inner, above)];
+  });
+  const largest = (count: (paths: Path[]) => number) => Math.max(...definitions.map(count));
+  return {
+    depth: largest((paths) => Math.max(...paths.flatMap((path) => [fieldsIn(path).length, longestFragmentRun(path)]))),
+    fields: largest((paths) => paths.length),
+    aliases: Math.max(
+      largest((paths) => paths.filter((path) => fieldsIn(path).at(-1)?.alias).length),
+      render(document).split('alias:').length - 1,
+    ),
+    cost: largest((paths) => paths.reduce((sum, path) => sum + timesCounted(path), 0)),
+  };
+}
+
+function fieldsIn(path: Path): FieldStep[] {
+  return path.filter((step) => step !== 'fragment');
+}
+
+function timesCounted(path: Path): number {
+  return fieldsIn(path)
+    .slice(0, -1)
+    .reduce((product, { children }) => product * children, 1);
+}
+
+function longestFragmentRun(path: Path): number {
+  const runs = path
+    .map((step) => (step === 'fragment' ? '.' : ' '))
+    .join('')
+    .split(' ');
+  return Math.max(...runs.map((run) => run.length));
+}

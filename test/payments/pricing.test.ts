@@ -1,0 +1,553 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/money/currencies.ts';
+import {
+  add,
+  divide,
+  type Fraction,
+  isLess,
+  multiply,
+  parseDecimal,
+  roundHalfUp,
+  roundUp,
+  subtract,
+  tenTo,
+  toDecimal,
+  whole,
+} from '../../src/money/fraction.ts';
+import {
+  maxAmount,
+  type Pricing,
+  type PricingRefusal,
+  type PricingRequest,
+  priceQuote,
+} from '../../src/payments/pricing.ts';
+import type { RateTerms } from '../../src/rails/rail.ts';
+import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
+
+const rates = sandboxRates();
+
+describe('the worked examples', () => {
+  it.each<[CurrencyCode, CurrencyCode, bigint, bigint, string, bigint]>([
+    ['USD', 'EUR', 123010n, 10n, '123', 1000n],
+    ['USD', 'EUR', 100000n, 500n, '1.08695652', 91540n],
+    ['USD', 'BTC', 100000n, 500n, '120048.01920768', 828835n],
+    ['USD', 'MXN', 100000n, 500n, '0.05797101', 1716375n],
+  ])('%s to %s: %s with fees of %s at %s gives %s, whichever side is locked', (from, to, send, fees, rate, receive) => {
+    const terms = { rate, serviceFixedFee: fees };
+    const forward = priced(request(from, to, 'SENDING', send, terms));
+    expect(forward).toMatchObject({ totalSendingAmount: send, totalReceivingAmount: receive, feesIncluded: fees });
+    expect(forward.exchangeRate).toBe(rate);
+
+    const backward = priced(request(from, to, 'RECEIVING', receive, terms));
+    expect(backward).toMatchObject({ totalReceivingAmount: receive, feesIncluded: fees, exchangeRate: rate });
+    expect(backward.totalSendingAmount).toBe(fees + roundUp(worthOf(receive, backward, from, to)));
+  });
+
+  it('10 bps at 1:1 take 0.05 from 50 sent, and add 0.05005005… to 50 received', () => {
+    const terms = { serviceVariableFeeRate: '0.001' };
+    expect(priced(request('USDC', 'USDT', 'SENDING', 50_000_000n, terms))).toMatchObject({
+      totalReceivingAmount: 49_950_000n,
+      feesIncluded: 50_000n,
+    });
+    expect(priced(request('USDC', 'USDT', 'RECEIVING', 50_000_000n, terms))).toMatchObject({
+      totalSendingAmount: 50_050_051n, // 50.050050050… rounded up
+      totalReceivingAmount: 50_000_000n,
+      feesIncluded: 50_050n,
+    });
+  });
+
+  it('two variable fees are rounded each on its own, and the receiving amount from the unrounded net: 863, fees 63', () => {
+    // The rate 1/0.92 has no end; 15 digits of it give 862.638 to as many places as matter.
+    const quote = priced(
+      request(
+        'USD',
+        'EUR',
+        'SENDING',
+        1000n,
+        { rate: '1.08695652173913', serviceVariableFeeRate: '0.01' },
+        { fixedFee: 50n, variableFeeRate: '0.003' },
+      ),
+    );
+    expect(quote).toMatchObject({ totalSendingAmount: 1000n, totalReceivingAmount: 863n, feesIncluded: 63n });
+    expect(quote.platformFee).toBe(53n);
+    expect(quote.rateDetails.serviceApiVariableFeeAmount).toBe(10n);
+  });
+
+  it('0.003 of 10000 is a variable fee of 30', () => {
+    const quote = priced(request('USD', 'USDC', 'SENDING', 10_000n, { serviceVariableFeeRate: '0.003' }));
+    expect(quote.rateDetails).toMatchObject({ serviceApiVariableFeeAmount: 30n, serviceApiVariableFeeRate: '0.003' });
+    expect(quote).toMatchObject({ feesIncluded: 30n, totalReceivingAmount: 99_700_000n });
+  });
+});
+
+describe('a quote explains itself', () => {
+  it('names every rounding with its exact before and its whole after', () => {
+    const quote = priced(
+      request(
+        'USD',
+        'EUR',
+        'SENDING',
+        1000n,
+        { rate: '1.25', serviceVariableFeeRate: '0.01', counterpartyFixedFee: 3n },
+        { fixedFee: 50n, variableFeeRate: '0.003' },
+      ),
+    );
+    expect(quote.steps).toEqual([
+      { step: 'counterpartyFixedFee', value: '3 × 1.25 = 3.75, rounded half up to 4 (0.04 USD)' },
+      {
+        step: 'totalReceivingAmount',
+        value: '(1000 − 54) × 0.987 ÷ 1.25 = 746.9616, rounded half up to 747 (7.47 EUR)',
+      },
+      { step: 'platformVariableFee', value: '946 × 0.003 = 2.838, rounded half up to 3 (0.03 USD)' },
+      { step: 'serviceVariableFee', value: '946 × 0.01 = 9.46, rounded half up to 9 (0.09 USD)' },
+    ]);
+    expect(quote).toMatchObject({ totalReceivingAmount: 747n, feesIncluded: 66n, platformFee: 53n });
+  });
+
+  it('shows a ratio where the digits never end, and the factor between different decimals', () => {
+    const quote = priced(
+      request('USD', 'USDC', 'RECEIVING', 50_000_000n, { serviceFixedFee: 7n, serviceVariableFeeRate: '0.001' }),
+    );
+    expect(quote.steps[0]).toEqual({
+      step: 'totalSendingAmount',
+      value: '7 + 50000000 × 1 ÷ 10000 ÷ 0.999 = 5006993/999 (about 5012.00500500501), rounded up to 5013 (50.13 USD)',
+    });
+  });
+
+  it('gives what rounding up left over to the service where it would break the rate law', () => {
+    // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would stay for 11.91.
+    const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
+    const quote = priced(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
+    expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
+    expect(quote.steps.at(-1)).toEqual({
+      step: 'roundingSurplus',
+      value: "13 − 11.91 = 1.09 left over, 1 of it to the service's variable fee",
+    });
+    expect(quote.rateDetails.serviceApiVariableFeeAmount).toBe(6n);
+
+    const platform = { fixedFee: 0n, variableFeeRate: '0.3' };
+    const ofPlatform = priced(request('USD', 'BTC', 'RECEIVING', 1191n, { rate: '10000' }, platform));
+    expect(ofPlatform).toMatchObject({ feesIncluded: 6n, platformFee: 6n });
+    expect(ofPlatform.rateDetails.serviceApiVariableFeeAmount).toBe(0n);
+  });
+
+  it('prints the rate it used, without trailing zeros', () => {
+    expect(priced(request('USD', 'EUR', 'SENDING', 1000n, { rate: '1.100' })).exchangeRate).toBe('1.1');
+    expect(priced(request('USD', 'JPY', 'SENDING', 1000n, { rate: '0.00670000000000001' })).exchangeRate).toBe(
+      '0.00670000000000001',
+    );
+  });
+});
+
+describe('the rate details', () => {
+  it('are multipliers of millisatoshi, at the price of one bitcoin', () => {
+    const terms = { rate: '1.25', bridge: '100000', serviceVariableFeeRate: '0.01', serviceFixedFee: 7n };
+    const quote = priced(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 0n, variableFeeRate: '0.003' }));
+    expect(quote.rateDetails).toEqual({
+      serviceApiMultiplier: '9870', // a cent is 10000 msat, of which 1.3 % are fees
+      serviceApiFixedFee: 7n,
+      serviceApiVariableFeeRate: '0.01',
+      serviceApiVariableFeeAmount: 10n,
+      counterpartyMultiplier: '0.00008', // 10000 msat are a cent, and 1.25 cents are a euro cent
+      counterpartyFixedFee: 0n,
+    });
+  });
+
+  it('compose to the quote: (send − F) × both multipliers = receive, within rounding', () => {
+    fc.assert(
+      fc.property(quoteRequests(), (asked) => {
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
+        const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
+        const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
+        // The unit that the locked side's rounding is worth, and 1 in 10^14 for the two printed multipliers.
+        const slack = add(
+          add(whole(1n), unitsBought(asked)),
+          multiply(composed, { numerator: 2n, denominator: 10n ** 14n }),
+        );
+        expectWithin(composed, whole(quote.totalReceivingAmount), slack);
+        for (const multiplier of [serviceApiMultiplier, counterpartyMultiplier]) {
+          expect(multiplier).toMatch(/^(0|[1-9]\d*)(\.\d+)?$/);
+          expect(toDecimal(parseDecimal(multiplier), 15)).toBe(multiplier);
+        }
+      }),
+    );
+  });
+});
+
+describe('for every pair, amount and fee', () => {
+  it('the locked side is exactly the locked amount, and both sides keep their bounds', () => {
+    fc.assert(
+      fc.property(quoteRequests(), (asked) => {
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
+        expect(asked.lockedSide === 'SENDING' ? send : receive).toBe(asked.lockedAmount);
+        expect(send >= asked.rate.minSendingAmount && send <= asked.rate.maxSendingAmount).toBe(true);
+        expect(receive >= 1n && receive <= maxAmount).toBe(true);
+      }),
+    );
+  });
+
+  it('fees are never negative, and are the sum of what each party takes', () => {
+    fc.assert(
+      fc.property(quoteRequests(), (asked) => {
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const { rateDetails, platformFee, feesIncluded } = quote;
+        const service = rateDetails.serviceApiFixedFee + rateDetails.serviceApiVariableFeeAmount;
+        const counterparty = fixedFees(asked) - asked.rate.serviceFixedFee - asked.platformFee.fixedFee;
+        expect(feesIncluded).toBe(service + platformFee + counterparty);
+        expect(rateDetails.serviceApiVariableFeeAmount >= 0n).toBe(true);
+        expect(platformFee >= asked.platformFee.fixedFee).toBe(true);
+        expect(feesIncluded <= quote.totalSendingAmount).toBe(true);
+      }),
+    );
+  });
+
+  it('SENDING locked, the rate law holds within one smallest unit of each currency', () => {
+    fc.assert(
+      fc.property(quoteRequests('SENDING'), (asked) => {
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), add(whole(1n), unitsBought(asked)));
+      }),
+    );
+  });
+
+  it('with one variable fee, and whenever RECEIVING is locked, it holds within one smallest unit of one of them', () => {
+    fc.assert(
+      fc.property(quoteRequests(), fc.boolean(), (given, isPlatformFree) => {
+        const asked =
+          isPlatformFree || given.lockedSide === 'SENDING'
+            ? { ...given, platformFee: { fixedFee: given.platformFee.fixedFee, variableFeeRate: '0' } }
+            : given;
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const unit = isLess(whole(1n), unitsBought(asked)) ? unitsBought(asked) : whole(1n);
+        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), unit);
+      }),
+    );
+  });
+
+  it('the formulas of the fee engine are met exactly', () => {
+    fc.assert(
+      fc.property(quoteRequests(), (asked) => {
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
+        const kept = keptShare(asked);
+        const fixed = fixedFees(asked);
+        if (asked.lockedSide === 'SENDING') {
+          expect(receive).toBe(roundHalfUp(multiply(multiply(whole(send - fixed), kept), unitsBought(asked))));
+        } else {
+          expect(send).toBe(roundUp(add(whole(fixed), divide(divide(whole(receive), unitsBought(asked)), kept))));
+        }
+        const variable = [asked.rate.serviceVariableFeeRate, asked.platformFee.variableFeeRate]
+          .map((rate) => roundHalfUp(multiply(whole(send - fixed), parseDecimal(rate))))
+          .reduce((sum, fee) => sum + fee);
+        expect(quote.feesIncluded).toBe(fixed + variable + (takesSurplus(quote) ? 1n : 0n));
+      }),
+    );
+  });
+
+  it('the service takes one unit more only RECEIVING locked, and only where more than one of each would be left over', () => {
+    fc.assert(
+      fc.property(quoteRequests(), (asked) => {
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const taken = takesSurplus(quote) ? 1n : 0n;
+        const kept = whole(quote.totalSendingAmount - quote.feesIncluded + taken);
+        const left = subtract(kept, divide(whole(quote.totalReceivingAmount), unitsBought(asked)));
+        const isMoreThanOneOfEach = isLess(whole(1n), left) && isLess(whole(1n), multiply(left, unitsBought(asked)));
+        expect(takesSurplus(quote)).toBe(asked.lockedSide === 'RECEIVING' && isMoreThanOneOfEach);
+      }),
+    );
+  });
+
+  it('who sends more never has less received', () => {
+    fc.assert(
+      fc.property(quoteRequests('SENDING'), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
+        const less = priceQuote(asked);
+        const larger = priceQuote({ ...asked, lockedAmount: asked.lockedAmount + more });
+        fc.pre(!('code' in less) && !('code' in larger));
+        expect(larger.totalReceivingAmount >= less.totalReceivingAmount).toBe(true);
+      }),
+    );
+  });
+
+  it('who wants more received never sends less', () => {
+    fc.assert(
+      fc.property(quoteRequests('RECEIVING'), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
+        const less = priceQuote(asked);
+        const larger = priceQuote({ ...asked, lockedAmount: asked.lockedAmount + more });
+        fc.pre(!('code' in less) && !('code' in larger));
+        expect(larger.totalSendingAmount >= less.totalSendingAmount).toBe(true);
+      }),
+    );
+  });
+
+  /**
+   * Let g = send − F, and h = 1 / (2 k (1 − v)): half a receiving unit's worth, before variable fees. Rounding half up
+   * moves the receiving amount by at most 1/2, so receive / k / (1 − v) lies within h of g, and as send is whole, the
+   * way back, send' = ceil(F + receive / k / (1 − v)), lies from ceil(send − h) to ceil(send + h). Hence
+   * |send' − send| ≤ ceil(h): one smallest unit, as long as a receiving unit is worth at most 2 (1 − v) sending units.
+   */
+  it('locking what SENDING delivered costs the same, but for half a receiving unit rounded up', () => {
+    fc.assert(
+      fc.property(quoteRequests('SENDING'), (asked) => {
+        const forward = priceQuote(asked);
+        fc.pre(!('code' in forward));
+        const back = priceQuote({ ...asked, lockedSide: 'RECEIVING', lockedAmount: forward.totalReceivingAmount });
+        fc.pre(!('code' in back));
+        const bound = roundUp(divide(whole(1n), multiply(whole(2n), multiply(unitsBought(asked), keptShare(asked)))));
+        const difference = back.totalSendingAmount - forward.totalSendingAmount;
+        expect(difference <= bound && difference >= -bound).toBe(true);
+      }),
+    );
+  });
+
+  it('that bound is reached', () => {
+    // A yen is worth 100 cents: 150 cents deliver 1.5, so 2 yen, which cost 200.
+    const forward = priced(request('USD', 'JPY', 'SENDING', 150n, { rate: '1' }));
+    expect(forward.totalReceivingAmount).toBe(2n);
+    expect(priced(request('USD', 'JPY', 'RECEIVING', 2n, { rate: '1' })).totalSendingAmount).toBe(200n);
+  });
+
+  it('SENDING what RECEIVING was quoted delivers at least the locked amount', () => {
+    fc.assert(
+      fc.property(quoteRequests('RECEIVING'), (asked) => {
+        const backward = priceQuote(asked);
+        fc.pre(!('code' in backward));
+        const forward = priceQuote({ ...asked, lockedSide: 'SENDING', lockedAmount: backward.totalSendingAmount });
+        fc.pre(!('code' in forward));
+        expect(forward.totalReceivingAmount >= asked.lockedAmount).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the bounds', () => {
+  it('9000000000000000 goes through exactly, on either side', () => {
+    for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
+      expect(priced(request('USD', 'EUR', lockedSide, maxAmount))).toMatchObject({
+        totalSendingAmount: 9_000_000_000_000_000n,
+        totalReceivingAmount: 9_000_000_000_000_000n,
+        feesIncluded: 0n,
+      });
+    }
+    const taxed = priced(request('USD', 'EUR', 'SENDING', maxAmount, { serviceVariableFeeRate: '0.000000000000001' }));
+    expect(taxed).toMatchObject({ totalReceivingAmount: 8_999_999_999_999_991n, feesIncluded: 9n });
+  });
+
+  it.each<bigint>([0n, -1n, -9_000_000_000_000_000n])('a locked amount of %s is no amount', (amount) => {
+    expect(refused(request('USD', 'EUR', 'SENDING', amount))).toEqual({
+      code: 'INVALID_AMOUNT',
+      field: 'lockedCurrencyAmount',
+      reason: `the amount must be at least 1, not ${amount}`,
+    });
+  });
+
+  it.each(['SENDING', 'RECEIVING'] as const)('a locked amount above the maximum is refused (%s)', (lockedSide) => {
+    expect(refused(request('USD', 'EUR', lockedSide, maxAmount + 1n))).toEqual({
+      code: 'AMOUNT_OUT_OF_RANGE',
+      field: 'lockedCurrencyAmount',
+      reason: 'the amount must be at most 9000000000000000, not 9000000000000001',
+    });
+  });
+
+  it('the corridor bounds what is sent, and says how', () => {
+    const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
+    const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
+    for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
+      expect(priced(request('USD', 'EUR', lockedSide, 10n, terms)).totalSendingAmount).toBe(10n);
+      expect(priced(request('USD', 'EUR', lockedSide, 500n, terms)).totalSendingAmount).toBe(500n);
+      expect(refused(request('USD', 'EUR', lockedSide, 9n, terms)).reason).toBe(reason('0.09'));
+      expect(refused(request('USD', 'EUR', lockedSide, 501n, terms)).reason).toBe(reason('5.01'));
+    }
+  });
+
+  it('a computed sending amount above the maximum is refused, even where the rail has no bound', () => {
+    const terms = { serviceFixedFee: 1n, maxSendingAmount: 10n ** 30n };
+    expect(priced(request('USD', 'EUR', 'RECEIVING', maxAmount - 1n, terms)).totalSendingAmount).toBe(maxAmount);
+    expect(refused(request('USD', 'EUR', 'RECEIVING', maxAmount, terms))).toMatchObject({
+      code: 'AMOUNT_OUT_OF_RANGE',
+      reason: 'from USD to EUR the sending amount must be 0.01 to 90000000000000.00 USD, not 90000000000000.01 USD',
+    });
+  });
+
+  it('a computed receiving amount above the maximum is refused: one dollar can be many satoshi', () => {
+    const terms = { rate: '0.000001' }; // 1 cent is 10^12 satoshi
+    expect(priced(request('USD', 'BTC', 'SENDING', 9_000n, terms)).totalReceivingAmount).toBe(maxAmount);
+    expect(refused(request('USD', 'BTC', 'SENDING', 9_001n, terms)).reason).toBe(
+      'from USD to BTC the receiving amount must be 0.00000001 to 90000000.00000000 BTC, not 90010000.00000000 BTC',
+    );
+  });
+
+  it('less than half a receiving unit is refused, half of one is rounded up to one', () => {
+    const terms = { rate: '1' }; // 100 cents are a yen
+    expect(priced(request('USD', 'JPY', 'SENDING', 50n, terms)).totalReceivingAmount).toBe(1n);
+    expect(refused(request('USD', 'JPY', 'SENDING', 49n, terms)).reason).toBe(
+      'from USD to JPY the receiving amount must be 1 to 9000000000000000 JPY, not 0 JPY',
+    );
+  });
+
+  it('an amount that the fixed fees eat up is refused, one unit more is not', () => {
+    const terms = { serviceFixedFee: 300n, counterpartyFixedFee: 50n };
+    const platform = { fixedFee: 150n, variableFeeRate: '0' };
+    expect(refused(request('USD', 'EUR', 'SENDING', 500n, terms, platform))).toEqual({
+      code: 'AMOUNT_OUT_OF_RANGE',
+      field: 'lockedCurrencyAmount',
+      reason: 'the fixed fees of 5.00 USD leave nothing of 5.00 USD',
+    });
+    expect(priced(request('USD', 'EUR', 'SENDING', 501n, terms, platform)).totalReceivingAmount).toBe(1n);
+  });
+
+  it('variable fees that together take everything are refused', () => {
+    const platform = { fixedFee: 0n, variableFeeRate: '0.5' };
+    for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
+      expect(
+        refused(request('USD', 'EUR', lockedSide, 100n, { serviceVariableFeeRate: '0.5' }, platform)),
+      ).toMatchObject({
+        code: 'AMOUNT_OUT_OF_RANGE',
+        reason: 'the variable fees of service and platform together leave nothing to send',
+      });
+    }
+  });
+
+  it.each<[Partial<RateTerms>, string]>([
+    [{ rate: '0' }, 'rate must be greater than 0'],
+    [{ rate: '-1' }, 'rate must be greater than 0'],
+    [{ rate: '1e3' }, 'rate must be a plain decimal such as "1.08695652"'],
+    [{ rate: 'NaN' }, 'rate must be a plain decimal such as "1.08695652"'],
+    [{ rate: '1.234567890123456' }, 'rate must have at most 15 significant digits'],
+    [{ rate: '0.0000000000000000001' }, 'rate must have at most 18 decimal places'],
+    [{ rate: '100000000000000' }, 'rate must be less than 1 followed by 14 zeros'],
+    [{ bridge: '0' }, 'bridge must be greater than 0'],
+    [{ serviceVariableFeeRate: '1' }, 'service variable fee rate must be at least 0 and less than 1'],
+    [{ serviceFixedFee: -1n }, 'service fixed fee must not be negative, but is -1'],
+    [{ counterpartyFixedFee: -1n }, 'counterparty fixed fee must not be negative, but is -1'],
+  ])('terms that no rail may name are thrown out: %o', (terms, message) => {
+    expect(() => priceQuote(request('USD', 'EUR', 'SENDING', 100n, terms))).toThrow(new RangeError(message));
+  });
+});
+
+/** Quotes between all pairs at the sandbox's rates or any other, with fees of every size and kind. */
+function quoteRequests(side?: PricingRequest['lockedSide']): fc.Arbitrary<PricingRequest> {
+  const amounts = fc.oneof(fc.bigInt(1n, 10_000n), fc.bigInt(1n, 10n ** 9n), fc.bigInt(1n, maxAmount));
+  const fees = fc.oneof(fc.constant(0n), fc.bigInt(0n, 1_000n));
+  const variableRates = fc.oneof(
+    fc.constantFrom('0', '0.003', '0.005', '0.3'),
+    fc.bigInt(0n, 499_999n).map((millionths) => toDecimal({ numerator: millionths, denominator: 1_000_000n }, 15)),
+  );
+  const anyRate = fc
+    .tuple(fc.bigInt(1n, 10n ** 15n - 1n), fc.integer({ min: 3, max: 18 }))
+    .map(([digits, places]) => toDecimal({ numerator: digits, denominator: 10n ** BigInt(places) }, 15, 18));
+  return fc
+    .record({
+      sending: fc.constantFrom(...currencies),
+      receiving: fc.constantFrom(...currencies),
+      lockedSide: side === undefined ? fc.constantFrom('SENDING' as const, 'RECEIVING' as const) : fc.constant(side),
+      lockedAmount: amounts,
+      rate: fc.option(anyRate, { nil: undefined }),
+      serviceFixedFee: fees,
+      serviceVariableFeeRate: variableRates,
+      counterpartyFixedFee: fees,
+      platformFee: fc.record({ fixedFee: fees, variableFeeRate: variableRates }),
+    })
+    .map(({ rate, serviceFixedFee, serviceVariableFeeRate, counterpartyFixedFee, ...rest }) => {
+      const table = rates.terms(rest.sending, rest.receiving);
+      return {
+        ...rest,
+        rate: {
+          ...table,
+          rate: rate ?? table.rate,
+          serviceFixedFee,
+          serviceVariableFeeRate,
+          counterpartyFixedFee,
+          minSendingAmount: 1n,
+        },
+      };
+    });
+}
+
+/** A quote at 1:1 without any fees or bounds but those named. */
+function request(
+  sending: CurrencyCode,
+  receiving: CurrencyCode,
+  lockedSide: PricingRequest['lockedSide'],
+  lockedAmount: bigint,
+  terms: Partial<RateTerms> = {},
+  platformFee: PricingRequest['platformFee'] = { fixedFee: 0n, variableFeeRate: '0' },
+): PricingRequest {
+  const rate: RateTerms = {
+    rate: '1',
+    bridge: '100000',
+    serviceFixedFee: 0n,
+    serviceVariableFeeRate: '0',
+    counterpartyFixedFee: 0n,
+    minSendingAmount: 1n,
+    maxSendingAmount: maxAmount,
+    ...terms,
+  };
+  return { sending: known(sending), receiving: known(receiving), lockedSide, lockedAmount, rate, platformFee };
+}
+
+function priced(asked: PricingRequest): Pricing {
+  const answer = priceQuote(asked);
+  if ('code' in answer) throw new Error(`refused: ${answer.reason}`);
+  return answer;
+}
+
+function refused(asked: PricingRequest): PricingRefusal {
+  const answer = priceQuote(asked);
+  if (!('code' in answer)) throw new Error('not refused');
+  return answer;
+}
+
+function known(code: CurrencyCode): Currency {
+  const currency = currencyOf(code);
+  if (currency === undefined) throw new Error(`${code} is missing`);
+  return currency;
+}
+
+/** F, as the rule has it: each fixed fee rounded half up before it enters. */
+function fixedFees({ sending, receiving, rate, platformFee }: PricingRequest): bigint {
+  const factor = multiply(parseDecimal(rate.rate), tenTo(sending.decimals - receiving.decimals));
+  return rate.serviceFixedFee + platformFee.fixedFee + roundHalfUp(multiply(whole(rate.counterpartyFixedFee), factor));
+}
+
+/** 1 − v */
+function keptShare({ rate, platformFee }: PricingRequest): Fraction {
+  return subtract(
+    subtract(whole(1n), parseDecimal(rate.serviceVariableFeeRate)),
+    parseDecimal(platformFee.variableFeeRate),
+  );
+}
+
+/** k: receiving smallest units per sending smallest unit. */
+function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
+  return divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate.rate));
+}
+
+function takesSurplus({ steps }: Pricing): boolean {
+  return steps.some(({ step }) => step === 'roundingSurplus');
+}
+
+/** What the rate law makes of a quote's sending side, in receiving smallest units. */
+function converted(quote: Pricing, asked: PricingRequest): Fraction {
+  return multiply(whole(quote.totalSendingAmount - quote.feesIncluded), unitsBought(asked));
+}
+
+/** What an amount received is worth at a quote's rate, in sending smallest units. */
+function worthOf(receive: bigint, { exchangeRate }: Pricing, from: CurrencyCode, to: CurrencyCode): Fraction {
+  const shift = tenTo(known(from).decimals - known(to).decimals);
+  return multiply(multiply(whole(receive), parseDecimal(exchangeRate)), shift);
+}
+
+function expectWithin(actual: Fraction, expected: Fraction, slack: Fraction): void {
+  const difference = subtract(actual, expected);
+  expect(isLess(slack, difference) || isLess(difference, subtract(whole(0n), slack))).toBe(false);
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/money/currencies.ts';
+import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/money/fraction.ts';
+import { parseRateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
+
+const table = sandboxRates();
+const pairs = currencies.flatMap((sending) => currencies.map((receiving) => [sending, receiving] as const));
+
+describe('the table of the sandbox', () => {
+  it('has a usable rate for every ordered pair of currencies', () => {
+    expect(pairs).toHaveLength(196);
+    for (const [sending, receiving] of pairs) {
+      const terms = table.terms(sending, receiving);
+      expect(rateFault(terms.rate)).toBeUndefined();
+      expect(rateFault(terms.bridge)).toBeUndefined();
+      expect(terms).toMatchObject({ serviceVariableFeeRate: '0.003', maxSendingAmount: 9_000_000_000_000_000n });
+    }
+  });
+
+  it('exchanges a currency for itself at 1, and any other both ways at a loss of the spread', () => {
+    for (const [sending, receiving] of pairs) {
+      const there = parseDecimal(table.terms(sending, receiving).rate);
+      const andBack = multiply(there, parseDecimal(table.terms(receiving, sending).rate));
+      if (sending.code === receiving.code) expect(table.terms(sending, receiving).rate).toBe('1');
+      else {
+        expect(isLess(parseDecimal('1.0079'), andBack)).toBe(true);
+        expect(isLess(andBack, parseDecimal('1.0081'))).toBe(true);
+      }
+    }
+  });
+
+  it.each<[CurrencyCode, CurrencyCode, string]>([
+    ['USD', 'EUR', '1.0912476'],
+    ['EUR', 'BTC', '92372.80338578'],
+    ['BTC', 'JPY', '0.000000067268'],
+    ['JPY', 'BTC', '14985074.6268657'],
+    ['EUR', 'NGN', '0.000600423222007544'],
+  ])('is the same every day: %s to %s at %s', (sending, receiving, rate) => {
+    expect(table.terms(known(sending), known(receiving)).rate).toBe(rate);
+  });
+
+  it('charges and demands no more than 0.10 US dollars are worth, and demands more than it charges', () => {
+    for (const sending of currencies) {
+      const { serviceFixedFee, minSendingAmount, bridge } = table.terms(sending, known('USD'));
+      const bitcoinInDollars = parseDecimal(table.terms(known('USD'), known('USD')).bridge);
+      const tenCents = divide(multiply(parseDecimal('0.1'), parseDecimal(bridge)), bitcoinInDollars);
+      expect(isLess(multiply(tenCents, tenTo(sending.decimals)), whole(minSendingAmount))).toBe(false);
+      expect(serviceFixedFee > 0n && serviceFixedFee < minSendingAmount).toBe(true);
+    }
+  });
+});
+
+describe('the SANDBOX_RATES setting', () => {
+  it('replaces entries of the table, with rates used as they are, and leaves the others', () => {
+    const rates = sandboxRates(
+      parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}'),
+    );
+    expect(rates.terms(known('USD'), known('EUR'))).toMatchObject({
+      rate: '1.08695652',
+      serviceFixedFee: 500n,
+      serviceVariableFeeRate: '0',
+    });
+    expect(rates.terms(known('EUR'), known('USD'))).toEqual(table.terms(known('EUR'), known('USD')));
+  });
+
+  it('keeps the fees of the table where it names none', () => {
+    const rates = sandboxRates(parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}'));
+    expect(rates.terms(known('USD'), known('JPY'))).toEqual({
+      ...table.terms(known('USD'), known('JPY')),
+      rate: '0.00666666666666667',
+    });
+  });
+
+  it('may be empty', () => {
+    expect(parseRateOverrides('{}').size).toBe(0);
+  });
+
+  it.each<[string, string]>([
+    ['nonsense', 'must be a JSON object'],
+    ['[]', 'must be a JSON object of pairs such as "USD/EUR"'],
+    ['{"USD": {"rate": "1"}}', 'USD must be two currency codes, such as "USD/EUR"'],
+    ['{"USD/EUR/GBP": {"rate": "1"}}', 'USD/EUR/GBP must be two currency codes, such as "USD/EUR"'],
+    ['{"USD/XAU": {"rate": "1"}}', 'USD/XAU names the unknown currency XAU'],
+    ['{"usd/EUR": {"rate": "1"}}', 'usd/EUR names the unknown currency usd'],
+    ['{"USD/USD": {"rate": "2"}}', 'USD/USD rate must be 1 between a currency and itself'],
+    ['{"USD/EUR": "1.1"}', 'USD/EUR must be an object with rate, fixedFee and variableFeeRate'],
+    ['{"USD/EUR": {"rate": "1", "fee": 1}}', 'USD/EUR has the unknown field fee'],
+    ['{"USD/EUR": {}}', 'USD/EUR rate must be a decimal in quotation marks'],
+    ['{"USD/EUR": {"rate": 1.1}}', 'USD/EUR rate must be a decimal in quotation marks'],
+    ['{"USD/EUR": {"rate": "1e3"}}', 'USD/EUR rate must be a plain decimal such as "1.08695652", not "1e3"'],
+    ['{"USD/EUR": {"rate": "0"}}', 'USD/EUR rate must be greater than 0, not "0"'],
+    ['{"USD/EUR": {"rate": "-1"}}', 'USD/EUR rate must be greater than 0, not "-1"'],
+    [
+      '{"USD/EUR": {"rate": "1.234567890123456"}}',
+      'USD/EUR rate must have at most 15 significant digits, not "1.234567890123456"',
+    ],
+    [
+      '{"USD/EUR": {"rate": "1", "variableFeeRate": "1"}}',
+      'USD/EUR variableFeeRate must be at least 0 and less than 1, not "1"',
+    ],
+    [
+      '{"USD/EUR": {"rate": "1", "variableFeeRate": "-0.1"}}',
+      'USD/EUR variableFeeRate must be at least 0 and less than 1, not "-0.1"',
+    ],
+    ['{"USD/EUR": {"rate": "1", "fixedFee": -1}}', 'USD/EUR fixedFee must not be negative'],
+    ['{"USD/EUR": {"rate": "1", "fixedFee": 1.5}}', 'USD/EUR fixedFee must be a whole number of smallest units'],
+    ['{"USD/EUR": {"rate": "1", "fixedFee": "5"}}', 'USD/EUR fixedFee must be a whole number of smallest units'],
+    ['{"USD/EUR": {"rate": "1", "fixedFee": 9007199254740991}}', 'USD/EUR fixedFee must be at most 9000000000000000'],
+  ])('refuses %s, naming the pair, the field and the reason', (setting, message) => {
+    expect(() => parseRateOverrides(setting)).toThrow(new RangeError(message));
+  });
+
+  it('names everything that is wrong at once', () => {
+    expect(() => parseRateOverrides('{"USD/EUR": {"rate": "0", "fixedFee": -1}, "EUR/USD": {"rate": "x"}}')).toThrow(
+      new RangeError(
+        [
+          'USD/EUR rate must be greater than 0, not "0"',
+          'USD/EUR fixedFee must not be negative',
+          'EUR/USD rate must be a plain decimal such as "1.08695652", not "x"',
+        ].join('\n'),
+      ),
+    );
+  });
+});
+
+function known(code: CurrencyCode): Currency {
+  const currency = currencyOf(code);
+  if (currency === undefined) throw new Error(`${code} is missing`);
+  return currency;
+}

@@ -1,0 +1,13 @@
+import { inject } from 'vitest';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/throwaway.ts';
+
+/** A database of the test's own, with every migration applied. About 15 ms: tests need not share one. */
+export async function freshDatabase(): Promise<ThrowawayDatabase> {
+  const server = inject('server');
+  return createThrowawayDatabase(server.url, server.template);
+}
+
+/** A database of the test's own without any table. */
+export async function emptyDatabase(): Promise<ThrowawayDatabase> {
+  return createThrowawayDatabase(inject('server').url);
+}

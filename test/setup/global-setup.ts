@@ -1,0 +1,27 @@
+import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/database/migrate.ts';
+import { createThrowawayDatabase, execute, startThrowawayPostgres } from '../../src/database/throwaway.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The server of this test run: a superuser's connection, and the migrated database that tests copy. */
+    server: { url: string; template: string };
+  }
+}
+
+/** One server for the whole run, with one migrated database that every test copies. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const server = await startThrowawayPostgres();
+  try {
+    const database = await createThrowawayDatabase(server.url);
+    await migrate(database.url);
+    const template = new URL(database.url).pathname.slice(1);
+    // It can be copied only while nobody is connected to it: from now on nobody can be, the vacuum included.
+    await execute(server.url, `alter database ${template} with allow_connections false`);
+    provide('server', { url: server.url, template });
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return () => server.stop();
+}
