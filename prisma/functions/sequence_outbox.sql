@@ -29,8 +29,8 @@ begin
   from heads h join counted c using (platform_id);
 
   -- A notification carries less than 8,000 bytes: about 57 bytes for each platform.
-  for first in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
-    perform pg_notify('feed', array_to_string(v_heads[first : first + 99], ','));
+  for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
+    perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;
   return v_count;
 end

@@ -42,10 +42,20 @@ export async function createPlatform(
   const profile = await readProfile(database.pool, platform.id);
   await commitPlan(database, platform.id, {
     insert: {
-      account: await newInternalAccounts(payments, tenant, { platformId: platform.id, customerId: null }, profile.currencies, profile.ids),
+      account: await newInternalAccounts(
+        payments,
+        tenant,
+        { platformId: platform.id, customerId: null },
+        profile.currencies,
+        profile.ids,
+      ),
     },
   });
-  await createApiToken(database, tenant, { name: 'first token', permissions: ['VIEW', 'TRANSACT', 'MANAGE'], credentials });
+  await createApiToken(database, tenant, {
+    name: 'first token',
+    permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
+    credentials,
+  });
   return { ...tenant, ...credentials };
 }
 
@@ -53,7 +63,11 @@ export async function createPlatform(
 export async function createApiToken(
   database: Database,
   tenant: Tenant,
-  token: { readonly name: string; readonly permissions: readonly Permission[]; readonly credentials: { readonly clientId: string; readonly secret: string } },
+  token: {
+    readonly name: string;
+    readonly permissions: readonly Permission[];
+    readonly credentials: { readonly clientId: string; readonly secret: string };
+  },
 ) {
   return database.prisma.apiToken.create({
     data: {
@@ -68,7 +82,10 @@ export async function createApiToken(
 
 /** A domain of the platform's own for its customers' UMA addresses. Names that read alike get different ones. */
 function umaDomainOf(name: string): string {
-  const slug = name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
   const distinct = slug === name ? slug : `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}`;
   return `${distinct}.uma.money`;
 }

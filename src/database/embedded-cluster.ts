@@ -2,6 +2,7 @@ import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node
 import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, open, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { exists, type Place } from './embedded-place.ts';
 
@@ -34,6 +35,14 @@ export async function openCluster(place: Place, durable: boolean): Promise<strin
   }
 }
 
+function dataFolder({ folder }: Place): string {
+  return join(folder, 'data');
+}
+
+function lockFile(place: Place): string {
+  return join(dataFolder(place), 'postmaster.pid');
+}
+
 async function makeCluster(place: Place, durable: boolean): Promise<void> {
   const staging = await mkdtemp(`${place.folder}-`);
   const password = join(staging, 'password');
@@ -61,9 +70,13 @@ async function makeCluster(place: Place, durable: boolean): Promise<void> {
 
 async function runProgram(place: Place, name: string, args: readonly string[], input = ''): Promise<void> {
   const program = run(join(place.programs, name), args, processOptions(place));
-  program.child.stdin?.end(input);
+  const { stdin } = program.child;
+  // A program that ends early does not read it; its own error says more than the broken pipe.
+  stdin?.on('error', () => undefined);
+  stdin?.end(input);
   await program.catch((error: ExecFileException) => {
-    throw failure(`The embedded Postgres could not make its database in ${place.folder}.`, error.stderr ?? '', error);
+    const output = error.stderr || error.message;
+    throw failure(`The embedded Postgres could not make its database in ${place.folder}.`, output, error);
   });
 }
 
@@ -74,7 +87,7 @@ async function runProgram(place: Place, name: string, args: readonly string[], i
 export async function spawnServer(place: Place, port: number, settings: readonly string[]): Promise<ChildProcess> {
   const log = await open(join(place.folder, 'server.log'), 'a', 0o600);
   try {
-    const args = ['-D', join(place.folder, 'data'), '-p', String(port), ...settings.flatMap((one) => ['-c', one])];
+    const args = ['-D', dataFolder(place), '-p', String(port), ...settings.flatMap((one) => ['-c', one])];
     const server = spawn(join(place.programs, 'postgres'), args, {
       ...processOptions(place),
       detached: true,
@@ -98,21 +111,31 @@ function processOptions({ user }: Place) {
   };
 }
 
-/**
- * The server that runs on the cluster's data, whoever started it. A lock file that a dead server left behind counts as
- * none. Postgres replaces such a file itself, except when its process id belongs to another process by now: then the
- * file is removed here.
- */
-export async function findServer({ folder }: Place): Promise<RunningServer | undefined> {
-  const data = join(folder, 'data');
-  const lock = join(data, 'postmaster.pid');
-  const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n');
+/** The server that runs on the cluster's data, whoever started it. A lock file that a dead one left counts as none. */
+export async function findServer(place: Place): Promise<RunningServer | undefined> {
+  const lines = (await readLock(place)).split('\n');
   // https://www.postgresql.org/docs/18/storage-file-layout.html: pid, folder, start, port, socket, host, memory, state
   const [pid, port, state] = [Number(lines[0]), Number(lines[3]), lines[7]?.trim()];
-  if (!pid || !isAlive(pid)) return undefined;
-  if (await servesFolder(pid, data)) return { pid, port, ready: state === 'ready' };
-  await unlink(lock).catch(() => undefined);
-  return undefined;
+  if (!pid || !isAlive(pid) || !(await servesFolder(pid, dataFolder(place)))) return undefined;
+  return { pid, port, ready: state === 'ready' };
+}
+
+/**
+ * For after a failed start. Postgres itself replaces a lock file that a dead server left behind, except when the
+ * process id in it belongs to another program by now. Waits a moment, because a server that is just being started or
+ * stopped by another process looks the same for an instant: only what stays the same is stale.
+ */
+export async function removeStaleLock(place: Place): Promise<void> {
+  const lock = await readLock(place);
+  await delay(STALE_AFTER_MS);
+  if (lock !== (await readLock(place)) || (await findServer(place))) return;
+  await unlink(lockFile(place)).catch(() => undefined);
+}
+
+const STALE_AFTER_MS = 250;
+
+async function readLock(place: Place): Promise<string> {
+  return readFile(lockFile(place), 'utf8').catch(() => '');
 }
 
 function isAlive(pid: number): boolean {
@@ -125,12 +148,17 @@ function isAlive(pid: number): boolean {
 
 /** Whether the process is a server of that data folder: its command line says so (a dead child's is empty). */
 async function servesFolder(pid: number, data: string): Promise<boolean> {
-  if (process.platform === 'win32') return true;
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(async () => {
-    const { stdout } = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
-    return stdout;
-  });
-  return commandLine.includes(data);
+  try {
+    return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes(data);
+  } catch {
+    // Not Linux, or the process is gone.
+  }
+  try {
+    return (await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)])).stdout.includes(data);
+  } catch (error) {
+    // Where nothing can say (Windows), believe the lock file.
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  }
 }
 
 /** The error for a server that did not come up: its last words, and what can be done. */

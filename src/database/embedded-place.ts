@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 // Where the embedded server's programs and data lie, and as whom it runs. For an ordinary user that is simple: the
@@ -43,6 +43,7 @@ export async function findPlace(dataDir: string, log: (line: string) => void): P
   await mkdir(dataDir, { recursive: true });
   const asked = await realpath(dataDir);
   const native = nativePackage();
+  await linkLibraries(native);
   if (process.getuid?.() !== 0) return { programs: join(native, 'bin'), folder: join(asked, 'postgres') };
 
   const user = await unprivilegedUser();
@@ -66,6 +67,20 @@ function nativePackage(): string {
   } catch (cause) {
     const advice = 'Install with optional packages, or set DATABASE_URL to a Postgres 15 or newer.';
     throw new Error(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
+  }
+}
+
+/**
+ * Names the libraries as the programs ask for them. A registry package holds no links, so its install script makes
+ * them; but many machines run no install scripts.
+ */
+async function linkLibraries(native: string): Promise<void> {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  const links: { source: string; target: string }[] = JSON.parse(list);
+  for (const { source, target } of links) {
+    const link = join(native, '..', target);
+    // Where it is missing and cannot be made, the program's own error says which library it lacks.
+    if (!(await exists(link))) await symlink(basename(source), link).catch(() => undefined);
   }
 }
 

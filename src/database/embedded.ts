@@ -4,7 +4,14 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { findServer, openCluster, type RunningServer, spawnServer, startFailure } from './embedded-cluster.ts';
+import {
+  findServer,
+  openCluster,
+  type RunningServer,
+  removeStaleLock,
+  spawnServer,
+  startFailure,
+} from './embedded-cluster.ts';
 import { findPlace, type Place } from './embedded-place.ts';
 import { sqlState } from './retry.ts';
 
@@ -40,7 +47,6 @@ export interface EmbeddedOptions {
 /** How long a server may take to recover after a crash, or to shut down. */
 const PATIENCE_MS = 120_000;
 const LOOK_AGAIN_MS = 10;
-const TRY_AGAIN_MS = 250;
 
 const settings = [
   'listen_addresses=127.0.0.1',
@@ -97,10 +103,12 @@ async function joinOrStart(place: Place, password: string, withSettings: readonl
     if (server?.ready) {
       const presence = await join(server, password);
       if (presence) return { server, presence, joined: server.pid !== child?.pid };
-    } else if (!server && (!child || hasEnded(child))) {
-      if (triesLeft-- === 0) throw await startFailure(place);
-      if (child) await delay(TRY_AGAIN_MS);
+    } else if (!server && !child) {
       child = await spawnServer(place, await choosePort(place), withSettings);
+    } else if (!server && child && hasEnded(child)) {
+      if (--triesLeft === 0) throw await startFailure(place);
+      await removeStaleLock(place);
+      child = undefined;
     }
     if (Date.now() > givenUp) throw await startFailure(place);
     await delay(LOOK_AGAIN_MS);

@@ -9,6 +9,7 @@ export function feedCursor(platformId: string, sequence: bigint): string {
 /** The sequence in a cursor, or undefined when it is unreadable or another platform's. */
 export function sequenceOf(platformId: string, cursor: string): bigint | undefined {
   const [kind, platform, sequence = '', ...rest] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-  const known = kind === 'feed' && platform === platformId.slice(-12) && rest.length === 0 && /^(0|[1-9]\d{0,17})$/.test(sequence);
+  const known =
+    kind === 'feed' && platform === platformId.slice(-12) && rest.length === 0 && /^(0|[1-9]\d{0,17})$/.test(sequence);
   return known && feedCursor(platformId, BigInt(sequence)) === cursor ? BigInt(sequence) : undefined;
 }

@@ -19,7 +19,10 @@ const eventsAfter = statement<Event>(
    from event where platform_id = $1 and sequence > $2 order by sequence limit ${page}`,
 );
 
-const headStatement = statement<{ sequence: bigint }>('feed_head', 'select sequence from feed_head where platform_id = $1');
+const headStatement = statement<{ sequence: bigint }>(
+  'feed_head',
+  'select sequence from feed_head where platform_id = $1',
+);
 
 /** The last number given in a platform's feed: 0 before the first. */
 export async function feedHead(database: Database, platformId: string): Promise<bigint> {
@@ -178,7 +181,10 @@ export class Feed {
 
   #look(): void {
     if (this.#closed) return;
-    if (!this.#listener) this.#listen().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'));
+    if (!this.#listener)
+      this.#listen().catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'),
+      );
     for (const platformId of this.#hubs.keys()) {
       feedHead(this.#database, platformId)
         .then((head) => this.#announce(platformId, head))

@@ -17,7 +17,11 @@ export async function eventsOfTransaction(
   const deadline = Date.now() + waitMs;
   for (;;) {
     const events = await database.prisma.event.findMany({
-      where: { platformId: transaction.platformId, transactionId: transaction.id, type: { in: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] } },
+      where: {
+        platformId: transaction.platformId,
+        transactionId: transaction.id,
+        type: { in: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
+      },
       orderBy: { sequence: 'asc' },
     });
     const left = deadline - Date.now();

@@ -1,5 +1,5 @@
-import { type AccountDetails, type AccountField, type AccountType, accountTypes } from '../payments/account-types.ts';
 import type { ExternalAccountType as AccountTypeName } from '../database/generated/client/client.ts';
+import { type AccountDetails, type AccountField, type AccountType, accountTypes } from '../payments/account-types.ts';
 import { builder } from './builder.ts';
 import { ExternalAccountType } from './enums.ts';
 
@@ -15,10 +15,17 @@ const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as 
 const enums = new Map(
   table
     .flatMap(([, type]) => Object.values(type.fields))
-    .filter((field): field is AccountField & { enumName: string; values: readonly string[] } => field.enumName !== undefined)
+    .filter(
+      (field): field is AccountField & { enumName: string; values: readonly string[] } => field.enumName !== undefined,
+    )
     .map((field) => [
       field.enumName,
-      builder.enumType(field.enumName, { description: field.description, values: Object.fromEntries(field.values.map((value) => [value, { description: `${value.toLowerCase().replaceAll('_', ' ')}.` }])) }),
+      builder.enumType(field.enumName, {
+        description: field.description,
+        values: Object.fromEntries(
+          field.values.map((value) => [value, { description: `${value.toLowerCase().replaceAll('_', ' ')}.` }]),
+        ),
+      }),
     ]),
 );
 
@@ -71,7 +78,9 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
   description: 'The details of an external account: exactly one field, its kind.',
   isOneOf: true,
   fields: (t) =>
-    Object.fromEntries(inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })])) as never,
+    Object.fromEntries(
+      inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
+    ) as never,
 });
 
 /** The kind and the details in an input. */

@@ -1,10 +1,10 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { Account as AccountRow } from '../database/rows.ts';
+import type { AccountDetails } from '../payments/account-types.ts';
 import type { Beneficiary } from '../payments/external-accounts.ts';
 import { createExternalAccount } from '../payments/external-accounts.ts';
 import { accountPublicId } from '../payments/ids.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
-import type { AccountDetails } from '../payments/account-types.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { builder } from './builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
@@ -17,15 +17,20 @@ import { connectionOf, rowCursor } from './paging.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { AddressInput, AddressType } from './people.ts';
 
-const findUnique = (account: { platformId: string; id: string }) => ({ platformId_id: { platformId: account.platformId, id: account.id } });
+const findUnique = (account: { platformId: string; id: string }) => ({
+  platformId_id: { platformId: account.platformId, id: account.id },
+});
 
 export const Account = builder.prismaInterface('Account', {
   description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
   resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId(account.kind, account.id) }),
-    currency: t.field({ type: CurrencyType, description: 'Its one currency.', resolve: (account) => knownCurrency(account.currency) }),
+    currency: t.field({
+      type: CurrencyType,
+      description: 'Its one currency.',
+      resolve: (account) => knownCurrency(account.currency),
+    }),
     customer: t.relation('customer', { nullable: true, description: "Its owner; null when it is the platform's own." }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
@@ -38,9 +43,18 @@ export const InternalAccount = builder.prismaObject('Account', {
   interfaces: [Account, builder.nodeInterfaceRef()],
   findUnique,
   fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('INTERNAL', account.id) }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
-    balance: t.field({ type: MoneyType, description: 'What can be spent.', resolve: (account) => money(account.posted - account.held, account.currency) }),
-    totalBalance: t.field({ type: MoneyType, description: 'What can be spent and what is held.', resolve: (account) => money(account.posted, account.currency) }),
+    balance: t.field({
+      type: MoneyType,
+      description: 'What can be spent.',
+      resolve: (account) => money(account.posted - account.held, account.currency),
+    }),
+    totalBalance: t.field({
+      type: MoneyType,
+      description: 'What can be spent and what is held.',
+      resolve: (account) => money(account.posted, account.currency),
+    }),
     fundingPaymentInstructions: t.field({
       type: [PaymentInstruction],
       description: 'How to bring money in from outside; any one of them.',
@@ -52,7 +66,9 @@ export const InternalAccount = builder.prismaObject('Account', {
 
 const VerifiedData = builder.objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData').implement({
   description: 'What the payment rail says of the owner.',
-  fields: (t) => ({ fullName: t.exposeString('fullName', { nullable: true, description: "The owner's name at the bank." }) }),
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { nullable: true, description: "The owner's name at the bank." }),
+  }),
 });
 
 type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
@@ -72,7 +88,10 @@ const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').i
   description: 'A company that owns an account.',
   fields: (t) => ({
     legalName: t.exposeString('legalName', { description: 'Legal name.' }),
-    registrationNumber: t.exposeString('registrationNumber', { nullable: true, description: 'Number in the company register.' }),
+    registrationNumber: t.exposeString('registrationNumber', {
+      nullable: true,
+      description: 'Number in the company register.',
+    }),
     taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
     address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
   }),
@@ -96,7 +115,12 @@ export const ExternalAccount = builder.prismaObject('Account', {
   interfaces: [Account, builder.nodeInterfaceRef()],
   findUnique,
   fields: (t) => ({
-    status: t.field({ type: ExternalAccountStatus, description: 'Only an ACTIVE one can be paid.', resolve: (account) => filled(account.status, account, 'status') }),
+    id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('EXTERNAL', account.id) }),
+    status: t.field({
+      type: ExternalAccountStatus,
+      description: 'Only an ACTIVE one can be paid.',
+      resolve: (account) => filled(account.status, account, 'status'),
+    }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     accountInfo: t.field({
       type: ExternalAccountInfo,
@@ -107,7 +131,10 @@ export const ExternalAccount = builder.prismaObject('Account', {
         details: filled(account.accountInfo, account, 'accountInfo') as AccountDetails,
       }),
     }),
-    platformAccountId: t.exposeString('platformAccountId', { nullable: true, description: "The platform's own id of it." }),
+    platformAccountId: t.exposeString('platformAccountId', {
+      nullable: true,
+      description: "The platform's own id of it.",
+    }),
     beneficiary: t.field({
       type: BeneficiaryUnion,
       nullable: true,
@@ -127,7 +154,8 @@ export const ExternalAccount = builder.prismaObject('Account', {
       type: VerifiedData,
       nullable: true,
       description: 'What the payment rail says of the owner.',
-      resolve: (account) => (account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName }),
+      resolve: (account) =>
+        account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
     }),
   }),
 });
@@ -137,12 +165,15 @@ export const AccountConnection = builder.connectionObject(
     type: Account,
     name: 'AccountConnection',
     description: 'A page of accounts.',
-    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
   },
   { name: 'AccountEdge', description: 'An account in a page.' },
 );
 
-export const accountCursor = (account: { platformId: string; id: string }) => rowCursor('Account', account.platformId, account.id);
+export const accountCursor = (account: { platformId: string; id: string }) =>
+  rowCursor('Account', account.platformId, account.id);
 
 builder.queryFields((t) => ({
   account: t.field({
@@ -160,7 +191,10 @@ builder.queryFields((t) => ({
       const { prisma } = context.payments.database;
       const page = idPage('Account', args, context);
       const where = whereAccounts(context.viewer.platformId, args.filter);
-      const rows = await prisma.account.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      const rows = await prisma.account.findMany({
+        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...pageQuery(where, page),
+      });
       return connectionOf(page, rows, accountCursor, {
         totalCount: () => prisma.account.count({ where }),
         anyBeyond: () => anyBeyond(prisma.account, where, page),
@@ -199,11 +233,19 @@ const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
 });
 
 mutation('createExternalAccount', {
-  description: 'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once.',
+  description:
+    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once.',
   input: (t) => ({
     currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
-    accountInfo: t.field({ type: ExternalAccountInfoInput, required: true, description: 'Its details: exactly one kind.' }),
-    beneficiary: t.field({ type: BeneficiaryInput, description: 'Who owns it: required for bank accounts, not for wallets.' }),
+    accountInfo: t.field({
+      type: ExternalAccountInfoInput,
+      required: true,
+      description: 'Its details: exactly one kind.',
+    }),
+    beneficiary: t.field({
+      type: BeneficiaryInput,
+      description: 'Who owns it: required for bank accounts, not for wallets.',
+    }),
     customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
     platformAccountId: t.string({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: t.boolean({
@@ -221,7 +263,12 @@ mutation('createExternalAccount', {
       : beneficiary?.business
         ? { beneficiaryType: 'BUSINESS', ...beneficiary.business }
         : null;
-    const done = await createExternalAccount(payments, viewer, { ...input, accountType, details, beneficiary: owner }, idempotencyKey);
+    const done = await createExternalAccount(
+      payments,
+      viewer,
+      { ...input, accountType, details, beneficiary: owner },
+      idempotencyKey,
+    );
     return { account: done.row, replayed: done.replayed };
   },
 });

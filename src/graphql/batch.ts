@@ -14,7 +14,9 @@ export function countTogether(
   info: GraphQLResolveInfo,
   purpose: string,
   id: string,
-  counts: (ids: readonly string[]) => Promise<readonly { readonly customerId: string | null; readonly _count: number }[]>,
+  counts: (
+    ids: readonly string[],
+  ) => Promise<readonly { readonly customerId: string | null; readonly _count: number }[]>,
 ): Promise<number> {
   const field = info.fieldNodes[0];
   if (!field) throw new Error('a field is resolved for a node of its document');

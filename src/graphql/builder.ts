@@ -54,7 +54,9 @@ builder.queryType({
   description: 'What can be read. Every list is a connection, newest first unless sortOrder says otherwise.',
   authScopes: { permission: 'VIEW' },
 });
-builder.mutationType({ description: 'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data.' });
+builder.mutationType({
+  description: 'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data.',
+});
 builder.subscriptionType({
   description: 'What can be watched: every change once and in order, over WebSocket (graphql-transport-ws) and SSE.',
   authScopes: { permission: 'VIEW' },

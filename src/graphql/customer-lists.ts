@@ -2,7 +2,14 @@ import { AccountConnection, accountCursor } from './account.ts';
 import { countTogether } from './batch.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
-import { AccountFilter, QuoteFilter, TransactionFilter, whereAccounts, whereQuotes, whereTransactions } from './filters.ts';
+import {
+  AccountFilter,
+  QuoteFilter,
+  TransactionFilter,
+  whereAccounts,
+  whereQuotes,
+  whereTransactions,
+} from './filters.ts';
 import { idPage, nestedQuery, pageArgs, sortArg } from './list.ts';
 import { connectionOf } from './paging.ts';
 import { QuoteConnection, quoteCursor } from './quote.ts';
@@ -18,7 +25,10 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its accounts, internal and external.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      accounts: nested(nestedQuery('Account', args, context, whereAccounts(context.viewer.platformId, args.filter)), nodes),
+      accounts: nested(
+        nestedQuery('Account', args, context, whereAccounts(context.viewer.platformId, args.filter)),
+        nodes,
+      ),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Account', args, context);
@@ -31,16 +41,24 @@ builder.prismaObjectFields(Customer, (t) => ({
         });
       return connectionOf(page, customer.accounts, accountCursor, {
         totalCount: () => countTogether(context, info, 'totalCount', customer.id, count({})),
-        anyBeyond: async () => (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
+        anyBeyond: async () =>
+          (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
       });
     },
   }),
   transactions: t.field({
     type: TransactionConnection,
     description: 'Its transactions.',
-    args: { ...pageArgs(t.arg), filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    args: {
+      ...pageArgs(t.arg),
+      filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
+      ...sortArg(t.arg),
+    },
     select: (args, context, nested) => ({
-      transactions: nested(nestedQuery('Transaction', args, context, whereTransactions(context.viewer.platformId, args.filter)), nodes),
+      transactions: nested(
+        nestedQuery('Transaction', args, context, whereTransactions(context.viewer.platformId, args.filter)),
+        nodes,
+      ),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Transaction', args, context);
@@ -53,7 +71,8 @@ builder.prismaObjectFields(Customer, (t) => ({
         });
       return connectionOf(page, customer.transactions, transactionCursor, {
         totalCount: () => countTogether(context, info, 'totalCount', customer.id, count({})),
-        anyBeyond: async () => (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
+        anyBeyond: async () =>
+          (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
       });
     },
   }),
@@ -75,7 +94,8 @@ builder.prismaObjectFields(Customer, (t) => ({
         });
       return connectionOf(page, customer.quotes, quoteCursor, {
         totalCount: () => countTogether(context, info, 'totalCount', customer.id, count({})),
-        anyBeyond: async () => (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
+        anyBeyond: async () =>
+          (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
       });
     },
   }),

@@ -1,6 +1,11 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { Customer as CustomerRow } from '../database/rows.ts';
-import { type Address, type BeneficialOwner as Owner, type CustomerDetails as Details, createCustomer } from '../payments/customers.ts';
+import {
+  type Address,
+  createCustomer,
+  type CustomerDetails as Details,
+  type BeneficialOwner as Owner,
+} from '../payments/customers.ts';
 import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import { CustomerType, KycStatus } from './enums.ts';
@@ -27,14 +32,21 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   description: 'A person who owns or controls a company.',
   fields: (t) => ({
     fullName: t.exposeString('fullName', { description: 'Full name.' }),
-    individualType: t.field({ type: IndividualType, description: 'Role in the company.', resolve: (owner) => owner.individualType as never }),
+    individualType: t.field({
+      type: IndividualType,
+      description: 'Role in the company.',
+      resolve: (owner) => owner.individualType as never,
+    }),
     emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
     phoneNumber: t.exposeString('phoneNumber', { nullable: true, description: 'Phone number, E.164.' }),
     taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
     birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
     nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
     address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
-    percentageOwnership: t.exposeFloat('percentageOwnership', { nullable: true, description: 'Share of the company, 0 to 100.' }),
+    percentageOwnership: t.exposeFloat('percentageOwnership', {
+      nullable: true,
+      description: 'Share of the company, 0 to 100.',
+    }),
     title: t.exposeString('title', { nullable: true, description: 'Title.' }),
   }),
 });
@@ -43,7 +55,12 @@ const IndividualDetails = builder.objectRef<CustomerRow>('IndividualDetails').im
   description: 'What is known of a person.',
   fields: (t) => ({
     fullName: t.exposeString('name', { nullable: true, description: 'Full name.' }),
-    birthDate: t.field({ type: 'Date', nullable: true, description: 'Day of birth.', resolve: (customer) => customer.birthDate?.toISOString().slice(0, 10) }),
+    birthDate: t.field({
+      type: 'Date',
+      nullable: true,
+      description: 'Day of birth.',
+      resolve: (customer) => customer.birthDate?.toISOString().slice(0, 10),
+    }),
     nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
     address: t.field({ type: AddressType, nullable: true, description: 'Postal address.', resolve: addressOf }),
   }),
@@ -53,7 +70,10 @@ const BusinessDetails = builder.objectRef<CustomerRow>('BusinessDetails').implem
   description: 'What is known of a company.',
   fields: (t) => ({
     legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
-    registrationNumber: t.exposeString('registrationNumber', { nullable: true, description: 'Number in the company register.' }),
+    registrationNumber: t.exposeString('registrationNumber', {
+      nullable: true,
+      description: 'Number in the company register.',
+    }),
     taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
     address: t.field({ type: AddressType, nullable: true, description: 'Postal address.', resolve: addressOf }),
     beneficialOwners: t.field({
@@ -86,7 +106,9 @@ export const Customer = builder.prismaObject('Customer', {
     customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
     umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
     kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands.' }),
-    isDeleted: t.exposeBoolean('isDeleted', { description: 'A deleted customer keeps its history and moves no money.' }),
+    isDeleted: t.exposeBoolean('isDeleted', {
+      description: 'A deleted customer keeps its history and moves no money.',
+    }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
@@ -100,7 +122,9 @@ export const CustomerConnection = builder.connectionObject(
     type: Customer,
     name: 'CustomerConnection',
     description: 'A page of customers.',
-    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
   },
   { name: 'CustomerEdge', description: 'A customer in a page.' },
 );
@@ -116,12 +140,19 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    args: { ...pageArgs(t.arg), filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    args: {
+      ...pageArgs(t.arg),
+      filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }),
+      ...sortArg(t.arg),
+    },
     resolve: async (_root, args, context, info) => {
       const { customer } = context.payments.database.prisma;
       const page = idPage('Customer', args, context);
       const where = whereCustomers(context.viewer.platformId, args.filter);
-      const rows = await customer.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      const rows = await customer.findMany({
+        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...pageQuery(where, page),
+      });
       return connectionOf(page, rows, (row) => rowCursor('Customer', row.platformId, row.id), {
         totalCount: () => customer.count({ where }),
         anyBeyond: () => anyBeyond(customer, where, page),

@@ -130,7 +130,11 @@ export const ExternalAccountType = builder.enumType('ExternalAccountType', {
 
 export const Permission = builder.enumType('Permission', {
   description: 'What a token may do.',
-  values: describe({ VIEW: 'Read everything.', TRANSACT: 'Move money.', MANAGE: 'Manage customers, accounts, tokens and settings.' }),
+  values: describe({
+    VIEW: 'Read everything.',
+    TRANSACT: 'Move money.',
+    MANAGE: 'Manage customers, accounts, tokens and settings.',
+  }),
 });
 
 export const ViewerKind = builder.enumType('ViewerKind', {

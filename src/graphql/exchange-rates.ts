@@ -7,7 +7,10 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
   fields: (t) => ({
     source: t.expose('source', { type: CurrencyType, description: 'Sent in.' }),
     destination: t.expose('destination', { type: CurrencyType, description: 'Received in.' }),
-    rate: t.expose('rate', { type: 'Decimal', description: 'Sending currency units per receiving currency unit, fee-exclusive.' }),
+    rate: t.expose('rate', {
+      type: 'Decimal',
+      description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    }),
     sendingAmount: t.expose('sendingAmount', { type: MoneyType, description: 'The amount priced, fees included.' }),
     receivingAmount: t.expose('receivingAmount', { type: MoneyType, description: 'What would arrive.' }),
     fees: t.expose('fees', { type: MoneyType, description: 'All fees.' }),

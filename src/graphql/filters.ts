@@ -70,7 +70,9 @@ export function whereQuotes(platformId: string, filter: Given<ShapeOf<typeof Quo
     AND: [
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
       byId(filter.sendingAccountId, ['InternalAccount', 'ExternalAccount'], (sourceAccountId) => ({ sourceAccountId })),
-      byId(filter.receivingAccountId, ['InternalAccount', 'ExternalAccount'], (destinationAccountId) => ({ destinationAccountId })),
+      byId(filter.receivingAccountId, ['InternalAccount', 'ExternalAccount'], (destinationAccountId) => ({
+        destinationAccountId,
+      })),
     ],
     ...(filter.sendingUmaAddress != null && { customer: { umaAddress: filter.sendingUmaAddress.toLowerCase() } }),
     ...(filter.receivingUmaAddress != null && { destinationUmaAddress: filter.receivingUmaAddress.toLowerCase() }),
@@ -80,18 +82,29 @@ export function whereQuotes(platformId: string, filter: Given<ShapeOf<typeof Quo
 }
 
 /** The rows of a platform's transactions that a filter wants. */
-export function whereTransactions(platformId: string, filter: Given<ShapeOf<typeof TransactionFilter>>): Prisma.TransactionWhereInput {
+export function whereTransactions(
+  platformId: string,
+  filter: Given<ShapeOf<typeof TransactionFilter>>,
+): Prisma.TransactionWhereInput {
   if (!filter) return { platformId };
   return {
     platformId,
     AND: [
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
-      byIdentifier(filter.senderAccountIdentifier, (sourceAccountId) => ({ sourceAccountId }), (address) => ({
-        OR: [{ sourceUmaAddress: address }, { type: 'OUTGOING', customer: { umaAddress: address } }],
-      })),
-      byIdentifier(filter.receiverAccountIdentifier, (destinationAccountId) => ({ destinationAccountId }), (address) => ({
-        OR: [{ destinationUmaAddress: address }, { type: 'INCOMING', customer: { umaAddress: address } }],
-      })),
+      byIdentifier(
+        filter.senderAccountIdentifier,
+        (sourceAccountId) => ({ sourceAccountId }),
+        (address) => ({
+          OR: [{ sourceUmaAddress: address }, { type: 'OUTGOING', customer: { umaAddress: address } }],
+        }),
+      ),
+      byIdentifier(
+        filter.receiverAccountIdentifier,
+        (destinationAccountId) => ({ destinationAccountId }),
+        (address) => ({
+          OR: [{ destinationUmaAddress: address }, { type: 'INCOMING', customer: { umaAddress: address } }],
+        }),
+      ),
     ],
     ...(filter.platformCustomerId != null && { customer: { platformCustomerId: filter.platformCustomerId } }),
     ...(filter.status && { status: { in: filter.status } }),
@@ -102,7 +115,10 @@ export function whereTransactions(platformId: string, filter: Given<ShapeOf<type
 }
 
 /** The rows of a platform's customers that a filter wants; deleted ones only when asked for. */
-export function whereCustomers(platformId: string, filter: Given<ShapeOf<typeof CustomerFilter>>): Prisma.CustomerWhereInput {
+export function whereCustomers(
+  platformId: string,
+  filter: Given<ShapeOf<typeof CustomerFilter>>,
+): Prisma.CustomerWhereInput {
   return {
     platformId,
     ...(!filter?.isIncludingDeleted && { isDeleted: false }),
@@ -111,13 +127,19 @@ export function whereCustomers(platformId: string, filter: Given<ShapeOf<typeof 
     ...(filter?.umaAddress != null && { umaAddress: filter.umaAddress.toLowerCase() }),
     ...created(filter?.createdAfter, filter?.createdBefore),
     ...((filter?.updatedAfter || filter?.updatedBefore) && {
-      updatedAt: { ...(filter.updatedAfter && { gte: filter.updatedAfter }), ...(filter.updatedBefore && { lte: filter.updatedBefore }) },
+      updatedAt: {
+        ...(filter.updatedAfter && { gte: filter.updatedAfter }),
+        ...(filter.updatedBefore && { lte: filter.updatedBefore }),
+      },
     }),
   };
 }
 
 /** The rows of a platform's accounts that a filter wants. */
-export function whereAccounts(platformId: string, filter: Given<ShapeOf<typeof AccountFilter>>): Prisma.AccountWhereInput {
+export function whereAccounts(
+  platformId: string,
+  filter: Given<ShapeOf<typeof AccountFilter>>,
+): Prisma.AccountWhereInput {
   if (!filter) return { platformId };
   return {
     platformId,
@@ -132,17 +154,27 @@ export function whereAccounts(platformId: string, filter: Given<ShapeOf<typeof A
 
 /** Creation time is inside the id, so the index that pages also serves the dates. Both bounds are inclusive. */
 function created(after: Given<Date>, before: Given<Date>) {
-  return after || before ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } } : {};
+  return after || before
+    ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
+    : {};
 }
 
 /** An id that is malformed or of another type names nothing, so nothing matches. */
-function byId<Where>(id: Given<string>, types: Parameters<typeof uuidOf>[1][], where: (uuid: string) => Where): Where | typeof matchesNothing | object {
+function byId<Where>(
+  id: Given<string>,
+  types: Parameters<typeof uuidOf>[1][],
+  where: (uuid: string) => Where,
+): Where | typeof matchesNothing | object {
   if (id === null || id === undefined) return {};
   const uuid = uuidOf(id, ...types);
   return uuid === undefined ? matchesNothing : where(uuid);
 }
 
-function byIdentifier<A, B>(identifier: Given<string>, byAccount: (uuid: string) => A, byUma: (address: string) => B): A | B | object {
+function byIdentifier<A, B>(
+  identifier: Given<string>,
+  byAccount: (uuid: string) => A,
+  byUma: (address: string) => B,
+): A | B | object {
   if (identifier?.startsWith('$')) return byUma(identifier.toLowerCase());
   return byId(identifier, ['InternalAccount', 'ExternalAccount'], byAccount);
 }

@@ -37,7 +37,12 @@ export function pageQuery<Where>(where: Where, page: Page<string>) {
  * What a connection below a row selects of its relation: the page's rows, in the statement that reads the row. Wrong
  * arguments select nothing here; the resolver, which reads them again, reports them.
  */
-export function nestedQuery<Where>(list: string, args: PageArgs, context: Context, where: Where): ReturnType<typeof pageQuery<Where>> {
+export function nestedQuery<Where>(
+  list: string,
+  args: PageArgs,
+  context: Context,
+  where: Where,
+): ReturnType<typeof pageQuery<Where>> {
   try {
     return pageQuery(where, idPage(list, args, context));
   } catch {
@@ -51,6 +56,10 @@ interface Findable<Where> {
 }
 
 /** Whether any row that the list has lies beyond the page's cursor. */
-export async function anyBeyond<Where>(delegate: Findable<{ AND: [Where, object] }>, where: Where, page: Page<string>): Promise<boolean> {
+export async function anyBeyond<Where>(
+  delegate: Findable<{ AND: [Where, object] }>,
+  where: Where,
+  page: Page<string>,
+): Promise<boolean> {
   return (await delegate.findFirst({ select: { id: true }, where: { AND: [where, { id: page.beyond }] } })) !== null;
 }

@@ -37,7 +37,10 @@ export function maybeMoney(amount: bigint | null, currency: string | null): Mone
 export const MoneyType = builder.objectRef<Money>('Money').implement({
   description: 'An amount of money (specification 2.2).',
   fields: (t) => ({
-    amount: t.expose('amount', { type: 'BigInt', description: "In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals." }),
+    amount: t.expose('amount', {
+      type: 'BigInt',
+      description: "In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals.",
+    }),
     currency: t.expose('currency', { type: CurrencyType, description: 'The currency.' }),
     decimal: t.field({
       type: 'Decimal',

@@ -14,7 +14,12 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   /** The input's fields, but for idempotencyKey, which every input has. */
   readonly input: (t: InputBuilder) => Fields;
   /** What the success has, but for `replayed`, which every success has. */
-  readonly success: { readonly [Name in Exclude<keyof Success, 'replayed'>]: { readonly type: TypeParam<Types>; readonly description: string } };
+  readonly success: {
+    readonly [Name in Exclude<keyof Success, 'replayed'>]: {
+      readonly type: TypeParam<Types>;
+      readonly description: string;
+    };
+  };
   /** Which refusals can come; the general ones (input, key, permission, load) always can. */
   readonly refusals?: readonly MemberName[];
   /** Where this input keeps a field that the domain names otherwise. */
@@ -30,13 +35,22 @@ export interface Replayable {
   readonly replayed: boolean;
 }
 
-const general: readonly MemberName[] = ['InvalidInputError', 'IdempotencyMismatchError', 'ConflictError', 'ForbiddenError', 'UnavailableError'];
+const general: readonly MemberName[] = [
+  'InvalidInputError',
+  'IdempotencyMismatchError',
+  'ConflictError',
+  'ForbiddenError',
+  'UnavailableError',
+];
 
 /**
  * Adds one mutation in the one shape that all have: `name(input: NameInput!): NameResult!`, a union of its success and
  * its refusals. The permission is looked up here, so that no mutation can forget it.
  */
-export function mutation<Fields extends InputFieldMap, Success extends Replayable>(name: Operation, options: MutationOptions<Fields, Success>): void {
+export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
+  name: Operation,
+  options: MutationOptions<Fields, Success>,
+): void {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
   const { permission } = operations[name];
 
@@ -45,7 +59,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     fields: (t) => ({
       ...options.input(t),
       idempotencyKey: t.string({
-        description: 'Any 1 to 255 printable characters. The same key with the same input has one effect and one answer, however often it is sent.',
+        description:
+          'Any 1 to 255 printable characters. The same key with the same input has one effect and one answer, however often it is sent.',
       }),
     }),
   });
@@ -53,7 +68,9 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
     description: `${name} succeeded.`,
     fields: (t) => ({
-      ...mapValues(options.success, ({ type, description }, field) => t.field({ type, description, resolve: (result) => result[field] as never })),
+      ...mapValues(options.success, ({ type, description }, field) =>
+        t.field({ type, description, resolve: (result) => result[field] as never }),
+      ),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,

@@ -9,7 +9,9 @@ import { invalidInput } from './failure.ts';
 /** What can be read by its id, and how. Anything unknown, malformed or another platform's is null, all alike. */
 type NodeLoader = (uuid: string, context: Context, info: GraphQLResolveInfo) => Promise<object | null>;
 
-const key = (uuid: string, context: Context) => ({ platformId_id: { platformId: context.viewer.platformId, id: uuid } });
+const key = (uuid: string, context: Context) => ({
+  platformId_id: { platformId: context.viewer.platformId, id: uuid },
+});
 
 const loaders = {
   Quote: (uuid, context, info) =>

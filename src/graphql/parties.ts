@@ -32,8 +32,15 @@ const accountEnd = (name: string, description: string) =>
   builder.objectRef<AccountEnd>(name).implement({
     description,
     fields: (t) => ({
-      accountId: t.id({ description: "The account's public id.", resolve: ({ account }) => accountPublicId(account.kind, account.id) }),
-      account: t.expose('account', { type: Account, nullable: true, description: 'The account; null where the caller may not see it.' }),
+      accountId: t.id({
+        description: "The account's public id.",
+        resolve: ({ account }) => accountPublicId(account.kind, account.id),
+      }),
+      account: t.expose('account', {
+        type: Account,
+        nullable: true,
+        description: 'The account; null where the caller may not see it.',
+      }),
     }),
   });
 
@@ -54,7 +61,12 @@ const UmaDestination = umaEnd('UmaDestination', 'The money goes to a UMA address
 const RealtimeFundingSource = builder.objectRef<RealtimeFunding>('RealtimeFundingSource').implement({
   description: 'The money comes in from outside for this payment alone.',
   fields: (t) => ({
-    customer: t.field({ type: Customer, nullable: true, description: 'The customer who pays it in.', resolve: ({ customer }) => customer }),
+    customer: t.field({
+      type: Customer,
+      nullable: true,
+      description: 'The customer who pays it in.',
+      resolve: ({ customer }) => customer,
+    }),
     currency: t.expose('currency', { type: CurrencyType, description: 'In which currency.' }),
   }),
 });
@@ -62,7 +74,8 @@ const RealtimeFundingSource = builder.objectRef<RealtimeFunding>('RealtimeFundin
 export const PaymentSource = builder.unionType('PaymentSource', {
   description: 'Where the money comes from.',
   types: [AccountSource, RealtimeFundingSource, UmaSource],
-  resolveType: (source) => ({ ACCOUNT: 'AccountSource', REALTIME_FUNDING: 'RealtimeFundingSource', UMA_ADDRESS: 'UmaSource' })[source.kind],
+  resolveType: (source) =>
+    ({ ACCOUNT: 'AccountSource', REALTIME_FUNDING: 'RealtimeFundingSource', UMA_ADDRESS: 'UmaSource' })[source.kind],
 });
 
 export const PaymentDestination = builder.unionType('PaymentDestination', {
@@ -76,6 +89,19 @@ export const sourceAccountPath = [{ type: 'AccountSource', name: 'account' }];
 export const sourceCustomerPath = [{ type: 'RealtimeFundingSource', name: 'customer' }];
 export const destinationAccountPath = [{ type: 'AccountDestination', name: 'account' }];
 
+/**
+ * What a payment selects of a row below one of these paths: what the document asks for there, or, where it asks nothing
+ * of that row, the bare row, since its id is always needed.
+ */
+export function rowBelow<Selection>(selection: Selection): Selection | Record<string, never> {
+  if (typeof selection !== 'object' || selection === null) return selection;
+  const asked =
+    'select' in selection && typeof selection.select === 'object' && selection.select !== null
+      ? Object.keys(selection.select)
+      : undefined;
+  return asked?.length === 0 ? {} : selection;
+}
+
 interface SourceColumns {
   readonly sourceKind: 'ACCOUNT' | 'REALTIME_FUNDING' | 'UMA_ADDRESS' | null;
   readonly sourceAccount: AccountRow | null;
@@ -84,14 +110,19 @@ interface SourceColumns {
 
 /** The source of a payment, from its columns. */
 export function sourceOf(payment: SourceColumns, umaAddress: string | null, currency: string | null): Source | null {
-  if (payment.sourceKind === 'ACCOUNT' && payment.sourceAccount) return { kind: 'ACCOUNT', account: payment.sourceAccount };
+  if (payment.sourceKind === 'ACCOUNT' && payment.sourceAccount)
+    return { kind: 'ACCOUNT', account: payment.sourceAccount };
   if (currency === null) return null;
-  if (payment.sourceKind === 'UMA_ADDRESS' && umaAddress !== null) return { kind: 'UMA_ADDRESS', umaAddress, currency: knownCurrency(currency) };
+  if (payment.sourceKind === 'UMA_ADDRESS' && umaAddress !== null)
+    return { kind: 'UMA_ADDRESS', umaAddress, currency: knownCurrency(currency) };
   return { kind: 'REALTIME_FUNDING', customer: payment.customer, currency: knownCurrency(currency) };
 }
 
 /** The destination of a payment, from its columns. */
-export function destinationOf(payment: { readonly destinationAccount: AccountRow | null; readonly destinationUmaAddress: string | null }, currency: string): Destination {
+export function destinationOf(
+  payment: { readonly destinationAccount: AccountRow | null; readonly destinationUmaAddress: string | null },
+  currency: string,
+): Destination {
   if (payment.destinationUmaAddress !== null) {
     return { kind: 'UMA_ADDRESS', umaAddress: payment.destinationUmaAddress, currency: knownCurrency(currency) };
   }

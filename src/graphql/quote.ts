@@ -10,7 +10,16 @@ import { CurrencyType, knownCurrency, MoneyType, money, type RateDetails, RateDe
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { connectionOf, rowCursor } from './paging.ts';
-import { destinationAccountPath, destinationOf, PaymentDestination, PaymentSource, sourceAccountPath, sourceCustomerPath, sourceOf } from './parties.ts';
+import {
+  destinationAccountPath,
+  destinationOf,
+  PaymentDestination,
+  PaymentSource,
+  rowBelow,
+  sourceAccountPath,
+  sourceCustomerPath,
+  sourceOf,
+} from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 
 interface PricingJson {
@@ -35,11 +44,17 @@ export const Quote = builder.prismaObject('Quote', {
     status: t.expose('status', { type: QuoteStatus, description: 'Where it stands.' }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: "Until when it can be executed or funded, by the service's clock." }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: "Until when it can be executed or funded, by the service's clock.",
+    }),
     source: t.field({
       type: PaymentSource,
       description: 'Where the money comes from.',
-      select: (_args, _context, nested) => ({ sourceAccount: nested(true, sourceAccountPath), customer: nested(true, sourceCustomerPath) }),
+      select: (_args, _context, nested) => ({
+        sourceAccount: rowBelow(nested(true, sourceAccountPath)),
+        customer: rowBelow(nested(true, sourceCustomerPath)),
+      }),
       resolve: (quote) => {
         const source = sourceOf(quote, null, quote.sendingCurrency);
         if (!source) throw new Error(`quote ${quote.id} has no source`);
@@ -49,11 +64,19 @@ export const Quote = builder.prismaObject('Quote', {
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
-      select: (_args, _context, nested) => ({ destinationAccount: nested(true, destinationAccountPath) }),
+      select: (_args, _context, nested) => ({ destinationAccount: rowBelow(nested(true, destinationAccountPath)) }),
       resolve: (quote) => destinationOf(quote, quote.receivingCurrency),
     }),
-    sendingCurrency: t.field({ type: CurrencyType, description: 'What is sent in.', resolve: (quote) => knownCurrency(quote.sendingCurrency) }),
-    receivingCurrency: t.field({ type: CurrencyType, description: 'What arrives in.', resolve: (quote) => knownCurrency(quote.receivingCurrency) }),
+    sendingCurrency: t.field({
+      type: CurrencyType,
+      description: 'What is sent in.',
+      resolve: (quote) => knownCurrency(quote.sendingCurrency),
+    }),
+    receivingCurrency: t.field({
+      type: CurrencyType,
+      description: 'What arrives in.',
+      resolve: (quote) => knownCurrency(quote.receivingCurrency),
+    }),
     totalSendingAmount: t.field({
       type: MoneyType,
       description: 'What the source is debited, fees included.',
@@ -66,17 +89,30 @@ export const Quote = builder.prismaObject('Quote', {
     }),
     exchangeRate: t.field({
       type: 'Decimal',
-      description: 'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
+      description:
+        'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
       resolve: (quote) => quote.exchangeRate.toFixed(),
     }),
-    feesIncluded: t.field({ type: MoneyType, description: 'All fees, in the sending currency.', resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency) }),
-    rateDetails: t.field({ type: RateDetailsType, nullable: true, description: 'What the price is made of.', resolve: (quote) => pricingOf(quote).rateDetails }),
+    feesIncluded: t.field({
+      type: MoneyType,
+      description: 'All fees, in the sending currency.',
+      resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
+    }),
+    rateDetails: t.field({
+      type: RateDetailsType,
+      nullable: true,
+      description: 'What the price is made of.',
+      resolve: (quote) => pricingOf(quote).rateDetails,
+    }),
     pricingSteps: t.field({
       type: [PricingStep],
       description: 'Every rounding behind the amounts, in order.',
       resolve: (quote) => [...pricingOf(quote).steps],
     }),
-    lockedCurrencySide: t.expose('lockedCurrencySide', { type: LockedCurrencySide, description: 'Which amount was asked for.' }),
+    lockedCurrencySide: t.expose('lockedCurrencySide', {
+      type: LockedCurrencySide,
+      description: 'Which amount was asked for.',
+    }),
     description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
     paymentInstructions: t.field({
       type: [PaymentInstruction],
@@ -84,7 +120,10 @@ export const Quote = builder.prismaObject('Quote', {
       // Written by the rail in this form when the quote was made.
       resolve: (quote) => quote.paymentInstructions as unknown as PaymentInstructionShape[],
     }),
-    customer: t.relation('customer', { nullable: true, description: 'Who sends; null when it is the platform itself.' }),
+    customer: t.relation('customer', {
+      nullable: true,
+      description: 'Who sends; null when it is the platform itself.',
+    }),
     transaction: t.relation('transaction', { description: 'The payment that was made with it.' }),
   }),
 });
@@ -99,12 +138,15 @@ export const QuoteConnection = builder.connectionObject(
     type: Quote,
     name: 'QuoteConnection',
     description: 'A page of quotes.',
-    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
   },
   { name: 'QuoteEdge', description: 'A quote in a page.' },
 );
 
-export const quoteCursor = (quote: { platformId: string; id: string }) => rowCursor('Quote', quote.platformId, quote.id);
+export const quoteCursor = (quote: { platformId: string; id: string }) =>
+  rowCursor('Quote', quote.platformId, quote.id);
 
 builder.queryFields((t) => ({
   quote: t.field({
@@ -122,7 +164,10 @@ builder.queryFields((t) => ({
       const { quote } = context.payments.database.prisma;
       const page = idPage('Quote', args, context);
       const where = whereQuotes(context.viewer.platformId, args.filter);
-      const rows = await quote.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      const rows = await quote.findMany({
+        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...pageQuery(where, page),
+      });
       return connectionOf(page, rows, quoteCursor, {
         totalCount: () => quote.count({ where }),
         anyBeyond: () => anyBeyond(quote, where, page),
@@ -149,7 +194,10 @@ const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
   isOneOf: true,
   fields: (t) => ({
     account: t.field({ type: AccountSourceInput, description: 'From an account.' }),
-    realtimeFunding: t.field({ type: RealtimeFundingSourceInput, description: 'From outside, for this payment alone.' }),
+    realtimeFunding: t.field({
+      type: RealtimeFundingSourceInput,
+      description: 'From outside, for this payment alone.',
+    }),
   }),
 });
 
@@ -170,8 +218,16 @@ mutation('createQuote', {
     source: t.field({ type: PaymentSourceInput, required: true, description: 'Where the money comes from.' }),
     destination: t.field({ type: PaymentDestinationInput, required: true, description: 'Where it goes.' }),
     lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
-    lockedCurrencyAmount: t.field({ type: 'BigInt', required: true, description: "The fixed amount, in its currency's smallest unit: 1 to 9000000000000000." }),
-    immediatelyExecute: t.boolean({ required: true, defaultValue: false, description: 'Execute at once, at the current rate.' }),
+    lockedCurrencyAmount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: "The fixed amount, in its currency's smallest unit: 1 to 9000000000000000.",
+    }),
+    immediatelyExecute: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Execute at once, at the current rate.',
+    }),
     description: t.string({ description: 'Memo.' }),
   }),
   success: { quote: { type: Quote, description: 'The new quote.' } },
@@ -198,7 +254,8 @@ mutation('createQuote', {
 });
 
 mutation('executeQuote', {
-  description: 'Executes a quote before its expiry (specification 4.3): the source is debited at once, the quote is PROCESSING.',
+  description:
+    'Executes a quote before its expiry (specification 4.3): the source is debited at once, the quote is PROCESSING.',
   input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],

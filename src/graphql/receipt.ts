@@ -20,7 +20,10 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
-        const id = 'kind' in row ? accountPublicId(row.kind, row.id) : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
+        const id =
+          'kind' in row
+            ? accountPublicId(row.kind, row.id)
+            : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
         return loadNode(id, context, info, nodeTypes);
       },
     }),

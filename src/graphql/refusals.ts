@@ -10,7 +10,10 @@ interface UserError {
 const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
   description: 'Why a mutation was refused. Nothing has changed.',
   fields: (t) => ({
-    code: t.string({ description: 'What to act on: the same string as in REST, such as INSUFFICIENT_BALANCE.', resolve: ({ refusal }) => refusal.code }),
+    code: t.string({
+      description: 'What to act on: the same string as in REST, such as INSUFFICIENT_BALANCE.',
+      resolve: ({ refusal }) => refusal.code,
+    }),
     message: t.string({ description: 'The reason, for people.', resolve: ({ refusal }) => refusal.message }),
     path: t.stringList({
       nullable: true,

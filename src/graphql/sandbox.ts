@@ -7,7 +7,11 @@ mutation('sandboxFundAccount', {
   description: 'Sandbox only: lets money arrive in an internal account.',
   input: (t) => ({
     accountId: t.id({ required: true, description: 'InternalAccount:…' }),
-    amount: t.field({ type: 'BigInt', required: true, description: "In the currency's smallest unit: 1 to 100000000000." }),
+    amount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: "In the currency's smallest unit: 1 to 100000000000.",
+    }),
   }),
   success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
   refusals: ['NotFoundError'],
@@ -22,7 +26,10 @@ mutation('sandboxSend', {
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
     currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
-    currencyAmount: t.field({ type: 'BigInt', description: 'In its smallest unit; exactly what the quote asks for when left out.' }),
+    currencyAmount: t.field({
+      type: 'BigInt',
+      description: 'In its smallest unit; exactly what the quote asks for when left out.',
+    }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],

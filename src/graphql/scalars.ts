@@ -12,7 +12,9 @@ function parseBigInt(value: unknown): bigint {
   if (typeof value === 'bigint') return inRange(value);
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value === 'string' && /^-?(0|[1-9]\d{0,18})$/.test(value) && value !== '-0') return inRange(BigInt(value));
-  throw malformed('a BigInt is an integer or a string of digits, within 64 bits; write integers above 2^53 as a string');
+  throw malformed(
+    'a BigInt is an integer or a string of digits, within 64 bits; write integers above 2^53 as a string',
+  );
 }
 
 function inRange(value: bigint): bigint {
@@ -22,8 +24,12 @@ function inRange(value: bigint): bigint {
 
 function parseDateTime(value: unknown): Date {
   const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
-  const date = typeof value === 'string' && form.test(value) && isRealDate(value.slice(0, 10)) ? new Date(value.toUpperCase()) : undefined;
-  if (!date || Number.isNaN(date.getTime())) throw malformed('a DateTime is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
+  const date =
+    typeof value === 'string' && form.test(value) && isRealDate(value.slice(0, 10))
+      ? new Date(value.toUpperCase())
+      : undefined;
+  if (!date || Number.isNaN(date.getTime()))
+    throw malformed('a DateTime is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
   return date;
 }
 

@@ -1,12 +1,13 @@
+import type { TransactionStatus as Status } from '../database/generated/client/client.ts';
+import type { Account as AccountRow } from '../database/rows.ts';
 import { feedCursor } from '../events/cursor.ts';
 import { eventsOfTransaction } from '../events/history.ts';
 import { InternalAccount } from './account.ts';
 import { builder } from './builder.ts';
 import { TransactionStatus } from './enums.ts';
 import { type Money, MoneyType, money } from './money.ts';
+import { rowBelow } from './parties.ts';
 import { Transaction } from './transaction.ts';
-import type { Account as AccountRow } from '../database/rows.ts';
-import type { TransactionStatus as Status } from '../database/generated/client/client.ts';
 
 /** What explains a payment: every status it went through, and the money behind it. */
 
@@ -42,10 +43,15 @@ const LedgerEntryType = builder.objectRef<LedgerEntry>('LedgerEntry').implement(
   fields: (t) => ({
     id: t.exposeID('id', { description: 'LedgerEntry:…' }),
     amount: t.expose('amount', { type: MoneyType, description: 'Positive comes in, negative goes out.' }),
-    account: t.expose('account', { type: InternalAccount, nullable: true, description: "An account of the caller's; null where it is a system account." }),
+    account: t.expose('account', {
+      type: InternalAccount,
+      nullable: true,
+      description: "An account of the caller's; null where it is a system account.",
+    }),
     system: t.exposeString('system', {
       nullable: true,
-      description: 'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES.',
+      description:
+        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES.',
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was posted.' }),
   }),
@@ -70,7 +76,10 @@ builder.prismaObjectFields(Transaction, (t) => ({
     type: [LedgerEntryType],
     description: 'The double-entry legs behind it, in the order of posting.',
     select: (_args, _context, nested) => ({
-      journals: { orderBy: { id: 'asc' }, include: { postings: { orderBy: { leg: 'asc' }, include: { account: nested(true, ['account']) } } } },
+      journals: {
+        orderBy: { id: 'asc' },
+        include: { postings: { orderBy: { leg: 'asc' }, include: { account: rowBelow(nested(true, ['account'])) } } },
+      },
     }),
     resolve: (transaction) =>
       transaction.journals.flatMap((journal) =>

@@ -1,9 +1,9 @@
+import type { Event, TransactionStatus as Status } from '../database/generated/client/client.ts';
+import { rowFromSnapshot, type Transaction as TransactionRow } from '../database/rows.ts';
 import { mapChannel } from '../events/channel.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
 import { feedHead } from '../events/feed.ts';
 import { latestEvent } from '../events/history.ts';
-import type { Event, TransactionStatus as Status } from '../database/generated/client/client.ts';
-import { rowFromSnapshot, type Transaction as TransactionRow } from '../database/rows.ts';
 import { uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -25,9 +25,15 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
     transaction: t.expose('transaction', { type: Transaction, description: 'The transaction as of this change.' }),
-    previousStatus: t.expose('previousStatus', { type: TransactionStatus, nullable: true, description: 'The status before; null where there was none.' }),
+    previousStatus: t.expose('previousStatus', {
+      type: TransactionStatus,
+      nullable: true,
+      description: 'The status before; null where there was none.',
+    }),
     status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
-    terminal: t.exposeBoolean('terminal', { description: 'Whether this is its end. A stream of one transaction completes after it.' }),
+    terminal: t.exposeBoolean('terminal', {
+      description: 'Whether this is its end. A stream of one transaction completes after it.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
   }),
 });
@@ -70,13 +76,22 @@ async function watchOne(context: Context, id: string, after: bigint | undefined)
   const { platformId } = context.viewer;
   const { database } = context.payments;
   const uuid = uuidOf(id, 'Transaction');
-  const known = uuid && (await database.prisma.transaction.findUnique({ select: { id: true }, where: { platformId_id: { platformId, id: uuid } } }));
+  const known =
+    uuid &&
+    (await database.prisma.transaction.findUnique({
+      select: { id: true },
+      where: { platformId_id: { platformId, id: uuid } },
+    }));
   if (!known) throw failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' });
   const head = await feedHead(database, platformId);
   const latest = after === undefined ? await latestEvent(database, platformId, known.id) : undefined;
   // From the latest event itself, which is then the first message.
   const from = after ?? (latest ? latest.sequence - 1n : head);
-  const channel = await context.feed.subscribe(platformId, from, (event) => isTransactionEvent(event) && event.transactionId === known.id);
+  const channel = await context.feed.subscribe(
+    platformId,
+    from,
+    (event) => isTransactionEvent(event) && event.transactionId === known.id,
+  );
   return mapChannel(channel, (event) => ({ value: updateOf(event), last: event.terminal }));
 }
 
@@ -92,14 +107,18 @@ builder.subscriptionField('transactionUpdates', (t) =>
     },
     subscribe: async (_root, args, context) => {
       const after = sequenceAfter(args.after, context);
-      if (args.transactionId && args.customerId) throw invalidInput('transactionId and customerId exclude each other', 'customerId');
+      if (args.transactionId && args.customerId)
+        throw invalidInput('transactionId and customerId exclude each other', 'customerId');
       if (args.transactionId) return watchOne(context, args.transactionId, after);
       if (!args.customerId) return watchMany(context, after, () => true);
       const { platformId } = context.viewer;
       const customerId = uuidOf(args.customerId, 'Customer');
       const known =
         customerId &&
-        (await context.payments.database.prisma.customer.findUnique({ select: { id: true }, where: { platformId_id: { platformId, id: customerId } } }));
+        (await context.payments.database.prisma.customer.findUnique({
+          select: { id: true },
+          where: { platformId_id: { platformId, id: customerId } },
+        }));
       if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
       return watchMany(context, after, (event) => event.customerId === known.id);
     },

@@ -9,7 +9,16 @@ import { type Money, MoneyType, maybeMoney, money, type RateDetails, RateDetails
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { connectionOf, rowCursor } from './paging.ts';
-import { destinationAccountPath, destinationOf, PaymentDestination, PaymentSource, sourceAccountPath, sourceCustomerPath, sourceOf } from './parties.ts';
+import {
+  destinationAccountPath,
+  destinationOf,
+  PaymentDestination,
+  PaymentSource,
+  rowBelow,
+  sourceAccountPath,
+  sourceCustomerPath,
+  sourceOf,
+} from './parties.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
@@ -46,7 +55,9 @@ export const Transaction = builder.prismaObject('Transaction', {
     id: t.id({ description: 'Its public id.', resolve: (transaction) => publicId('Transaction', transaction.id) }),
     status: t.expose('status', { type: TransactionStatus, description: 'Where it stands.' }),
     type: t.expose('type', { type: TransactionType, description: 'Which way the money goes.' }),
-    version: t.exposeInt('version', { description: 'Rises with each change: a cache can ignore what is older than what it has.' }),
+    version: t.exposeInt('version', {
+      description: 'Rises with each change: a cache can ignore what is older than what it has.',
+    }),
     terminal: t.boolean({
       description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
       resolve: (transaction) => terminal.has(transaction.status),
@@ -67,16 +78,23 @@ export const Transaction = builder.prismaObject('Transaction', {
       type: PaymentSource,
       nullable: true,
       description: 'Where the money comes from.',
-      select: (_args, _context, nested) => ({ sourceAccount: nested(true, sourceAccountPath), customer: nested(true, sourceCustomerPath) }),
-      resolve: (transaction) => sourceOf(transaction, transaction.sourceUmaAddress, transaction.sentCurrency ?? transaction.receivedCurrency),
+      select: (_args, _context, nested) => ({
+        sourceAccount: rowBelow(nested(true, sourceAccountPath)),
+        customer: rowBelow(nested(true, sourceCustomerPath)),
+      }),
+      resolve: (transaction) =>
+        sourceOf(transaction, transaction.sourceUmaAddress, transaction.sentCurrency ?? transaction.receivedCurrency),
     }),
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
-      select: (_args, _context, nested) => ({ destinationAccount: nested(true, destinationAccountPath) }),
+      select: (_args, _context, nested) => ({ destinationAccount: rowBelow(nested(true, destinationAccountPath)) }),
       resolve: (transaction) => destinationOf(transaction, transaction.receivedCurrency),
     }),
-    customer: t.relation('customer', { nullable: true, description: "The customer whose payment it is; null when it is the platform's own." }),
+    customer: t.relation('customer', {
+      nullable: true,
+      description: "The customer whose payment it is; null when it is the platform's own.",
+    }),
     quote: t.relation('quote', { nullable: true, description: 'The quote behind it, if any.' }),
     exchangeRate: t.field({
       type: 'Decimal',
@@ -97,12 +115,23 @@ export const Transaction = builder.prismaObject('Transaction', {
       // Written by createQuote in this form.
       resolve: (transaction) => transaction.rateDetails as RateDetails | null,
     }),
-    failureReason: t.expose('failureReason', { type: FailureReason, nullable: true, description: 'Why it failed; always set on a FAILED one.' }),
+    failureReason: t.expose('failureReason', {
+      type: FailureReason,
+      nullable: true,
+      description: 'Why it failed; always set on a FAILED one.',
+    }),
     refund: t.field({
       type: RefundType,
       nullable: true,
       description: 'Where the money went when it did not arrive or came back.',
-      resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
+      resolve: ({
+        refundReference,
+        refundAmount,
+        refundInitiatedAt,
+        refundSettledAt,
+        sentCurrency,
+        receivedCurrency,
+      }) =>
         refundReference === null || refundAmount === null || refundInitiatedAt === null
           ? null
           : {
@@ -121,13 +150,20 @@ export const Transaction = builder.prismaObject('Transaction', {
       type: [InformationField],
       description: 'What is known of the other side, for payments to or from UMA addresses.',
       resolve: (transaction) =>
-        Object.entries(transaction.counterpartyInformation as Record<string, string>).map(([name, value]) => ({ name, value })),
+        Object.entries(transaction.counterpartyInformation as Record<string, string>).map(([name, value]) => ({
+          name,
+          value,
+        })),
     }),
     description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
     settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
-    expectedSettlementAt: t.expose('expectedSettlementAt', { type: 'DateTime', nullable: true, description: 'When it is expected to settle.' }),
+    expectedSettlementAt: t.expose('expectedSettlementAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is expected to settle.',
+    }),
   }),
 });
 
@@ -136,12 +172,15 @@ export const TransactionConnection = builder.connectionObject(
     type: Transaction,
     name: 'TransactionConnection',
     description: 'A page of transactions.',
-    fields: (t) => ({ totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }) }),
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
   },
   { name: 'TransactionEdge', description: 'A transaction in a page.' },
 );
 
-export const transactionCursor = (transaction: { platformId: string; id: string }) => rowCursor('Transaction', transaction.platformId, transaction.id);
+export const transactionCursor = (transaction: { platformId: string; id: string }) =>
+  rowCursor('Transaction', transaction.platformId, transaction.id);
 
 builder.queryFields((t) => ({
   transaction: t.field({
@@ -154,12 +193,19 @@ builder.queryFields((t) => ({
   transactions: t.field({
     type: TransactionConnection,
     description: 'Transactions of the platform and its customers.',
-    args: { ...pageArgs(t.arg), filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    args: {
+      ...pageArgs(t.arg),
+      filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
+      ...sortArg(t.arg),
+    },
     resolve: async (_root, args, context, info) => {
       const { transaction } = context.payments.database.prisma;
       const page = idPage('Transaction', args, context);
       const where = whereTransactions(context.viewer.platformId, args.filter);
-      const rows = await transaction.findMany({ ...queryFromInfo({ context, info, path: ['edges', 'node'] }), ...pageQuery(where, page) });
+      const rows = await transaction.findMany({
+        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...pageQuery(where, page),
+      });
       return connectionOf(page, rows, transactionCursor, {
         totalCount: () => transaction.count({ where }),
         anyBeyond: () => anyBeyond(transaction, where, page),
@@ -169,11 +215,16 @@ builder.queryFields((t) => ({
 }));
 
 mutation('transferOut', {
-  description: 'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
+  description:
+    'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
     destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
-    amount: t.field({ type: 'BigInt', required: true, description: "In the currency's smallest unit: 1 to 9000000000000000." }),
+    amount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: "In the currency's smallest unit: 1 to 9000000000000000.",
+    }),
     description: t.string({ description: 'Memo.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
@@ -189,7 +240,10 @@ mutation('transferIn', {
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
     destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
-    amount: t.field({ type: 'BigInt', description: "In the currency's smallest unit; without one the rail decides (the sandbox: 10000)." }),
+    amount: t.field({
+      type: 'BigInt',
+      description: "In the currency's smallest unit; without one the rail decides (the sandbox: 10000).",
+    }),
     description: t.string({ description: 'Memo.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },

@@ -1,6 +1,6 @@
+import type { Viewer as ViewerShape } from '../access/viewer.ts';
 import { feedCursor } from '../events/cursor.ts';
 import { feedHead } from '../events/feed.ts';
-import type { Viewer as ViewerShape } from '../access/viewer.ts';
 import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import { Environment, Permission, ViewerKind } from './enums.ts';
@@ -13,13 +13,21 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     permissions: t.expose('permissions', { type: [Permission], description: 'What the token may do.' }),
     environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
     feedCursor: t.string({
-      description: 'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',
+      description:
+        'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',
       resolve: async (viewer, _args, context) =>
-        feedCursor(viewer.platformId, context.feedHead ?? (await feedHead(context.payments.database, viewer.platformId))),
+        feedCursor(
+          viewer.platformId,
+          context.feedHead ?? (await feedHead(context.payments.database, viewer.platformId)),
+        ),
     }),
   }),
 });
 
 builder.queryField('viewer', (t) =>
-  t.field({ type: Viewer, description: 'Who is asking, and with which rights.', resolve: (_root, _args, context) => context.viewer }),
+  t.field({
+    type: Viewer,
+    description: 'Who is asking, and with which rights.',
+    resolve: (_root, _args, context) => context.viewer,
+  }),
 );

@@ -26,7 +26,11 @@ export interface AccountType {
   readonly identifier: readonly string[];
 }
 
-const text = (description: string): AccountField => ({ description, pattern: /^.{1,140}$/s, form: '1 to 140 characters' });
+const text = (description: string): AccountField => ({
+  description,
+  pattern: /^.{1,140}$/s,
+  form: '1 to 140 characters',
+});
 const optionalText = (description: string): AccountField => ({ ...text(description), optional: true });
 const digits = (description: string, count: number): AccountField => ({
   description,
@@ -72,9 +76,17 @@ export const accountTypes = {
     currencies: ['USD'],
     beneficiary: true,
     fields: {
-      accountNumber: { description: 'Account number, 4 to 17 digits.', pattern: /^[0-9]{4,17}$/, form: '4 to 17 digits' },
+      accountNumber: {
+        description: 'Account number, 4 to 17 digits.',
+        pattern: /^[0-9]{4,17}$/,
+        form: '4 to 17 digits',
+      },
       routingNumber: digits('ABA routing number, 9 digits.', 9),
-      accountCategory: { description: 'CHECKING or SAVINGS.', values: ['CHECKING', 'SAVINGS'], enumName: 'AccountCategory' },
+      accountCategory: {
+        description: 'CHECKING or SAVINGS.',
+        values: ['CHECKING', 'SAVINGS'],
+        enumName: 'AccountCategory',
+      },
       bankName,
     },
     identifier: ['accountNumber'],
@@ -93,8 +105,16 @@ export const accountTypes = {
     currencies: ['BRL'],
     beneficiary: true,
     fields: {
-      pixKey: { ...text('The key, in the form of its type.'), pattern: /^\S{1,140}$/, form: '1 to 140 characters without spaces' },
-      pixKeyType: { description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.', values: ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'], enumName: 'PixKeyType' },
+      pixKey: {
+        ...text('The key, in the form of its type.'),
+        pattern: /^\S{1,140}$/,
+        form: '1 to 140 characters without spaces',
+      },
+      pixKeyType: {
+        description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
+        values: ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
+        enumName: 'PixKeyType',
+      },
       taxId: text('Tax number (CPF or CNPJ) of the owner.'),
       bankName,
     },
@@ -106,7 +126,11 @@ export const accountTypes = {
     currencies: ['EUR'],
     beneficiary: true,
     fields: {
-      iban: { description: 'IBAN, 15 to 34 characters, without spaces.', pattern: /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/, form: 'a country code, 2 digits and 11 to 30 letters or digits' },
+      iban: {
+        description: 'IBAN, 15 to 34 characters, without spaces.',
+        pattern: /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/,
+        form: 'a country code, 2 digits and 11 to 30 letters or digits',
+      },
       swiftBic: bic('BIC of the bank.'),
       bankName,
     },
@@ -117,7 +141,13 @@ export const accountTypes = {
     description: 'A UPI address in India.',
     currencies: ['INR'],
     beneficiary: true,
-    fields: { vpa: { description: 'Virtual payment address, user@bank.', pattern: /^[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}$/, form: 'user@bank' } },
+    fields: {
+      vpa: {
+        description: 'Virtual payment address, user@bank.',
+        pattern: /^[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}$/,
+        form: 'user@bank',
+      },
+    },
     identifier: ['vpa'],
   },
   NGN_ACCOUNT: {
@@ -128,7 +158,11 @@ export const accountTypes = {
     fields: {
       accountNumber: digits('Account number (NUBAN), 10 digits.', 10),
       bankName: text('Name of the bank.'),
-      purposeOfPayment: { description: `What the account is paid for: ${purposesOfPayment.join(', ')}.`, values: purposesOfPayment, enumName: 'PurposeOfPayment' },
+      purposeOfPayment: {
+        description: `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
+        values: purposesOfPayment,
+        enumName: 'PurposeOfPayment',
+      },
     },
     identifier: ['accountNumber'],
   },
@@ -140,7 +174,11 @@ export const accountTypes = {
     fields: {
       bankCode: digits('Institution number, 3 digits.', 3),
       branchCode: digits('Transit number, 5 digits.', 5),
-      accountNumber: { description: 'Account number, 7 to 12 digits.', pattern: /^[0-9]{7,12}$/, form: '7 to 12 digits' },
+      accountNumber: {
+        description: 'Account number, 7 to 12 digits.',
+        pattern: /^[0-9]{7,12}$/,
+        form: '7 to 12 digits',
+      },
       bankName,
     },
     identifier: ['accountNumber'],
@@ -151,7 +189,11 @@ export const accountTypes = {
     currencies: ['GBP'],
     beneficiary: true,
     fields: {
-      sortCode: { description: 'Sort code, 6 digits, with or without dashes.', pattern: /^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$/, form: '6 digits such as 20-00-00' },
+      sortCode: {
+        description: 'Sort code, 6 digits, with or without dashes.',
+        pattern: /^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$/,
+        form: '6 digits such as 20-00-00',
+      },
       accountNumber: digits('Account number, 8 digits.', 8),
       bankName,
     },
@@ -162,7 +204,14 @@ export const accountTypes = {
     description: 'A bank account in the Philippines.',
     currencies: ['PHP'],
     beneficiary: true,
-    fields: { bankName: text('Name of the bank.'), accountNumber: { description: 'Account number.', pattern: /^[0-9A-Za-z-]{4,34}$/, form: '4 to 34 letters or digits' } },
+    fields: {
+      bankName: text('Name of the bank.'),
+      accountNumber: {
+        description: 'Account number.',
+        pattern: /^[0-9A-Za-z-]{4,34}$/,
+        form: '4 to 34 letters or digits',
+      },
+    },
     identifier: ['accountNumber'],
   },
   SGD_ACCOUNT: {
@@ -173,7 +222,11 @@ export const accountTypes = {
     fields: {
       bankName: text('Name of the bank.'),
       swiftCode: bic('BIC of the bank.'),
-      accountNumber: { description: 'Account number.', pattern: /^[0-9A-Za-z-]{4,34}$/, form: '4 to 34 letters or digits' },
+      accountNumber: {
+        description: 'Account number.',
+        pattern: /^[0-9A-Za-z-]{4,34}$/,
+        form: '4 to 34 letters or digits',
+      },
     },
     identifier: ['accountNumber'],
   },
@@ -182,7 +235,13 @@ export const accountTypes = {
     description: 'A wallet on the second-layer bitcoin network.',
     currencies: ['BTC'],
     beneficiary: false,
-    fields: { address: { description: 'Address of the wallet.', pattern: /^[0-9A-Za-z]{20,120}$/, form: '20 to 120 letters or digits' } },
+    fields: {
+      address: {
+        description: 'Address of the wallet.',
+        pattern: /^[0-9A-Za-z]{20,120}$/,
+        form: '20 to 120 letters or digits',
+      },
+    },
     identifier: ['address'],
   },
   LIGHTNING: {
@@ -191,9 +250,24 @@ export const accountTypes = {
     currencies: ['BTC'],
     beneficiary: false,
     fields: {
-      invoice: { description: 'BOLT 11 invoice, paid once.', pattern: /^ln[0-9a-z]{20,2000}$/i, form: 'a BOLT 11 invoice starting with ln', optional: true },
-      bolt12: { description: 'BOLT 12 offer.', pattern: /^lno[0-9a-z]{10,2000}$/i, form: 'a BOLT 12 offer starting with lno', optional: true },
-      lightningAddress: { description: 'Lightning address, user@domain.', pattern: /^[a-z0-9._+-]{1,64}@[a-z0-9.-]{3,190}$/i, form: 'user@domain', optional: true },
+      invoice: {
+        description: 'BOLT 11 invoice, paid once.',
+        pattern: /^ln[0-9a-z]{20,2000}$/i,
+        form: 'a BOLT 11 invoice starting with ln',
+        optional: true,
+      },
+      bolt12: {
+        description: 'BOLT 12 offer.',
+        pattern: /^lno[0-9a-z]{10,2000}$/i,
+        form: 'a BOLT 12 offer starting with lno',
+        optional: true,
+      },
+      lightningAddress: {
+        description: 'Lightning address, user@domain.',
+        pattern: /^[a-z0-9._+-]{1,64}@[a-z0-9.-]{3,190}$/i,
+        form: 'user@domain',
+        optional: true,
+      },
     },
     identifier: ['invoice', 'bolt12', 'lightningAddress'],
   },
@@ -202,7 +276,13 @@ export const accountTypes = {
     description: 'A wallet on Solana.',
     currencies: ['USDC', 'USDT'],
     beneficiary: false,
-    fields: { address: { description: 'Address of the wallet, 32 to 44 characters.', pattern: /^[0-9A-Za-z]{32,44}$/, form: '32 to 44 letters or digits' } },
+    fields: {
+      address: {
+        description: 'Address of the wallet, 32 to 44 characters.',
+        pattern: /^[0-9A-Za-z]{32,44}$/,
+        form: '32 to 44 letters or digits',
+      },
+    },
     identifier: ['address'],
   },
   TRON_WALLET: {
@@ -210,7 +290,13 @@ export const accountTypes = {
     description: 'A wallet on Tron.',
     currencies: ['USDT'],
     beneficiary: false,
-    fields: { address: { description: 'Address of the wallet: T and 33 characters.', pattern: /^T[0-9A-Za-z]{33}$/, form: 'T and 33 letters or digits' } },
+    fields: {
+      address: {
+        description: 'Address of the wallet: T and 33 characters.',
+        pattern: /^T[0-9A-Za-z]{33}$/,
+        form: 'T and 33 letters or digits',
+      },
+    },
     identifier: ['address'],
   },
   POLYGON_WALLET: {
@@ -238,10 +324,18 @@ export type AccountDetails = Readonly<Record<string, string | null | undefined>>
  * Checks the details of an account against its type's table and the currency asked for, and tells its identifier.
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
-export function checkAccountInfo(type: ExternalAccountType, details: AccountDetails, currency: string): { info: Record<string, string>; identifier: string } {
+export function checkAccountInfo(
+  type: ExternalAccountType,
+  details: AccountDetails,
+  currency: string,
+): { info: Record<string, string>; identifier: string } {
   const rules: AccountType = accountTypes[type];
   if (!rules.currencies.some((code) => code === currency)) {
-    throw new Refusal('INVALID_CURRENCY', `a ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`, { field: 'currency' });
+    throw new Refusal(
+      'INVALID_CURRENCY',
+      `a ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
+      { field: 'currency' },
+    );
   }
   const info: Record<string, string> = {};
   for (const [name, rule] of Object.entries(rules.fields)) {
@@ -252,14 +346,19 @@ export function checkAccountInfo(type: ExternalAccountType, details: AccountDeta
       continue;
     }
     if ((rule.pattern && !rule.pattern.test(value)) || (rule.values && !rule.values.includes(value))) {
-      throw new Refusal('INVALID_BANK_ACCOUNT', `${name} must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`, { field, value });
+      throw new Refusal('INVALID_BANK_ACCOUNT', `${name} must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`, {
+        field,
+        value,
+      });
     }
     info[name] = value;
   }
   const identifiers = rules.identifier.flatMap((name) => info[name] ?? []);
   const [identifier] = identifiers;
   if (identifier === undefined || identifiers.length > 1) {
-    throw new Refusal('INVALID_BANK_ACCOUNT', `give exactly one of ${rules.identifier.join(', ')}`, { field: 'accountInfo' });
+    throw new Refusal('INVALID_BANK_ACCOUNT', `give exactly one of ${rules.identifier.join(', ')}`, {
+      field: 'accountInfo',
+    });
   }
   return { info, identifier };
 }

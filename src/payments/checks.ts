@@ -4,17 +4,24 @@ import { Refusal } from './refusal.ts';
 /** Refuses an amount (smallest units) that is not positive or over what one payment may move. */
 export function checkAmount(amount: bigint, field: string): void {
   if (amount < 1n) {
-    throw new Refusal('INVALID_AMOUNT', `${field} must be at least 1 (the currency's smallest unit)`, { field, value: amount.toString() });
+    throw new Refusal('INVALID_AMOUNT', `${field} must be at least 1 (the currency's smallest unit)`, {
+      field,
+      value: amount.toString(),
+    });
   }
   if (amount > maxAmount) {
-    throw new Refusal('AMOUNT_OUT_OF_RANGE', `${field} must be at most ${maxAmount}`, { field, value: amount.toString() });
+    throw new Refusal('AMOUNT_OUT_OF_RANGE', `${field} must be at most ${maxAmount}`, {
+      field,
+      value: amount.toString(),
+    });
   }
 }
 
 /** Refuses text that is longer than `most` characters or has control characters. */
 export function checkText(text: string | null | undefined, field: string, most = 500): void {
   if (text === null || text === undefined) return;
-  if (text.length > most) throw new Refusal('INVALID_INPUT', `${field} must have at most ${most} characters`, { field });
+  if (text.length > most)
+    throw new Refusal('INVALID_INPUT', `${field} must have at most ${most} characters`, { field });
   if (/\p{Cc}/u.test(text)) throw new Refusal('INVALID_INPUT', `${field} must not have control characters`, { field });
 }
 

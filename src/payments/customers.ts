@@ -1,9 +1,9 @@
 import type { Environment, KycStatus } from '../database/generated/client/client.ts';
 import type { Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { newInternalAccounts } from './internal-accounts.ts';
 import { checkRequiredText, checkText } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
+import { newInternalAccounts } from './internal-accounts.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Address {
@@ -70,7 +70,12 @@ export async function readProfile(on: Queryable, platformId: string) {
  * Creates a customer with one internal account per currency of the platform (specification 2.8).
  * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
  */
-export function createCustomer(payments: Payments, tenant: Tenant, input: CreateCustomer, idempotencyKey?: string | null): Promise<Done<Customer>> {
+export function createCustomer(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateCustomer,
+  idempotencyKey?: string | null,
+): Promise<Done<Customer>> {
   return run(payments, tenant, {
     operation: 'createCustomer',
     type: 'Customer',
@@ -82,7 +87,9 @@ export function createCustomer(payments: Payments, tenant: Tenant, input: Create
       const profile = await readProfile(payments.database.pool, tenant.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
-      const umaAddress = input.umaAddress ? checkUmaAddress(input.umaAddress, 'umaAddress') : `$${id.slice(-12)}@${profile.uma_domain}`;
+      const umaAddress = input.umaAddress
+        ? checkUmaAddress(input.umaAddress, 'umaAddress')
+        : `$${id.slice(-12)}@${profile.uma_domain}`;
       const owner = { platformId: tenant.platformId, customerId: id };
       return {
         insert: {
@@ -142,11 +149,15 @@ function checkOwner(owner: BeneficialOwner, field: string): void {
   checkAddress(owner.address, `${field}.address`);
   checkText(owner.title, `${field}.title`, 100);
   if (owner.phoneNumber && !/^\+[1-9]\d{1,14}$/.test(owner.phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'phoneNumber must be in E.164 form, such as +14155550123', { field: `${field}.phoneNumber` });
+    throw new Refusal('INVALID_INPUT', 'phoneNumber must be in E.164 form, such as +14155550123', {
+      field: `${field}.phoneNumber`,
+    });
   }
   const share = owner.percentageOwnership;
   if (share !== null && share !== undefined && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'percentageOwnership must lie between 0 and 100', { field: `${field}.percentageOwnership` });
+    throw new Refusal('INVALID_INPUT', 'percentageOwnership must lie between 0 and 100', {
+      field: `${field}.percentageOwnership`,
+    });
   }
 }
 
@@ -164,7 +175,10 @@ export function checkAddress(address: Address | null | undefined, field: string)
 /** Refuses what is not a two-letter country code. */
 export function checkCountry(country: string | null | undefined, field: string): void {
   if (country !== null && country !== undefined && !/^[A-Z]{2}$/.test(country)) {
-    throw new Refusal('INVALID_INPUT', `${field} must be a two-letter country code such as US`, { field, value: country });
+    throw new Refusal('INVALID_INPUT', `${field} must be a two-letter country code such as US`, {
+      field,
+      value: country,
+    });
   }
 }
 
@@ -172,12 +186,20 @@ export function checkCountry(country: string | null | undefined, field: string):
 export function checkUmaAddress(address: string, field: string): string {
   const lower = address.toLowerCase();
   if (!/^\$[a-z0-9._+-]{1,63}@(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/.test(lower)) {
-    throw new Refusal('INVALID_UMA_ADDRESS', 'a UMA address has the form $name@domain, with a-z 0-9 - _ . + in the name', { field, value: address });
+    throw new Refusal(
+      'INVALID_UMA_ADDRESS',
+      'a UMA address has the form $name@domain, with a-z 0-9 - _ . + in the name',
+      { field, value: address },
+    );
   }
   return lower;
 }
 
-const sandboxKyc: Readonly<Record<string, KycStatus>> = { '001': 'PENDING_REVIEW', '002': 'REJECTED', '003': 'EXPIRED' };
+const sandboxKyc: Readonly<Record<string, KycStatus>> = {
+  '001': 'PENDING_REVIEW',
+  '002': 'REJECTED',
+  '003': 'EXPIRED',
+};
 
 /** The sandbox decides by the end of the name; elsewhere a new customer waits for its identity check. */
 function kycOf(environment: Environment, name: string | null): KycStatus {

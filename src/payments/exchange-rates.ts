@@ -32,17 +32,33 @@ const defaultAmount = 10_000n;
 export async function readExchangeRates(
   payments: Payments,
   tenant: Tenant,
-  query: { readonly source: string; readonly destinations?: readonly string[] | null | undefined; readonly sendingAmount?: bigint | null | undefined },
+  query: {
+    readonly source: string;
+    readonly destinations?: readonly string[] | null | undefined;
+    readonly sendingAmount?: bigint | null | undefined;
+  },
 ): Promise<ExchangeRate[]> {
   const source = known(query.source, 'source');
-  const wanted = query.destinations?.map((code) => known(code, 'destinations')) ?? currencies.filter((currency) => currency !== source);
-  const { platformFee } = await readParties(payments.database.pool, tenant.platformId, { currency: source.code, ids: 0 });
+  const wanted =
+    query.destinations?.map((code) => known(code, 'destinations')) ??
+    currencies.filter((currency) => currency !== source);
+  const { platformFee } = await readParties(payments.database.pool, tenant.platformId, {
+    currency: source.code,
+    ids: 0,
+  });
   const rates = await Promise.all(
     wanted.map(async (destination) => {
       const terms = await railOf(payments, tenant).rate(source, destination);
       if (!terms) return [];
       const lockedAmount = query.sendingAmount ?? defaultAmount;
-      const price = priceQuote({ sending: source, receiving: destination, lockedSide: 'SENDING', lockedAmount, rate: terms, platformFee });
+      const price = priceQuote({
+        sending: source,
+        receiving: destination,
+        lockedSide: 'SENDING',
+        lockedAmount,
+        rate: terms,
+        platformFee,
+      });
       if ('code' in price) {
         if (!query.destinations) return [];
         throw new Refusal(price.code, price.reason, { field: 'sendingAmount' });

@@ -75,4 +75,3 @@ export function execution(quote: Executable, options: ExecutionOptions) {
     order,
   } as const satisfies Plan & { order: object };
 }
-

@@ -60,7 +60,9 @@ export function createExternalAccount(
       });
       if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound('customerId');
       if (input.defaultUmaDepositAccount && !parties.customer) {
-        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", { field: 'defaultUmaDepositAccount' });
+        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
+          field: 'defaultUmaDepositAccount',
+        });
       }
       const id = idAt(parties, 0);
       return {
@@ -95,10 +97,12 @@ export function createExternalAccount(
 function checkBeneficiary(input: CreateExternalAccount) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
-    if (beneficiary) throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { field: 'beneficiary' });
+    if (beneficiary)
+      throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { field: 'beneficiary' });
     return null;
   }
-  if (!beneficiary) throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { field: 'beneficiary' });
+  if (!beneficiary)
+    throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { field: 'beneficiary' });
   checkAddress(beneficiary.address, 'beneficiary.address');
   const address = beneficiary.address ? { ...beneficiary.address } : null;
   if (beneficiary.beneficiaryType === 'INDIVIDUAL') {

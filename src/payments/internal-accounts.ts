@@ -1,7 +1,7 @@
 import type { Account } from '../database/rows.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { currencyOf } from '../money/currencies.ts';
-import { type Payments, type Tenant } from './command.ts';
+import type { Payments, Tenant } from './command.ts';
 import { paymentReference } from './ids.ts';
 
 /** One internal account per currency, for a customer or (customerId null) for the platform itself. */
@@ -19,7 +19,8 @@ export async function newInternalAccounts(
       const currency = currencyOf(code);
       if (id === undefined || !currency) throw new Error(`no id or no currency for ${code}`);
       const reference = paymentReference(id).replace('PAY-', 'FUND-');
-      const instructions = (await rail?.paymentInstructions({ owner: id, reference, currency, amount: undefined })) ?? [];
+      const instructions =
+        (await rail?.paymentInstructions({ owner: id, reference, currency, amount: undefined })) ?? [];
       return {
         ...owner,
         id,

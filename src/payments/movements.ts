@@ -24,7 +24,10 @@ export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
     transactionId: flow.transactionId,
-    legs: nonZero([{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: -flow.sent }, ...conversion(flow, 1n)]),
+    legs: nonZero([
+      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: -flow.sent },
+      ...conversion(flow, 1n),
+    ]),
   };
 }
 
@@ -49,7 +52,10 @@ export function refund(flow: Flow): Journal {
   return {
     kind: 'refund',
     transactionId: flow.transactionId,
-    legs: nonZero([{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent }, ...conversion(flow, -1n)]),
+    legs: nonZero([
+      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent },
+      ...conversion(flow, -1n),
+    ]),
   };
 }
 

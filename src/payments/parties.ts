@@ -1,8 +1,8 @@
-import { statement, type Queryable } from '../database/statement.ts';
 import { type Account, type Customer, rowFromSnapshot } from '../database/rows.ts';
-import { uuidOf } from './ids.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
+import { uuidOf } from './ids.ts';
 import type { PlatformFeeTerms } from './pricing.ts';
 import { Refusal } from './refusal.ts';
 

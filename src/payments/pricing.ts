@@ -11,7 +11,6 @@
  * one of the two currencies; SENDING locked, within one smallest unit of each, since every fee is rounded on its own.
  */
 
-import type { RateTerms } from '../rails/rail.ts';
 import { type Currency, formatDecimal } from '../money/currencies.ts';
 import {
   add,
@@ -32,6 +31,7 @@ import {
   variableFeeRateFault,
   whole,
 } from '../money/fraction.ts';
+import type { RateTerms } from '../rails/rail.ts';
 
 /** The most that one payment may move on either side, in smallest units (specification section 8). */
 export const maxAmount = 9_000_000_000_000_000n;

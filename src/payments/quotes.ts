@@ -7,7 +7,17 @@ import { checkText } from './checks.ts';
 import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { execution } from './execution.ts';
 import { madeAt, paymentReference, uuidOf } from './ids.ts';
-import { accountNotFound, accountUuid, currencyOfAccount, customerNotFound, customerUuid, idAt, outsideOf, type Parties, readParties } from './parties.ts';
+import {
+  accountNotFound,
+  accountUuid,
+  currencyOfAccount,
+  customerNotFound,
+  customerUuid,
+  idAt,
+  outsideOf,
+  type Parties,
+  readParties,
+} from './parties.ts';
 import { type Pricing, priceQuote } from './pricing.ts';
 import { Refusal } from './refusal.ts';
 
@@ -31,7 +41,12 @@ type PlanOf = Awaited<ReturnType<Command<'Quote'>['plan']>>;
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   SELF_PAYMENT, USER_NOT_READY, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate), IDEMPOTENCY_MISMATCH
  */
-export function createQuote(payments: Payments, tenant: Tenant, input: CreateQuote, idempotencyKey?: string | null): Promise<Done<Quote>> {
+export function createQuote(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateQuote,
+  idempotencyKey?: string | null,
+): Promise<Done<Quote>> {
   return run(payments, tenant, {
     operation: 'createQuote',
     type: 'Quote',
@@ -47,7 +62,12 @@ export function createQuote(payments: Payments, tenant: Tenant, input: CreateQuo
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
  */
-export function executeQuote(payments: Payments, tenant: Tenant, quoteId: string, idempotencyKey?: string | null): Promise<Done<Quote>> {
+export function executeQuote(
+  payments: Payments,
+  tenant: Tenant,
+  quoteId: string,
+  idempotencyKey?: string | null,
+): Promise<Done<Quote>> {
   return run(payments, tenant, {
     operation: 'executeQuote',
     type: 'Quote',
@@ -68,7 +88,9 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   checkText(input.description, 'description');
   const { source, destination } = input;
   if (input.immediatelyExecute && source.kind === 'REALTIME_FUNDING') {
-    throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', { field: 'immediatelyExecute' });
+    throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', {
+      field: 'immediatelyExecute',
+    });
   }
   const parties = await readParties(payments.database.pool, tenant.platformId, {
     source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, 'source.accountId') : undefined,
@@ -80,14 +102,18 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   const sending = sendingCurrency(input, parties);
   const to = parties.destination ?? accountNotFound('destination.accountId');
   if (to.id === parties.source?.id) {
-    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', { field: 'destination.accountId' });
+    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', {
+      field: 'destination.accountId',
+    });
   }
 
   const rail = railOf(payments, tenant);
   const receiving = currencyOfAccount(to);
   const rate = await rail.rate(sending, receiving);
   if (!rate) {
-    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.currency}`, { field: 'destination.accountId' });
+    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.currency}`, {
+      field: 'destination.accountId',
+    });
   }
   const price = priceQuote({
     sending,
@@ -106,7 +132,12 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   if (source.kind === 'REALTIME_FUNDING') {
     const owner = quote.id;
     quote.paymentInstructions = jsonOf(
-      await rail.paymentInstructions({ owner, reference: transaction.reference, currency: sending, amount: price.totalSendingAmount }),
+      await rail.paymentInstructions({
+        owner,
+        reference: transaction.reference,
+        currency: sending,
+        amount: price.totalSendingAmount,
+      }),
     );
   }
   const base = {
@@ -137,15 +168,21 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
     if (!parties.customer) customerNotFound('source.customerId');
     const currency = currencyOf(source.currency);
     if (!currency) {
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(source.currency)}`, { field: 'source.currency' });
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(source.currency)}`, {
+        field: 'source.currency',
+      });
     }
     return currency;
   }
   const from = parties.source ?? accountNotFound('source.accountId');
   if (from.kind === 'EXTERNAL') {
-    throw new Refusal('INVALID_INPUT', 'the source must be an internal account: bring the money in first with a transfer-in', {
-      field: 'source.accountId',
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'the source must be an internal account: bring the money in first with a transfer-in',
+      {
+        field: 'source.accountId',
+      },
+    );
   }
   return currencyOfAccount(from);
 }
@@ -157,7 +194,13 @@ interface Priced {
   readonly to: Account;
 }
 
-function newRows(payments: Payments, tenant: Tenant, input: CreateQuote, parties: Parties, { sending, receiving, price, to }: Priced) {
+function newRows(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateQuote,
+  parties: Parties,
+  { sending, receiving, price, to }: Priced,
+) {
   const quoteId = idAt(parties, 0);
   const transactionId = idAt(parties, 1);
   const exchangeRate = new Prisma.Decimal(price.exchangeRate);
@@ -209,10 +252,16 @@ function newRows(payments: Payments, tenant: Tenant, input: CreateQuote, parties
 
 /** A value as the JSON column keeps it: amounts as strings of digits. */
 function jsonOf(value: object): Prisma.JsonValue {
-  return JSON.parse(JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)));
+  return JSON.parse(
+    JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),
+  );
 }
 
-const executableStatement = statement<{ quote: Record<string, unknown>; destination: Record<string, unknown> | null; order_id: string }>(
+const executableStatement = statement<{
+  quote: Record<string, unknown>;
+  destination: Record<string, unknown> | null;
+  order_id: string;
+}>(
   'executable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
@@ -226,9 +275,13 @@ async function planExecution(payments: Payments, tenant: Tenant, id: string): Pr
   const quote = rowFromSnapshot('Quote', found.quote);
   const destination = rowFromSnapshot('Account', found.destination);
   if (!quote.sourceAccountId) {
-    throw new Refusal('INVALID_INPUT', 'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference', {
-      field: 'quoteId',
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
+      {
+        field: 'quoteId',
+      },
+    );
   }
   const { order, ...moves } = execution(quote, {
     orderId: found.order_id,

@@ -1,4 +1,4 @@
-import { type SnapshotRows, rowFromSnapshot } from '../database/rows.ts';
+import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments, Tenant } from './command.ts';
@@ -17,10 +17,18 @@ const receiptStatement = statement<{
   created_at: Date;
   refusal: { code: string } | null;
   result: { type: ResultType; row: Record<string, unknown> } | null;
-}>('receipt', 'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3');
+}>(
+  'receipt',
+  'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
+);
 
 /** The receipt of a key, or undefined when nothing was done or refused under it. */
-export async function readReceipt(payments: Payments, tenant: Tenant, operation: string, idempotencyKey: string): Promise<Receipt | undefined> {
+export async function readReceipt(
+  payments: Payments,
+  tenant: Tenant,
+  operation: string,
+  idempotencyKey: string,
+): Promise<Receipt | undefined> {
   const [row] = await receiptStatement(payments.database.pool, tenant.platformId, operation, idempotencyKey);
   if (!row) return undefined;
   return {

@@ -13,7 +13,8 @@ import { Refusal } from './refusal.ts';
 const maxFunding = 100_000_000_000n;
 
 function sandboxOnly(tenant: Tenant): void {
-  if (tenant.environment !== 'SANDBOX') throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+  if (tenant.environment !== 'SANDBOX')
+    throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
 }
 
 /**
@@ -35,14 +36,18 @@ export function fundAccount(
       sandboxOnly(tenant);
       checkAmount(input.amount, 'amount');
       if (input.amount > maxFunding) {
-        throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, { field: 'amount', value: input.amount.toString() });
+        throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
+          field: 'amount',
+          value: input.amount.toString(),
+        });
       }
       const { source } = await readParties(payments.database.pool, tenant.platformId, {
         source: accountUuid(input.accountId, 'accountId'),
         ids: 0,
       });
       if (!source) accountNotFound('accountId');
-      if (source.kind !== 'INTERNAL') throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { field: 'accountId' });
+      if (source.kind !== 'INTERNAL')
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { field: 'accountId' });
       return { journals: [deposit(source.id, source.currency, input.amount)], result: source.id };
     },
   });
@@ -71,7 +76,11 @@ const fundableStatement = statement<{
 export function sandboxSend(
   payments: Payments,
   tenant: Tenant,
-  input: { readonly quoteId: string; readonly currencyCode: string; readonly currencyAmount?: bigint | null | undefined },
+  input: {
+    readonly quoteId: string;
+    readonly currencyCode: string;
+    readonly currencyAmount?: bigint | null | undefined;
+  },
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   return run(payments, tenant, {
@@ -86,10 +95,15 @@ export function sandboxSend(
       if (!found?.destination) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
       const quote = rowFromSnapshot('Quote', found.quote);
       if (quote.sourceKind !== 'REALTIME_FUNDING' || !found.funding_account_id) {
-        throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', { field: 'quoteId' });
+        throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
+          field: 'quoteId',
+        });
       }
       if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
-        throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, { field: 'currencyCode', value: input.currencyCode });
+        throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
+          field: 'currencyCode',
+          value: input.currencyCode,
+        });
       }
       const amount = input.currencyAmount ?? quote.totalSendingAmount;
       checkAmount(amount, 'currencyAmount');
@@ -112,11 +126,24 @@ export function sandboxSend(
       return {
         ready,
         quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', expiry: 'before', reason }],
-        transactions: [{ id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXECUTION_FAILED' } }],
+        transactions: [
+          {
+            id: quote.transactionId,
+            from: ['PENDING'],
+            to: 'FAILED',
+            reason,
+            set: { failureReason: 'QUOTE_EXECUTION_FAILED' },
+          },
+        ],
         journals: [deposit(found.funding_account_id, quote.sendingCurrency, amount, quote.transactionId)],
         result: quote.transactionId,
       };
     },
-    fields: { QUOTE_EXPIRED: 'quoteId', CONFLICT: 'quoteId', USER_NOT_READY: 'quoteId', INVALID_BANK_ACCOUNT: 'quoteId' },
+    fields: {
+      QUOTE_EXPIRED: 'quoteId',
+      CONFLICT: 'quoteId',
+      USER_NOT_READY: 'quoteId',
+      INVALID_BANK_ACCOUNT: 'quoteId',
+    },
   });
 }

@@ -1,12 +1,12 @@
+import type { Environment, RailOrderKind } from '../database/generated/client/client.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { commitPlans } from '../ledger/commit.ts';
 import type { Plan, QuoteMove, TransactionMove } from '../ledger/plan.ts';
 import type { RailOrder, RailOutcome } from '../rails/rail.ts';
-import type { RailOrderKind, Environment } from '../database/generated/client/client.ts';
 import type { Payments } from './command.ts';
-import { deposit, delivery, type Flow, refund } from './movements.ts';
 import { paymentReference } from './ids.ts';
+import { delivery, deposit, type Flow, refund } from './movements.ts';
 import { outsideOf } from './parties.ts';
 
 /** How long a process may work on an order before another takes it up. */
@@ -77,7 +77,10 @@ export async function nextOrderDue(payments: Payments): Promise<number | undefin
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const orders = await leaseOrders(payments.database.pool, limit, leaseMs);
   const plans = await Promise.all(
-    orders.map(async (order) => ({ platformId: order.platform_id, plan: settlementPlan(order, await perform(payments, order)) })),
+    orders.map(async (order) => ({
+      platformId: order.platform_id,
+      plan: settlementPlan(order, await perform(payments, order)),
+    })),
   );
   await commitPlans(payments.database, plans);
   return orders.length;
@@ -128,7 +131,13 @@ function settlementPlan(order: LeasedOrder, outcome: RailOutcome): Plan {
   const reason = delivered ? 'delivered' : outcome.explanation;
   const move: TransactionMove = delivered
     ? { id: transaction.id, from, to: 'COMPLETED', reason }
-    : { id: transaction.id, from, to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXECUTION_FAILED', ...refundOf(order, transaction) } };
+    : {
+        id: transaction.id,
+        from,
+        to: 'FAILED',
+        reason,
+        set: { failureReason: 'QUOTE_EXECUTION_FAILED', ...refundOf(order, transaction) },
+      };
   const quotes: QuoteMove[] = transaction.quoteId
     ? [{ id: transaction.quoteId, from: ['PROCESSING'], to: delivered ? 'COMPLETED' : 'FAILED', reason }]
     : [];

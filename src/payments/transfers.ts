@@ -4,7 +4,15 @@ import { checkAmount, checkText } from './checks.ts';
 import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { madeAt, paymentReference } from './ids.ts';
 import { debit } from './movements.ts';
-import { accountNotFound, accountUuid, currencyOfAccount, idAt, outsideOf, type Parties, readParties } from './parties.ts';
+import {
+  accountNotFound,
+  accountUuid,
+  currencyOfAccount,
+  idAt,
+  outsideOf,
+  type Parties,
+  readParties,
+} from './parties.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Transfer {
@@ -24,7 +32,12 @@ const destination = 'destinationAccountId';
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
  */
-export function transferOut(payments: Payments, tenant: Tenant, input: Transfer, idempotencyKey?: string | null): Promise<Done<Transaction>> {
+export function transferOut(
+  payments: Payments,
+  tenant: Tenant,
+  input: Transfer,
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
   return run(payments, tenant, {
     operation: 'transferOut',
     type: 'Transaction',
@@ -34,13 +47,22 @@ export function transferOut(payments: Payments, tenant: Tenant, input: Transfer,
       checkAmount(input.amount, 'amount');
       const { from, to, parties } = await readSides(payments, tenant, input, 'INTERNAL');
       const outside = outsideOf(to);
-      const transaction = newTransaction(tenant, input, parties, { from, to, amount: input.amount, customerId: from.customerId });
+      const transaction = newTransaction(tenant, input, parties, {
+        from,
+        to,
+        amount: input.amount,
+        customerId: from.customerId,
+      });
       const expected = railOf(payments, tenant).expectedMs({ account: outside, scenario: null });
       return {
         ready: { customers: from.customerId ? [from.customerId] : [], accounts: [to.id] },
         insert: {
-          transaction: [{ ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
-          rail_order: [{ platformId: tenant.platformId, id: idAt(parties, 1), transactionId: transaction.id, kind: 'PAYOUT' }],
+          transaction: [
+            { ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) },
+          ],
+          rail_order: [
+            { platformId: tenant.platformId, id: idAt(parties, 1), transactionId: transaction.id, kind: 'PAYOUT' },
+          ],
         },
         journals: [
           debit({
@@ -89,8 +111,12 @@ export function transferIn(
       return {
         ready: { customers: to.customerId ? [to.customerId] : [], accounts: [from.id] },
         insert: {
-          transaction: [{ ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
-          rail_order: [{ platformId: tenant.platformId, id: idAt(parties, 1), transactionId: transaction.id, kind: 'COLLECTION' }],
+          transaction: [
+            { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
+          ],
+          rail_order: [
+            { platformId: tenant.platformId, id: idAt(parties, 1), transactionId: transaction.id, kind: 'COLLECTION' },
+          ],
         },
         result: transaction.id,
       };
@@ -100,7 +126,12 @@ export function transferIn(
 }
 
 /** Both accounts, the source being of the kind that the transfer starts from and the destination of the other. */
-async function readSides(payments: Payments, tenant: Tenant, input: Omit<Transfer, 'amount'>, sourceKind: Account['kind']) {
+async function readSides(
+  payments: Payments,
+  tenant: Tenant,
+  input: Omit<Transfer, 'amount'>,
+  sourceKind: Account['kind'],
+) {
   checkText(input.description, 'description');
   const parties = await readParties(payments.database.pool, tenant.platformId, {
     source: accountUuid(input.sourceAccountId, source),
@@ -118,9 +149,13 @@ async function readSides(payments: Payments, tenant: Tenant, input: Omit<Transfe
     throw new Refusal('INVALID_INPUT', `${destination} must be ${kinds[destinationKind]}`, { field: destination });
   }
   if (from.currency !== to.currency) {
-    throw new Refusal('INVALID_CURRENCY', `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`, {
-      field: destination,
-    });
+    throw new Refusal(
+      'INVALID_CURRENCY',
+      `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
+      {
+        field: destination,
+      },
+    );
   }
   return { from, to, parties };
 }

@@ -86,5 +86,10 @@ export interface FundingRequest {
 }
 
 /** One way to pay in. `reference` must be given with the payment where there is one. */
-export type PaymentInstruction =
-  | { readonly accountType: 'US_ACCOUNT'; readonly accountNumber: string; readonly routingNumber: string; readonly bankName: string; readonly reference: string };
+export type PaymentInstruction = {
+  readonly accountType: 'US_ACCOUNT';
+  readonly accountNumber: string;
+  readonly routingNumber: string;
+  readonly bankName: string;
+  readonly reference: string;
+};

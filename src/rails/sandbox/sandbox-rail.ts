@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Currency } from '../../money/currencies.ts';
-import type { FundingRequest, OutsideAccount, PaymentInstruction, Rail, RailOrder, RailOutcome, RateTerms } from '../rail.ts';
+import type {
+  FundingRequest,
+  OutsideAccount,
+  PaymentInstruction,
+  Rail,
+  RailOrder,
+  RailOutcome,
+  RateTerms,
+} from '../rail.ts';
 import type { SandboxRates } from './rates.ts';
 
 export interface SandboxRailOptions {
@@ -28,7 +36,8 @@ const magicSuffixes: Readonly<Record<string, { readonly explanation: string; rea
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
   return {
     name: 'sandbox',
-    rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> => rates.terms(sending, receiving),
+    rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> =>
+      rates.terms(sending, receiving),
     paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => bankInstructions(request),
     expectedMs: (order) => paceMs * steps(order.account),
     collectionAmount: () => 10_000n,

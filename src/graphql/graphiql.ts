@@ -1,0 +1,92 @@
+import type { GraphiQLOptions } from 'graphql-yoga';
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly secret: string;
+}
+
+/** The header that these credentials make. */
+export function basicAuthorization({ clientId, secret }: Credentials): string {
+  return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
+}
+
+const listAccounts = `# 1. The accounts of the sandbox. Copy the id of a USD account with a balance, and of an external EUR account.
+query Accounts {
+  internal: accounts(first: 100, filter: { kind: INTERNAL, currency: "USD" }) {
+    edges { node { id customer { name } ... on InternalAccount { balance { formatted } } } }
+  }
+  external: accounts(first: 100, filter: { kind: EXTERNAL }) {
+    edges { node { id currency { code } customer { name } ... on ExternalAccount { status } } }
+  }
+}
+`;
+
+const createQuote = `# 2. Lock a rate: 100.00 USD to a euro account. Put the two ids into the variables; copy the quote's id from the answer.
+mutation Quote($source: ID!, $destination: ID!) {
+  createQuote(input: {
+    source: { account: { accountId: $source } }
+    destination: { account: { accountId: $destination } }
+    lockedCurrencySide: SENDING
+    lockedCurrencyAmount: "10000"
+  }) {
+    ... on CreateQuoteSuccess {
+      quote {
+        id
+        expiresAt
+        exchangeRate
+        totalSendingAmount { formatted }
+        feesIncluded { formatted }
+        totalReceivingAmount { formatted }
+        transaction { id }
+      }
+    }
+    ... on UserError { code message path }
+  }
+}
+`;
+
+const executeQuote = `# 3. Execute it before it expires. Copy the transaction's id from the answer.
+mutation Execute($quote: ID!) {
+  executeQuote(input: { quoteId: $quote }) {
+    ... on ExecuteQuoteSuccess { quote { status transaction { id status } } }
+    ... on UserError { code message path }
+  }
+}
+`;
+
+const follow = `# 4. Watch it arrive: the present state first, then every change.
+subscription Follow($transaction: ID!) {
+  transactionUpdates(transactionId: $transaction) {
+    previousStatus
+    status
+    terminal
+    occurredAt
+    cursor
+  }
+}
+`;
+
+/** GraphiQL with the first payment in its tabs, one step each, and with credentials where it may have them. */
+export function graphiqlOptions(credentials: Credentials | undefined): GraphiQLOptions {
+  const headers = JSON.stringify({ authorization: credentials ? basicAuthorization(credentials) : 'Basic …' }, null, 2);
+  const tab = (query: string, variables?: object) => ({
+    query,
+    headers,
+    ...(variables && { variables: JSON.stringify(variables, null, 2) }),
+  });
+  return {
+    title: 'Payments',
+    defaultQuery: listAccounts,
+    headers,
+    defaultHeaders: headers,
+    shouldPersistHeaders: true,
+    defaultTabs: [
+      tab(listAccounts),
+      tab(createQuote, { source: 'InternalAccount:…', destination: 'ExternalAccount:…' }),
+      tab(executeQuote, { quote: 'Quote:…' }),
+      tab(follow, { transaction: 'Transaction:…' }),
+    ],
+    ...(credentials && { additionalHeaders: { authorization: basicAuthorization(credentials) } }),
+    subscriptionsProtocol: 'WS',
+  };
+}

@@ -1,0 +1,113 @@
+import { useGraphQLSSE } from '@graphql-yoga/plugin-graphql-sse';
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { GraphQLError } from 'graphql';
+import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import type { Logger } from 'pino';
+import type { ApiTokens } from '../access/api-tokens.ts';
+import type { Feed } from '../events/feed.ts';
+import type { Payments } from '../payments/command.ts';
+import { Refusal } from '../payments/refusal.ts';
+import type { Context } from './context.ts';
+import { failure } from './failure.ts';
+import { type Credentials, graphiqlOptions } from './graphiql.ts';
+import { schema } from './schema.ts';
+import { useBudget } from './use-budget.ts';
+import { useFeedHead } from './use-feed-head.ts';
+
+export interface GraphqlOptions {
+  readonly payments: Payments;
+  readonly feed: Feed;
+  readonly tokens: ApiTokens;
+  readonly introspection: boolean;
+  /** Serves GraphiQL to browsers; with credentials, ready to use. */
+  readonly graphiql: false | { readonly credentials: Credentials | undefined };
+  readonly log: Logger;
+}
+
+/** What the transports hand to Yoga: on a socket there is no request, and the credentials came with its first message. */
+export interface TransportContext {
+  readonly authorization?: string | undefined;
+}
+
+export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
+
+/** The GraphQL endpoint: one chain of plug-ins for HTTP, SSE and (through getEnveloped) WebSocket. */
+export function createGraphqlServer(options: GraphqlOptions) {
+  const { payments, feed, tokens, log } = options;
+  return createYoga<TransportContext, Context>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    batching: false,
+    multipart: false,
+    landingPage: false,
+    cors: false,
+    logging: false,
+    maskedErrors: { maskError: (error) => presentError(error, log) },
+    ...(options.graphiql && { renderGraphiQL }),
+    graphiql: options.graphiql ? graphiqlOptions(options.graphiql.credentials) : false,
+    context: async (initial: YogaInitialContext & TransportContext): Promise<Context> => {
+      const authorization = initial.authorization ?? initial.request?.headers.get('authorization');
+      const viewer = await tokens.authenticate(authorization);
+      if (!viewer) throw unauthenticated();
+      return { viewer, payments, feed };
+    },
+    plugins: [
+      useBudget({ introspection: options.introspection }),
+      useSyntaxErrorCode(),
+      useFeedHead(),
+      useGraphQLSSE({ endpoint: '/graphql/stream' }),
+    ],
+  });
+}
+
+/** Who asks must show who they are: one answer for missing, malformed, unknown and revoked credentials. */
+export function unauthenticated(): GraphQLError {
+  return failure(
+    'UNAUTHENTICATED',
+    'credentials are missing or wrong: send Authorization: Basic base64(clientId:secret)',
+    { status: 401 },
+  );
+}
+
+/** Errors as clients see them: refusals with their code, GraphQL's own as they are, and bugs without their inside. */
+function presentError(error: unknown, log: Logger): Error {
+  const original = error instanceof GraphQLError ? error.originalError : error;
+  const at =
+    error instanceof GraphQLError
+      ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
+      : {};
+  if (original instanceof Refusal) {
+    const { field, ...details } = original.details;
+    return new GraphQLError(original.message, {
+      ...at,
+      extensions: { code: original.code, ...(field && { field }), ...details },
+    });
+  }
+  if (original instanceof GraphQLError) return original;
+  if (error instanceof GraphQLError && !original) return error;
+  log.error({ err: original ?? error }, 'a resolver failed');
+  return new GraphQLError('Something went wrong here. It has been logged.', {
+    ...at,
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  });
+}
+
+/** A malformed document gets its code and its status on every transport, however its error was cached before. */
+function useSyntaxErrorCode(): Plugin {
+  return {
+    onParse({ parseFn, setParseFn }) {
+      setParseFn((source: unknown, parseOptions: unknown) => {
+        try {
+          return parseFn(source as never, parseOptions as never);
+        } catch (error) {
+          if (!(error instanceof GraphQLError) || error.extensions.code) throw error;
+          throw new GraphQLError(error.message, {
+            source: error.source,
+            positions: error.positions,
+            extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { status: 400, spec: true } },
+          });
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { Database } from '../database/database.ts';
+
+/** A rule of the ledger that some rows break. */
+export interface Breach {
+  /** The rule, in words. */
+  readonly rule: string;
+  /** The offending rows, at most 20 of them. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Each statement answers the rows that break its rule; a sound ledger answers none. */
+const rules: readonly { readonly rule: string; readonly offenders: string }[] = [
+  {
+    rule: 'all postings of a currency sum to zero',
+    offenders:
+      'select platform_id, currency, sum(amount) as sum from posting group by platform_id, currency having sum(amount) <> 0',
+  },
+  {
+    rule: 'every journal has at least two legs and sums to zero per currency',
+    offenders: `select j.platform_id, j.id, p.currency, count(*) over (partition by j.platform_id, j.id) as currencies, sum(p.amount) as sum, sum(p.legs) as legs
+      from journal j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from posting group by 1, 2, 3) p
+        on p.platform_id = j.platform_id and p.journal_id = j.id
+      group by j.platform_id, j.id, p.currency
+      having coalesce(sum(p.amount), 1) <> 0 or (select count(*) from posting l where l.platform_id = j.platform_id and l.journal_id = j.id) < 2`,
+  },
+  {
+    rule: "an account's balance is the sum of its postings",
+    offenders: `select a.platform_id, a.id, a.posted, coalesce(sum(p.amount), 0) as postings
+      from account a left join posting p on p.platform_id = a.platform_id and p.account_id = a.id
+      group by a.platform_id, a.id, a.posted having a.posted <> coalesce(sum(p.amount), 0)`,
+  },
+  {
+    rule: "an account's held money is the sum of its open holds, and never more than it has",
+    offenders: `select a.platform_id, a.id, a.posted, a.held, coalesce(sum(h.amount), 0) as holds
+      from account a left join hold h on h.platform_id = a.platform_id and h.account_id = a.id and h.state = 'OPEN'
+      group by a.platform_id, a.id, a.posted, a.held
+      having a.held <> coalesce(sum(h.amount), 0) or a.held < 0 or a.posted - a.held < 0`,
+  },
+  {
+    rule: 'the chain of balances after each posting is unbroken',
+    offenders: `select * from (
+        select platform_id, account_id, account_version, amount, balance_after,
+          lag(balance_after, 1, 0::bigint) over (partition by platform_id, account_id order by account_version) as balance_before
+        from posting where account_id is not null
+      ) chain where balance_before + amount <> balance_after`,
+  },
+  {
+    rule: 'a posting is in the currency of its account',
+    offenders: `select p.platform_id, p.journal_id, p.leg, p.currency, a.currency as account_currency
+      from posting p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
+  },
+  {
+    rule: 'a captured hold has the posting that captured it, and no other has',
+    offenders: `select h.platform_id, h.id, h.state, p.journal_id from hold h
+      full join posting p on p.platform_id = h.platform_id and p.hold_id = h.id
+      where (h.state = 'CAPTURED') <> (p.journal_id is not null) and (h.id is not null or p.hold_id is not null)`,
+  },
+  {
+    rule: 'an ended transaction holds no money under way',
+    offenders: `select t.platform_id, t.id, t.status, p.currency, sum(p.amount) as in_clearing
+      from transaction t
+      join journal j on j.platform_id = t.platform_id and j.transaction_id = t.id
+      join posting p on p.platform_id = j.platform_id and p.journal_id = j.id and p.system = 'CLEARING'
+      where is_terminal(t.status)
+      group by t.platform_id, t.id, t.status, p.currency having sum(p.amount) <> 0`,
+  },
+  {
+    rule: 'a quote and its transaction stand alike',
+    offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
+      from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
+      where t.quote_id is distinct from q.id or (q.status::text <> t.status::text
+        and not (q.status = 'FAILED' and t.status = 'REJECTED') and not (q.status = 'COMPLETED' and t.status = 'REFUNDED'))`,
+  },
+  {
+    rule: 'the feed of each platform has no gaps',
+    offenders: `select f.platform_id, f.sequence as head, count(e.sequence) as events, max(e.sequence) as last
+      from feed_head f left join event e on e.platform_id = f.platform_id
+      group by f.platform_id, f.sequence
+      having count(e.sequence) <> f.sequence - coalesce(min(e.sequence), f.sequence + 1) + 1 or max(e.sequence) is distinct from nullif(f.sequence, 0)`,
+  },
+  {
+    rule: 'each change of a transaction has one event, and they follow the allowed moves',
+    offenders: `select * from (
+        select platform_id, transaction_id, version, status, previous_status,
+          lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
+        from event where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
+        window w as (partition by platform_id, transaction_id order by sequence)
+      ) story
+      where version <> version_before + 1 or previous_status is distinct from status_before
+        or (previous_status is not null and not exists (
+          select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
+  },
+];
+
+/**
+ * Proves the ledger over all rows, in one consistent look at the database.
+ * @returns the broken rules with their rows; none when all is well
+ */
+export async function audit(database: Database): Promise<Breach[]> {
+  const client = await database.pool.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    await client.query('set local statement_timeout = 0');
+    const breaches: Breach[] = [];
+    for (const { rule, offenders } of rules) {
+      const { rows } = await client.query<Record<string, unknown>>(`select * from (${offenders}) offenders limit 20`);
+      if (rows.length > 0) breaches.push({ rule, rows });
+    }
+    await client.query('commit');
+    return breaches;
+  } finally {
+    client.release();
+  }
+}
+
+/** How many rules an audit proves. */
+export const auditRules = rules.length;

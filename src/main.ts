@@ -1,0 +1,106 @@
+import path from 'node:path';
+import { pino } from 'pino';
+import { ConfigError, readConfig } from './config.ts';
+import { openDatabase } from './database/database.ts';
+import { startEmbeddedPostgres } from './database/embedded.ts';
+import { migrate } from './database/migrate.ts';
+import { type Gateway, openPayments, startGateway } from './gateway.ts';
+import { basicAuthorization } from './graphql/graphiql.ts';
+import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
+
+/** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
+  const embedded =
+    config.DATABASE_URL === undefined
+      ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), log: (line) => log.info(line) })
+      : undefined;
+  const databaseUrl = config.DATABASE_URL ?? embedded?.url ?? '';
+
+  let gateway: Gateway | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = (signal: string) => {
+    stopping ??= (async () => {
+      log.info({ signal }, 'stopping');
+      await gateway?.stop();
+      await embedded?.stop();
+    })();
+    return stopping;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      stop(signal).then(
+        () => process.exit(0),
+        (error: unknown) => {
+          console.error(error);
+          process.exit(1);
+        },
+      );
+    });
+  }
+
+  try {
+    await migrate(databaseUrl);
+    // The sandbox's fixed credentials exist only on a database of our own that nobody else can reach.
+    const local = embedded !== undefined && isLoopback(config.HOST);
+    if (local) {
+      const database = openDatabase({ url: databaseUrl, poolSize: 2 });
+      await prepareSandboxPlatform(openPayments(database, config, log));
+      await database.close();
+    } else if (embedded) {
+      throw new ConfigError([
+        `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
+      ]);
+    }
+    gateway = await startGateway({ databaseUrl, config, log, credentials: local ? sandboxCredentials : undefined });
+    console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
+  } catch (error) {
+    await stop('failed start');
+    throw error;
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function banner(
+  url: string | undefined,
+  local: boolean,
+  notice: string | undefined,
+  dataDirectory: string | undefined,
+): string {
+  if (url === undefined) return 'Working in the background (ROLE=work).';
+  const query = JSON.stringify({
+    query:
+      '{ accounts(first: 3) { edges { node { id currency { code } ... on InternalAccount { balance { formatted } } } } } }',
+  });
+  const lines = [
+    '',
+    `  GraphQL     ${url}/graphql      (in a browser: GraphiQL)`,
+    `  WebSocket   ${url.replace('http', 'ws')}/graphql`,
+    `  Health      ${url}/health/ready`,
+  ];
+  if (local) {
+    lines.push(
+      `  Credentials clientId ${sandboxCredentials.clientId}, secret ${sandboxCredentials.secret}`,
+      `              Authorization: ${basicAuthorization(sandboxCredentials)}`,
+    );
+  }
+  if (dataDirectory) lines.push(`  Data        ${dataDirectory}`);
+  if (notice) lines.push(`  Note        ${notice}`);
+  if (local) {
+    lines.push(
+      '',
+      '  Try it:',
+      `  curl -s -u ${sandboxCredentials.clientId}:${sandboxCredentials.secret} ${url}/graphql -H 'content-type: application/json' -d '${query}'`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exit(1);
+});

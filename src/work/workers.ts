@@ -1,0 +1,50 @@
+import type { Logger } from 'pino';
+import { Sequencer } from '../events/sequencer.ts';
+import type { Payments } from '../payments/command.ts';
+import { expireQuotes, nextQuoteExpiry } from '../payments/expiry.ts';
+import { nextOrderDue, settleDueOrders } from '../payments/settlement.ts';
+import { startLoop } from './loop.ts';
+
+/** How many orders or quotes one round takes. */
+const batch = 100;
+/** Without anything due, look again after so long: another process may have made something. */
+const idleMs = 250;
+/** A sequencer that just had work looks again soon, an idle one a little later; a commit of this process wakes it. */
+const busySequencerMs = 4;
+const idleSequencerMs = 20;
+/** A process that does not lead asks again for the lead after so long. */
+const followerMs = 500;
+
+/**
+ * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes. Any number of
+ * processes may do it beside each other.
+ */
+export function startWorkers(payments: Payments, log: Logger) {
+  const sequencer = new Sequencer(payments.database);
+  const sequencing = startLoop('sequencer', log, async () => {
+    const count = await sequencer.step();
+    return count === undefined ? followerMs : count > 0 ? busySequencerMs : idleSequencerMs;
+  });
+  const settling = startLoop('settlement', log, async () => {
+    const count = await settleDueOrders(payments, batch);
+    return count === batch ? 0 : Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs);
+  });
+  const expiring = startLoop('expiry', log, async () => {
+    const count = await expireQuotes(payments, batch);
+    return count === batch ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
+  });
+  const wake = () => {
+    sequencing.wake();
+    settling.wake();
+  };
+  payments.database.commits.on('committed', wake);
+
+  return {
+    async stop(): Promise<void> {
+      payments.database.commits.off('committed', wake);
+      await Promise.all([settling.stop(), expiring.stop()]);
+      await sequencing.stop();
+      await sequencer.close();
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { createClient, type Client as SocketClient } from 'graphql-ws';
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import { WebSocket } from 'ws';
+import { createPlatform } from '../../src/access/platforms.ts';
+import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { type Gateway, type GatewaySettings, startGateway } from '../../src/gateway.ts';
+import { basicAuthorization } from '../../src/graphql/graphiql.ts';
+import { audit } from '../../src/ledger/audit.ts';
+import { freshDatabase } from './database.ts';
+
+/** The JSON of a GraphQL answer. Tests assert on its values, so its shape is left open. */
+// biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
+export type Data = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly data: Data;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly path?: readonly (string | number)[];
+    readonly extensions?: Data;
+  }[];
+}
+
+/** A platform of the test's own, and ways to talk to a gateway as it. */
+export interface TestPlatform {
+  readonly platformId: string;
+  readonly authorization: string;
+  /** Sends a document and answers all of it. */
+  send(query: string, variables?: object): Promise<Answer>;
+  /** Sends a document that must succeed and answers its data. */
+  ask(query: string, variables?: object): Promise<Data>;
+  /** A graphql-transport-ws client. */
+  socket(): SocketClient;
+  /** Reads a subscription over WebSocket, message by message. */
+  watch(query: string, variables?: object): AsyncIterableIterator<Data>;
+}
+
+export interface TestGateway {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly gateway: Gateway;
+  readonly platform: TestPlatform;
+  /** The texts of the statements that Prisma has sent. */
+  readonly statements: string[];
+  newPlatform(name: string, environment?: 'SANDBOX' | 'PRODUCTION'): Promise<TestPlatform>;
+  /** Proves the ledger, then stops everything. */
+  stop(): Promise<void>;
+}
+
+/** A gateway on a database of its own, on a free port, with a quick sandbox. Every test's teardown audits the ledger. */
+export async function startTestGateway(
+  overrides: Partial<GatewaySettings> = {},
+  databaseUrl?: string,
+): Promise<TestGateway> {
+  const database = databaseUrl === undefined ? await freshDatabase() : undefined;
+  const url = databaseUrl ?? database?.url ?? '';
+  const config: GatewaySettings = {
+    ...readConfig({ NODE_ENV: 'test', PORT: '0', SANDBOX_PACE_MS: '20', LOG_LEVEL: 'silent' }),
+    ...overrides,
+  };
+  const statements: string[] = [];
+  const log = pino({ level: process.env.TEST_LOG ?? 'fatal' });
+  const gateway = await startGateway({
+    databaseUrl: url,
+    config,
+    log,
+    onPrismaStatement: (sql) => statements.push(sql),
+  });
+  const address = gateway.url ?? '';
+
+  async function newPlatform(name: string, environment: 'SANDBOX' | 'PRODUCTION' = 'SANDBOX'): Promise<TestPlatform> {
+    const { platformId, ...credentials } = await createPlatform(gateway.payments, { name, environment });
+    return connect(address, platformId, basicAuthorization(credentials));
+  }
+
+  return {
+    url: address,
+    databaseUrl: url,
+    gateway,
+    statements,
+    platform: databaseUrl === undefined ? await newPlatform('test') : connect(address, '', ''),
+    newPlatform,
+    async stop() {
+      await gateway.stop();
+      const reopened = openDatabase({ url, poolSize: 1 });
+      const breaches = await audit(reopened);
+      await reopened.close();
+      await database?.drop();
+      expect(breaches).toEqual([]);
+    },
+  };
+}
+
+/** Ways to talk to the gateway at `address` with these credentials. */
+export function connect(address: string, platformId: string, authorization: string): TestPlatform {
+  async function send(query: string, variables?: object): Promise<Answer> {
+    const response = await fetch(`${address}/graphql`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+      body: JSON.stringify({ query, variables }, (_key, value: unknown) =>
+        typeof value === 'bigint' ? value.toString() : value,
+      ),
+    });
+    return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
+  }
+  const socket = () =>
+    createClient({
+      url: `${address.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization },
+      retryAttempts: 0,
+    });
+  return {
+    platformId,
+    authorization,
+    send,
+    async ask(query, variables) {
+      const { data, errors } = await send(query, variables);
+      if (errors) throw new Error(errors.map((error) => error.message).join('; '));
+      return data;
+    },
+    socket,
+    async *watch(query, variables) {
+      const client = socket();
+      try {
+        yield* client.iterate({ query, variables: variables as Record<string, unknown> });
+      } finally {
+        await client.dispose();
+      }
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { TestPlatform } from './gateway.ts';
+
+/** A customer with money in USD and accounts outside, as most tests need it. Ids are public ids. */
+export interface Scene {
+  readonly customerId: string;
+  readonly usd: string;
+  readonly eur: string;
+  readonly outsideUsd: string;
+  readonly outsideEur: string;
+}
+
+let made = 0;
+
+/** Makes a customer whose USD account holds `balance` (smallest units). */
+export async function makeScene(platform: TestPlatform, balance = 1_000_000n, suffix = '000'): Promise<Scene> {
+  made += 1;
+  const customerId: string = (
+    await platform.ask(
+      `mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: { fullName: "Grace Hopper" } } }) {
+        ... on CreateCustomerSuccess { customer { id } } ... on UserError { code message } } }`,
+      { id: `customer-${made}` },
+    )
+  ).createCustomer.customer.id;
+  const usd = await internalAccount(platform, customerId, 'USD');
+  if (balance > 0n) await fund(platform, usd, balance);
+  const number = String(1_000_000 + made);
+  return {
+    customerId,
+    usd,
+    eur: await internalAccount(platform, customerId, 'EUR'),
+    outsideUsd: await externalAccount(platform, customerId, 'USD', {
+      usAccount: { accountNumber: `${number}${suffix}`, routingNumber: '021000021', accountCategory: 'CHECKING' },
+    }),
+    outsideEur: await externalAccount(platform, customerId, 'EUR', {
+      iban: { iban: `DE893704004405${number}${suffix}`, swiftBic: 'COBADEFF' },
+    }),
+  };
+}
+
+/** The id of a customer's internal account in a currency. */
+export async function internalAccount(platform: TestPlatform, customerId: string, currency: string): Promise<string> {
+  const { accounts } = await platform.ask(
+    'query ($customerId: ID!, $currency: String!) { accounts(filter: { kind: INTERNAL, customerId: $customerId, currency: $currency }) { edges { node { id } } } }',
+    { customerId, currency },
+  );
+  return accounts.edges[0].node.id;
+}
+
+/** Registers an account outside and answers its id. */
+export async function externalAccount(
+  platform: TestPlatform,
+  customerId: string,
+  currency: string,
+  accountInfo: object,
+): Promise<string> {
+  const { createExternalAccount } = await platform.ask(
+    `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) {
+      ... on CreateExternalAccountSuccess { account { id } } ... on UserError { code message path } } }`,
+    { input: { customerId, currency, accountInfo, beneficiary: { individual: { fullName: 'Grace Hopper' } } } },
+  );
+  if (!createExternalAccount.account) throw new Error(JSON.stringify(createExternalAccount));
+  return createExternalAccount.account.id;
+}
+
+/** Lets money (smallest units) arrive in an internal account. */
+export async function fund(platform: TestPlatform, accountId: string, amount: bigint): Promise<void> {
+  await platform.ask(
+    'mutation ($input: SandboxFundAccountInput!) { sandboxFundAccount(input: $input) { ... on SandboxFundAccountSuccess { replayed } ... on UserError { code } } }',
+    {
+      input: { accountId, amount },
+    },
+  );
+}
+
+/** What an internal account can spend, in smallest units. */
+export async function balanceOf(platform: TestPlatform, accountId: string): Promise<bigint> {
+  const { account } = await platform.ask(
+    'query ($id: ID!) { account(id: $id) { ... on InternalAccount { balance { amount } } } }',
+    { id: accountId },
+  );
+  return BigInt(account.balance.amount);
+}
