@@ -3,7 +3,7 @@ import { ApiTokens } from './access/api-tokens.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { Feed } from './events/feed.ts';
-import type { Credentials } from './graphql/graphiql.ts';
+import type { Newcomer } from './graphql/graphiql.ts';
 import { createGraphqlServer } from './graphql/server.ts';
 import { serveWebSockets } from './graphql/websocket.ts';
 import { startHttpServer } from './http/server.ts';
@@ -50,7 +50,7 @@ export async function startGateway(options: {
   readonly config: GatewaySettings;
   readonly log: Logger;
   /** Makes GraphiQL ready to use: for the local sandbox only. */
-  readonly credentials?: Credentials | undefined;
+  readonly newcomer?: Newcomer | undefined;
   readonly onPrismaStatement?: (sql: string) => void;
 }): Promise<Gateway> {
   const { config, log } = options;
@@ -79,7 +79,7 @@ export async function startGateway(options: {
     feed,
     tokens,
     introspection: config.INTROSPECTION,
-    graphiql: config.GRAPHIQL && { credentials: options.credentials },
+    graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
   });
   const { server, url } = await startHttpServer({

@@ -5,7 +5,7 @@ import { openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
-import { basicAuthorization } from './graphql/graphiql.ts';
+import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
@@ -44,16 +44,17 @@ async function main(): Promise<void> {
     await migrate(databaseUrl);
     // The sandbox's fixed credentials exist only on a database of our own that nobody else can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
+    let newcomer: Newcomer | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, poolSize: 2 });
-      await prepareSandboxPlatform(openPayments(database, config, log));
+      newcomer = await prepareSandboxPlatform(openPayments(database, config, log));
       await database.close();
     } else if (embedded) {
       throw new ConfigError([
         `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
       ]);
     }
-    gateway = await startGateway({ databaseUrl, config, log, credentials: local ? sandboxCredentials : undefined });
+    gateway = await startGateway({ databaseUrl, config, log, newcomer });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');

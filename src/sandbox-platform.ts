@@ -1,8 +1,9 @@
 import { createPlatform, findPlatform } from './access/platforms.ts';
+import type { Newcomer } from './graphql/graphiql.ts';
 import type { Payments, Tenant } from './payments/command.ts';
 import { createCustomer } from './payments/customers.ts';
 import { createExternalAccount } from './payments/external-accounts.ts';
-import { publicId } from './payments/ids.ts';
+import { accountPublicId, publicId } from './payments/ids.ts';
 import { fundAccount } from './payments/sandbox.ts';
 
 /** The fixed credentials of the local sandbox. They exist only with the embedded database, on the loopback interface. */
@@ -25,48 +26,79 @@ const balances: Readonly<Record<string, bigint>> = {
  * The platform that a newcomer finds: two customers with money and external accounts to pay to. Made once; a start that
  * was cut short in the middle goes on where it stopped, since every step has its key.
  */
-export async function prepareSandboxPlatform(payments: Payments): Promise<Tenant> {
+export async function prepareSandboxPlatform(payments: Payments): Promise<Newcomer> {
   const tenant =
     (await findPlatform(payments.database, name)) ??
     (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials }));
   const { platformId } = tenant;
   const { prisma } = payments.database;
-  if (await prisma.account.findFirst({ select: { id: true }, where: { platformId, platformAccountId: lastStep } }))
-    return tenant;
+  const done = await prisma.account.findFirst({
+    select: { id: true },
+    where: { platformId, platformAccountId: lastStep },
+  });
+  if (!done) await furnish(payments, tenant);
 
-  const ada = await createCustomer(
+  const person = await prisma.customer.findFirstOrThrow({
+    where: { platformId, platformCustomerId: personId },
+    include: {
+      accounts: {
+        where: {
+          OR: [
+            { kind: 'INTERNAL', currency: 'USD' },
+            { kind: 'EXTERNAL', currency: 'EUR' },
+          ],
+        },
+      },
+    },
+  });
+  const account = (kind: 'INTERNAL' | 'EXTERNAL') =>
+    accountPublicId(kind, person.accounts.find((candidate) => candidate.kind === kind)?.id ?? '');
+  return {
+    credentials: sandboxCredentials,
+    sourceAccountId: account('INTERNAL'),
+    destinationAccountId: account('EXTERNAL'),
+  };
+}
+
+const personId = 'individual-1';
+const lastStep = 'business-usd';
+
+async function furnish(payments: Payments, tenant: Tenant): Promise<void> {
+  const { platformId } = tenant;
+  const { prisma } = payments.database;
+  const person = await createCustomer(
     payments,
     tenant,
     {
-      platformCustomerId: 'individual-1',
-      umaAddress: '$ada@sandbox.uma.money',
+      platformCustomerId: personId,
+      umaAddress: '$person@sandbox.uma.money',
       details: {
         customerType: 'INDIVIDUAL',
-        fullName: 'Ada Lovelace',
+        fullName: 'Sample Person',
         birthDate: '1990-12-10',
         nationality: 'US',
-        address: { line1: '12 Analytical Way', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
+        address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
       },
     },
     'seed-individual',
   );
-  const works = await createCustomer(
+  const company = await createCustomer(
     payments,
     tenant,
     {
       platformCustomerId: 'business-1',
-      umaAddress: '$difference.works@sandbox.uma.money',
+      umaAddress: '$company@sandbox.uma.money',
       details: {
         customerType: 'BUSINESS',
-        legalName: 'Difference Works Inc.',
-        registrationNumber: 'DW-1834',
+        legalName: 'Sample Company Inc.',
+        registrationNumber: 'SC-0001',
         taxId: '12-3456789',
-        address: { line1: '1 Engine Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
+        address: { line1: '2 Sample Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
       },
     },
     'seed-business',
   );
-  for (const customer of [ada.row, works.row]) {
+  for (const customer of [person.row, company.row]) {
     const accounts = await prisma.account.findMany({
       where: { platformId, customerId: customer.id, kind: 'INTERNAL', currency: { in: Object.keys(balances) } },
     });
@@ -80,20 +112,22 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Tenant
       );
     }
   }
-  await registerAccounts(payments, tenant, publicId('Customer', ada.row.id), publicId('Customer', works.row.id));
-  return tenant;
+  await registerAccounts(payments, tenant, publicId('Customer', person.row.id), publicId('Customer', company.row.id));
 }
 
-const lastStep = 'business-usd';
-
-async function registerAccounts(payments: Payments, tenant: Tenant, ada: string, works: string): Promise<void> {
+async function registerAccounts(
+  payments: Payments,
+  tenant: Tenant,
+  personId: string,
+  companyId: string,
+): Promise<void> {
   const person = {
     beneficiaryType: 'INDIVIDUAL',
-    fullName: 'Ada Lovelace',
+    fullName: 'Sample Person',
     birthDate: '1990-12-10',
     nationality: 'US',
   } as const;
-  const company = { beneficiaryType: 'BUSINESS', legalName: 'Difference Works Inc.' } as const;
+  const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
   const us = (accountNumber: string) => ({
     accountNumber,
     routingNumber: '021000021',
@@ -103,7 +137,7 @@ async function registerAccounts(payments: Payments, tenant: Tenant, ada: string,
   const accounts = [
     {
       id: 'individual-usd',
-      customerId: ada,
+      customerId: personId,
       currency: 'USD',
       accountType: 'US_ACCOUNT',
       details: us('1234567890'),
@@ -111,7 +145,7 @@ async function registerAccounts(payments: Payments, tenant: Tenant, ada: string,
     },
     {
       id: 'individual-eur',
-      customerId: ada,
+      customerId: personId,
       currency: 'EUR',
       accountType: 'IBAN',
       details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
@@ -119,7 +153,7 @@ async function registerAccounts(payments: Payments, tenant: Tenant, ada: string,
     },
     {
       id: 'individual-mxn',
-      customerId: ada,
+      customerId: personId,
       currency: 'MXN',
       accountType: 'CLABE',
       details: { clabeNumber: '032180000118359719' },
@@ -127,15 +161,15 @@ async function registerAccounts(payments: Payments, tenant: Tenant, ada: string,
     },
     {
       id: 'individual-btc',
-      customerId: ada,
+      customerId: personId,
       currency: 'BTC',
       accountType: 'LIGHTNING',
-      details: { lightningAddress: 'ada@sandbox.uma.money' },
+      details: { lightningAddress: 'person@sandbox.uma.money' },
       beneficiary: null,
     },
     {
       id: 'business-eur',
-      customerId: works,
+      customerId: companyId,
       currency: 'EUR',
       accountType: 'IBAN',
       details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
@@ -143,7 +177,7 @@ async function registerAccounts(payments: Payments, tenant: Tenant, ada: string,
     },
     {
       id: lastStep,
-      customerId: works,
+      customerId: companyId,
       currency: 'USD',
       accountType: 'US_ACCOUNT',
       details: us('9876543210'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
-import type { Environment, Permission } from '../database/generated/client/client.ts';
-import { commitPlan } from '../ledger/commit.ts';
+import type { Environment } from '../database/generated/client/client.ts';
+import { commitPlanOn } from '../ledger/commit.ts';
 import { currencies } from '../money/currencies.ts';
 import type { Payments, Tenant } from '../payments/command.ts';
 import { readProfile } from '../payments/customers.ts';
@@ -35,49 +35,39 @@ export async function createPlatform(
     throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
   }
   if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
-  const platform = await database.prisma.platform.create({
-    data: { name, environment, umaDomain: umaDomainOf(name), currencies: currencies.map((currency) => currency.code) },
-  });
-  const tenant = { platformId: platform.id, environment };
-  const profile = await readProfile(database.pool, platform.id);
-  await commitPlan(database, platform.id, {
-    insert: {
-      account: await newInternalAccounts(
-        payments,
-        tenant,
-        { platformId: platform.id, customerId: null },
-        profile.currencies,
-        profile.ids,
-      ),
-    },
-  });
-  await createApiToken(database, tenant, {
-    name: 'first token',
-    permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
-    credentials,
-  });
-  return { ...tenant, ...credentials };
-}
-
-/** Stores a token of a platform: its clientId and the hash of its secret. */
-export async function createApiToken(
-  database: Database,
-  tenant: Tenant,
-  token: {
-    readonly name: string;
-    readonly permissions: readonly Permission[];
-    readonly credentials: { readonly clientId: string; readonly secret: string };
-  },
-) {
-  return database.prisma.apiToken.create({
-    data: {
-      platformId: tenant.platformId,
-      clientId: token.credentials.clientId,
-      secretHash: new Uint8Array(hashSecret(token.credentials.secret)),
-      name: token.name,
-      permissions: [...token.permissions],
-    },
-  });
+  const client = await database.pool.connect();
+  try {
+    await client.query('begin');
+    const { rows } = await client.query<{ id: string }>(
+      'insert into platform (name, environment, uma_domain, currencies) values ($1, $2, $3, $4) returning id',
+      [name, environment, umaDomainOf(name), currencies.map((currency) => currency.code)],
+    );
+    const platformId = rows[0]?.id ?? '';
+    const tenant = { platformId, environment };
+    const profile = await readProfile(client, platformId);
+    await commitPlanOn(client, platformId, {
+      insert: {
+        account: await newInternalAccounts(
+          payments,
+          tenant,
+          { platformId, customerId: null },
+          profile.currencies,
+          profile.ids,
+        ),
+      },
+    });
+    await client.query(
+      'insert into api_token (platform_id, client_id, secret_hash, name, permissions) values ($1, $2, $3, $4, $5)',
+      [platformId, credentials.clientId, hashSecret(credentials.secret), 'first token', ['VIEW', 'TRANSACT', 'MANAGE']],
+    );
+    await client.query('commit');
+    return { ...tenant, ...credentials };
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  } finally {
+    client.release();
+  }
 }
 
 /** A domain of the platform's own for its customers' UMA addresses. Names that read alike get different ones. */

@@ -10,7 +10,7 @@ export function basicAuthorization({ clientId, secret }: Credentials): string {
   return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
 }
 
-const listAccounts = `# 1. The accounts of the sandbox. Copy the id of a USD account with a balance, and of an external EUR account.
+const listAccounts = `# 1. The accounts of the sandbox. Press the button.
 query Accounts {
   internal: accounts(first: 100, filter: { kind: INTERNAL, currency: "USD" }) {
     edges { node { id customer { name } ... on InternalAccount { balance { formatted } } } }
@@ -21,7 +21,7 @@ query Accounts {
 }
 `;
 
-const createQuote = `# 2. Lock a rate: 100.00 USD to a euro account. Put the two ids into the variables; copy the quote's id from the answer.
+const createQuote = `# 2. Lock a rate: 100.00 USD to a euro account. Copy the quote's id and its transaction's from the answer.
 mutation Quote($source: ID!, $destination: ID!) {
   createQuote(input: {
     source: { account: { accountId: $source } }
@@ -45,7 +45,7 @@ mutation Quote($source: ID!, $destination: ID!) {
 }
 `;
 
-const executeQuote = `# 3. Execute it before it expires. Copy the transaction's id from the answer.
+const executeQuote = `# 3. Put the quote's id into the variables and execute it before it expires.
 mutation Execute($quote: ID!) {
   executeQuote(input: { quoteId: $quote }) {
     ... on ExecuteQuoteSuccess { quote { status transaction { id status } } }
@@ -54,7 +54,7 @@ mutation Execute($quote: ID!) {
 }
 `;
 
-const follow = `# 4. Watch it arrive: the present state first, then every change.
+const follow = `# 4. Put the transaction's id into the variables and watch it: the present state first, then every change.
 subscription Follow($transaction: ID!) {
   transactionUpdates(transactionId: $transaction) {
     previousStatus
@@ -66,8 +66,16 @@ subscription Follow($transaction: ID!) {
 }
 `;
 
+/** What GraphiQL has at hand for a newcomer: credentials, and the two accounts of a first payment. */
+export interface Newcomer {
+  readonly credentials: Credentials;
+  readonly sourceAccountId: string;
+  readonly destinationAccountId: string;
+}
+
 /** GraphiQL with the first payment in its tabs, one step each, and with credentials where it may have them. */
-export function graphiqlOptions(credentials: Credentials | undefined): GraphiQLOptions {
+export function graphiqlOptions(newcomer: Newcomer | undefined): GraphiQLOptions {
+  const credentials = newcomer?.credentials;
   const headers = JSON.stringify({ authorization: credentials ? basicAuthorization(credentials) : 'Basic …' }, null, 2);
   const tab = (query: string, variables?: object) => ({
     query,
@@ -82,7 +90,10 @@ export function graphiqlOptions(credentials: Credentials | undefined): GraphiQLO
     shouldPersistHeaders: true,
     defaultTabs: [
       tab(listAccounts),
-      tab(createQuote, { source: 'InternalAccount:…', destination: 'ExternalAccount:…' }),
+      tab(createQuote, {
+        source: newcomer?.sourceAccountId ?? 'InternalAccount:…',
+        destination: newcomer?.destinationAccountId ?? 'ExternalAccount:…',
+      }),
       tab(executeQuote, { quote: 'Quote:…' }),
       tab(follow, { transaction: 'Transaction:…' }),
     ],

@@ -9,7 +9,7 @@ import type { Payments } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
-import { type Credentials, graphiqlOptions } from './graphiql.ts';
+import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useFeedHead } from './use-feed-head.ts';
@@ -19,8 +19,8 @@ export interface GraphqlOptions {
   readonly feed: Feed;
   readonly tokens: ApiTokens;
   readonly introspection: boolean;
-  /** Serves GraphiQL to browsers; with credentials, ready to use. */
-  readonly graphiql: false | { readonly credentials: Credentials | undefined };
+  /** Serves GraphiQL to browsers; for a newcomer, ready to use. */
+  readonly graphiql: false | { readonly newcomer: Newcomer | undefined };
   readonly log: Logger;
 }
 
@@ -44,7 +44,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     logging: false,
     maskedErrors: { maskError: (error) => presentError(error, log) },
     ...(options.graphiql && { renderGraphiQL }),
-    graphiql: options.graphiql ? graphiqlOptions(options.graphiql.credentials) : false,
+    graphiql: options.graphiql ? graphiqlOptions(options.graphiql.newcomer) : false,
     context: async (initial: YogaInitialContext & TransportContext): Promise<Context> => {
       const authorization = initial.authorization ?? initial.request?.headers.get('authorization');
       const viewer = await tokens.authenticate(authorization);

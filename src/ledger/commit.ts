@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
-import { statement } from '../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import type { Claim, Plan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
@@ -50,11 +50,16 @@ const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
  * again; a lock that does not come within two seconds throws SQLSTATE 55P03, and nothing happened.
  */
 export async function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
-  const body = serialize(plan);
-  const [row] = await retryLostRaces(() => commitPlanStatement(database.pool, platformId, body));
+  const outcome = await retryLostRaces(() => commitPlanOn(database.pool, platformId, plan));
   database.commits.emit('committed');
+  return outcome;
+}
+
+/** The same as part of a larger transaction on one connection, without a second try. */
+export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
+  const [row] = await commitPlanStatement(on, platformId, serialize(plan));
   if (!row) throw new Error('commit_plan answered nothing');
-  return outcome(row.answer);
+  return present(row.answer);
 }
 
 /**
@@ -74,7 +79,7 @@ export async function commitPlans(
     ),
   );
   database.commits.emit('committed');
-  return rows.map((row) => outcome(row.answer));
+  return rows.map((row) => present(row.answer));
 }
 
 /**
@@ -84,10 +89,10 @@ export async function commitPlans(
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
   const [row] = await firstOutcomeStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;
-  return outcome(row.same ? { ...row, outcome: 'first' } : { outcome: 'mismatch' });
+  return present(row.same ? { ...row, outcome: 'first' } : { outcome: 'mismatch' });
 }
 
-function outcome(answer: Answer): Outcome {
+function present(answer: Answer): Outcome {
   if (answer.outcome === 'mismatch') return { kind: 'mismatch' };
   const replayed = answer.outcome === 'first';
   if (answer.refusal) return { kind: 'refused', replayed, refusal: answer.refusal };

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A gateway in a process of its own, started as `npm start` starts it. */
+export interface ChildGateway {
+  readonly url: string;
+  /** All that it has printed. */
+  readonly output: () => string;
+  readonly process: ChildProcess;
+  /** Sends a signal and waits for the end of the process; answers its exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts `src/main.ts` on a free port and waits until its banner says that it is ready. */
+export async function startChildGateway(environment: Readonly<Record<string, string>>): Promise<ChildGateway> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
+    cwd: path.resolve(import.meta.dirname, '../..'),
+    env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'warn', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        output += `${line}\n`;
+        const address = /GraphQL +(http:\S+)\/graphql/.exec(line)?.[1];
+        if (address) resolve(address);
+      });
+    }
+    exited.then((code) => reject(new Error(`the gateway ended with ${code}:\n${output}`)));
+  });
+  return {
+    url,
+    output: () => output,
+    process: child,
+    async end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** A data directory of the test's own. */
+export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
+  return { path: directory, remove: () => rm(directory, { recursive: true, force: true }) };
+}
