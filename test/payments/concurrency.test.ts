@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
+
+const refusal = '... on UserError { code message path }';
+
+/** Quotes `amount` (smallest units) from the scene's USD to its EUR account outside and answers the quote's id. */
+async function quote(platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> {
+  const { createQuote } = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } ${refusal} } }`,
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: amount,
+      },
+    },
+  );
+  return createQuote.quote.id;
+}
+
+async function execute(platform: TestPlatform, quoteId: string, idempotencyKey?: string): Promise<Data> {
+  const { executeQuote } = await platform.ask(
+    `mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) {
+      ... on ExecuteQuoteSuccess { replayed quote { id status version transaction { id } } } ${refusal} } }`,
+    { input: { quoteId, idempotencyKey } },
+  );
+  return executeQuote;
+}
+
+async function transfer(platform: TestPlatform, scene: Scene, amount: bigint, idempotencyKey?: string): Promise<Data> {
+  const { transferOut } = await platform.ask(
+    `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
+      ... on TransferOutSuccess { replayed transaction { id status version sentAmount { amount } } } ${refusal} } }`,
+    {
+      input: {
+        sourceAccountId: scene.usd,
+        destinationAccountId: scene.outsideUsd,
+        amount,
+        idempotencyKey,
+      },
+    },
+  );
+  return transferOut;
+}
+
+async function transactionCount(platform: TestPlatform, customerId: string): Promise<number> {
+  const { transactions } = await platform.ask(
+    'query ($customerId: ID!) { transactions(filter: { customerId: $customerId }) { totalCount } }',
+    { customerId },
+  );
+  return transactions.totalCount;
+}
+
+const times = <T>(count: number, act: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => act(index)));
+
+/** Splits equal answers into those that are the first and those that repeat it. */
+function replays(answers: readonly Data[]): { first: Data[]; repeated: Data[] } {
+  return {
+    first: answers.filter((answer) => answer.replayed === false),
+    repeated: answers.filter((answer) => answer.replayed === true),
+  };
+}
+
+const { DATABASE_POOL } = readConfig({});
+
+describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
+  let t: TestGateway;
+  beforeAll(async () => {
+    // Nothing settles while a test looks at balances: what leaves an account has left it at the debit.
+    t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
+  });
+  afterAll(() => t.stop());
+
+  test('100 parallel executions of a quote move its money once: one succeeds, 99 conflict', async () => {
+    const scene = await makeScene(t.platform, 100_000n);
+    const quoteId = await quote(t.platform, scene, 10_000n);
+    const answers = await times(100, () => execute(t.platform, quoteId));
+    expect(answers.filter((answer) => answer.quote)).toEqual([
+      { replayed: false, quote: { id: quoteId, status: 'PROCESSING', version: 2, transaction: expect.anything() } },
+    ]);
+    expect(answers.filter((answer) => answer.code === 'CONFLICT')).toHaveLength(99);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
+  });
+
+  test('100 parallel executions with one idempotency key get one answer, 99 of them marked replayed', async () => {
+    const scene = await makeScene(t.platform, 100_000n);
+    const quoteId = await quote(t.platform, scene, 10_000n);
+    const { first, repeated } = replays(await times(100, () => execute(t.platform, quoteId, 'execute-once')));
+    expect([first.length, repeated.length]).toEqual([1, 99]);
+    for (const answer of repeated) expect(answer).toEqual({ ...first[0], replayed: true });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
+  });
+
+  test('200 parallel transfers that together exceed a balance leave exactly what fits', async () => {
+    const scene = await makeScene(t.platform, 100_500n);
+    const answers = await times(200, () => transfer(t.platform, scene, 1_000n));
+    expect(answers.filter((answer) => answer.transaction)).toHaveLength(100);
+    const refused = answers.filter((answer) => answer.code);
+    expect(new Set(refused.map((answer) => answer.code))).toEqual(new Set(['INSUFFICIENT_BALANCE']));
+    expect(refused[0].path).toEqual(['input', 'sourceAccountId']);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(500n);
+    expect(await transactionCount(t.platform, scene.customerId)).toBe(100);
+  });
+
+  test('one idempotency key used by 20 parallel callers has one effect and 20 equal answers', async () => {
+    const scene = await makeScene(t.platform, 100_000n);
+    const answers = await times(20, () => transfer(t.platform, scene, 30_000n, 'transfer-once'));
+    const { first, repeated } = replays(answers);
+    expect([first.length, repeated.length]).toEqual([1, 19]);
+    for (const answer of repeated) expect(answer).toEqual({ ...first[0], replayed: true });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(70_000n);
+    expect(await transactionCount(t.platform, scene.customerId)).toBe(1);
+  });
+
+  test('20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch', async () => {
+    const scene = await makeScene(t.platform, 100_000n);
+    const answers = await times(20, (index) => transfer(t.platform, scene, 1_000n + BigInt(index), 'one-of-many'));
+    const [done] = answers.filter((answer) => answer.transaction);
+    const refused = answers.filter((answer) => answer.code);
+    expect(refused).toHaveLength(19);
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH', path: ['input', 'idempotencyKey'] });
+    }
+    expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n - BigInt(done.transaction.sentAmount.amount));
+  });
+
+  test('a key belongs to its platform and its operation', async () => {
+    const other = await t.newPlatform(`other-${poolSize}`);
+    const [here, there] = [await makeScene(t.platform, 5_000n), await makeScene(other, 5_000n)];
+    const key = 'shared-key';
+    expect(await transfer(t.platform, here, 1_000n, key)).toMatchObject({ replayed: false });
+    expect(await transfer(other, there, 2_000n, key)).toMatchObject({ replayed: false });
+    const quoteId = await quote(t.platform, here, 1_000n);
+    expect(await execute(t.platform, quoteId, key)).toMatchObject({ replayed: false });
+    expect(await balanceOf(t.platform, here.usd)).toBe(3_000n);
+    expect(await balanceOf(other, there.usd)).toBe(3_000n);
+  });
+
+  test('a refusal for lack of money stays the answer to its key after the account is funded', async () => {
+    const scene = await makeScene(t.platform, 500n);
+    const first = await transfer(t.platform, scene, 1_000n, 'too-early');
+    expect(first).toMatchObject({ code: 'INSUFFICIENT_BALANCE', path: ['input', 'sourceAccountId'] });
+    await fund(t.platform, scene.usd, 1_000n);
+    expect(await transfer(t.platform, scene, 1_000n, 'too-early')).toEqual(first);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(1_500n);
+    expect(await transfer(t.platform, scene, 1_000n, 'another')).toMatchObject({ replayed: false });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(500n);
+  });
+
+  test('a quote that its source could not pay stays PENDING and can be executed once it can', async () => {
+    const scene = await makeScene(t.platform, 500n);
+    const quoteId = await quote(t.platform, scene, 1_000n);
+    expect(await execute(t.platform, quoteId)).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await fund(t.platform, scene.usd, 1_000n);
+    expect(await execute(t.platform, quoteId)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(500n);
+  });
+});
+
+describe('execution raced against expiry', () => {
+  let t: TestGateway;
+  beforeAll(async () => {
+    t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 600_000 });
+  });
+  afterAll(() => t.stop());
+
+  test('has exactly one winner, and the money follows it', async () => {
+    const scene = await makeScene(t.platform, 1_000_000n);
+    const rounds = 40;
+    const quotes = await times(rounds, () => quote(t.platform, scene, 1_000n));
+    // Each quote is executed again and again until its fate is sealed: refused calls fall on both sides of its expiry.
+    const fates = await Promise.all(
+      quotes.map(async (quoteId, index) => {
+        const { quote: found } = await t.platform.ask('query ($id: ID!) { quote(id: $id) { expiresAt } }', {
+          id: quoteId,
+        });
+        await untilJustBefore(Date.parse(found.expiresAt) + index - rounds / 2);
+        return execute(t.platform, quoteId);
+      }),
+    );
+    const executed = fates.filter((answer) => answer.quote).length;
+    expect(fates.filter((answer) => answer.code === 'QUOTE_EXPIRED')).toHaveLength(rounds - executed);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n - 1_000n * BigInt(executed));
+
+    for (const [index, quoteId] of quotes.entries()) {
+      const wanted = fates[index].quote ? 'PROCESSING' : 'EXPIRED';
+      expect(await settledStatuses(t, quoteId, wanted)).toEqual([wanted, wanted]);
+    }
+  });
+});
+
+/** Waits until the clock of this machine, which is the database's, is at `moment`. */
+function untilJustBefore(moment: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, moment - Date.now()));
+  });
+}
+
+/** The statuses of a quote and its transaction, once the expiry worker has been by. */
+async function settledStatuses(t: TestGateway, quoteId: string, wanted: string): Promise<string[]> {
+  const { quote: found } = await t.platform.ask('query ($id: ID!) { quote(id: $id) { status transaction { id status } } }', {
+    id: quoteId,
+  });
+  if (found.status === 'PENDING') {
+    const stream = t.platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }', {
+      id: found.transaction.id,
+    });
+    for await (const { data } of stream) if (data.transactionUpdates.status === wanted) break;
+    return settledStatuses(t, quoteId, wanted);
+  }
+  return [found.status, found.transaction.status];
+}
