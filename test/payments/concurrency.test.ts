@@ -172,13 +172,13 @@ describe('execution raced against expiry', () => {
     const scene = await makeScene(t.platform, 1_000_000n);
     const rounds = 40;
     const quotes = await times(rounds, () => quote(t.platform, scene, 1_000n));
-    // Each quote is executed again and again until its fate is sealed: refused calls fall on both sides of its expiry.
+    // Each is executed a little before or after its expiry, while the worker that expires quotes does the same.
     const fates = await Promise.all(
       quotes.map(async (quoteId, index) => {
         const { quote: found } = await t.platform.ask('query ($id: ID!) { quote(id: $id) { expiresAt } }', {
           id: quoteId,
         });
-        await untilJustBefore(Date.parse(found.expiresAt) + index - rounds / 2);
+        await until(Date.parse(found.expiresAt) + (index - (rounds * 3) / 4) * 2);
         return execute(t.platform, quoteId);
       }),
     );
@@ -193,8 +193,8 @@ describe('execution raced against expiry', () => {
   });
 });
 
-/** Waits until the clock of this machine, which is the database's, is at `moment`. */
-function untilJustBefore(moment: number): Promise<void> {
+/** Waits until the clock of this machine, which is the database's too, is at `moment`. */
+function until(moment: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, Math.max(0, moment - Date.now()));
   });
@@ -202,9 +202,12 @@ function untilJustBefore(moment: number): Promise<void> {
 
 /** The statuses of a quote and its transaction, once the expiry worker has been by. */
 async function settledStatuses(t: TestGateway, quoteId: string, wanted: string): Promise<string[]> {
-  const { quote: found } = await t.platform.ask('query ($id: ID!) { quote(id: $id) { status transaction { id status } } }', {
-    id: quoteId,
-  });
+  const { quote: found } = await t.platform.ask(
+    'query ($id: ID!) { quote(id: $id) { status transaction { id status } } }',
+    {
+      id: quoteId,
+    },
+  );
   if (found.status === 'PENDING') {
     const stream = t.platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }', {
       id: found.transaction.id,
