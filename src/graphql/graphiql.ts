@@ -98,6 +98,7 @@ export function graphiqlOptions(newcomer: Newcomer | undefined): GraphiQLOptions
       tab(follow, { transaction: 'Transaction:…' }),
     ],
     ...(credentials && { additionalHeaders: { authorization: basicAuthorization(credentials) } }),
-    subscriptionsProtocol: 'WS',
+    // The page's socket does not carry the headers of its editor; its event stream does.
+    subscriptionsProtocol: 'SSE',
   };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
 
 const executablePath = [
@@ -39,6 +39,11 @@ describe.skipIf(executablePath === undefined)('GraphiQL in a browser', () => {
 
   test('runs the first payment in its tabs, already authenticated, without asking anything of another host', async () => {
     const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+    // What the browser showed, for whoever wants to see it or has to find out why it failed.
+    onTestFinished(async () => {
+      if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+      await page.close();
+    });
     const foreign: string[] = [];
     page.on('request', (request) => {
       if (/^(https?|wss?):/.test(request.url()) && !request.url().startsWith(gateway.url)) foreign.push(request.url());
@@ -61,9 +66,7 @@ describe.skipIf(executablePath === undefined)('GraphiQL in a browser', () => {
     await openTab(page, 'Follow');
     await setVariables(page, { transaction: transactionId });
     expect(await run(page, 'COMPLETED')).toContain('"terminal": true');
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
     expect(foreign).toEqual([]);
-    await page.close();
   });
 });
 
