@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settings } from '../src/config.ts';
+import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
+import { freshDatabase } from './setup/database.ts';
+import { connect, type Data } from './setup/gateway.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
+
+/** Runs a script of the project to its end. */
+function runScript(script: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+  return spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'silent', PORT: '0', ...environment },
+  });
+}
+
+describe('npm start', () => {
+  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+  beforeAll(async () => {
+    data = await temporaryDataDirectory();
+  });
+  afterAll(() => data.remove());
+
+  test('brings up a furnished sandbox, says where everything is, and keeps its data over a restart', async () => {
+    const accounts = `{ accounts(first: 100) { edges { node { id __typename currency { code } customer { customerType }
+      ... on InternalAccount { balance { amount } } ... on ExternalAccount { status } } } } }`;
+
+    const first = await startChildGateway({ DATA_DIR: data.path });
+    const before = await connect(first.url, '', sandbox).ask(accounts);
+    expect(first.output()).toContain('clientId sandbox, secret sandbox');
+    expect(first.output()).toMatch(/curl -s -u sandbox:sandbox http:\S+\/graphql/);
+    expect(await first.end('SIGINT')).toBe(0);
+
+    const nodes: Data[] = before.accounts.edges.map((edge: Data) => edge.node);
+    for (const customerType of ['INDIVIDUAL', 'BUSINESS']) {
+      const usd = nodes.find(
+        (node: Data) =>
+          node.__typename === 'InternalAccount' &&
+          node.currency.code === 'USD' &&
+          node.customer?.customerType === customerType,
+      );
+      expect(BigInt(usd.balance.amount)).toBeGreaterThanOrEqual(1_000_000n);
+    }
+    for (const code of ['USD', 'EUR', 'MXN']) {
+      expect(
+        nodes.some(
+          (node: Data) =>
+            node.__typename === 'ExternalAccount' && node.currency.code === code && node.status === 'ACTIVE',
+        ),
+      ).toBe(true);
+    }
+
+    const second = await startChildGateway({ DATA_DIR: data.path });
+    expect(await connect(second.url, '', sandbox).ask(accounts)).toEqual(before);
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+
+  test('the audit proves the furnished sandbox', () => {
+    const { status, stdout } = runScript('src/audit.ts', [], { DATA_DIR: data.path });
+    expect(stdout).toContain('The ledger is sound');
+    expect(status).toBe(0);
+  });
+});
+
+describe('a wrong setting stops the start and is named', () => {
+  test.each([
+    [{ PORT: 'eighty' }, 'PORT must be a whole number'],
+    [{ PORT: '70000' }, 'PORT must lie between 0 and 65535'],
+    [{ DATABASE_URL: 'mysql://somewhere' }, 'DATABASE_URL must be a Postgres address'],
+    [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
+    [{ SANDBOX_RATES: '{"USD/XXX": {"rate": "1"}}' }, 'SANDBOX_RATES'],
+    [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
+    [{ HOST: '0.0.0.0' }, 'not the loopback interface'],
+  ])('%o', async (environment, message) => {
+    const data = await temporaryDataDirectory();
+    const { status, stderr } = runScript('src/main.ts', [], { DATA_DIR: data.path, ...environment });
+    await data.remove();
+    expect(stderr).toContain(message);
+    expect(status).toBe(1);
+  });
+});
+
+describe('npm run platform', () => {
+  test('prints a token once that works on the database it was made in; the fixed sandbox token does not', async () => {
+    const database = await freshDatabase();
+    const { status, stdout } = runScript('src/platform.ts', ['create', 'acme', '--sandbox'], {
+      DATABASE_URL: database.url,
+    });
+    expect(status).toBe(0);
+    const authorization = /Authorization +(Basic \S+)/.exec(stdout)?.[1] ?? '';
+
+    const gateway = await startChildGateway({ DATABASE_URL: database.url });
+    const { viewer } = await connect(gateway.url, '', authorization).ask('{ viewer { kind environment permissions } }');
+    expect(viewer).toEqual({ kind: 'PLATFORM', environment: 'SANDBOX', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] });
+    expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+
+    const again = runScript('src/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
+    expect(again.stderr).toContain('exists already');
+    expect(again.status).toBe(1);
+    await database.drop();
+  });
+});
+
+test('the README has every setting, and no other', () => {
+  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+  const documented = [...readme.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1]);
+  expect(documented).toEqual(Object.keys(settings));
+});
