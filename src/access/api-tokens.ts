@@ -78,5 +78,7 @@ function basicCredentials(authorization: string | null | undefined): { clientId:
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
+  // No clientId has one, and Postgres would not take U+0000 in a search for it.
+  if (/\p{Cc}/u.test(decoded)) return undefined;
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Prisma } from '../database/generated/client/client.ts';
+import { isPlainText } from '../payments/checks.ts';
 import { firstIdAt, lastIdAt, uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import { AccountKind, CustomerType, QuoteStatus, TransactionStatus, TransactionType } from './enums.ts';
@@ -73,9 +74,9 @@ export function whereQuotes(platformId: string, filter: Given<ShapeOf<typeof Quo
       byId(filter.receivingAccountId, ['InternalAccount', 'ExternalAccount'], (destinationAccountId) => ({
         destinationAccountId,
       })),
+      byText(filter.sendingUmaAddress, (address) => ({ customer: { umaAddress: address.toLowerCase() } })),
+      byText(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
     ],
-    ...(filter.sendingUmaAddress != null && { customer: { umaAddress: filter.sendingUmaAddress.toLowerCase() } }),
-    ...(filter.receivingUmaAddress != null && { destinationUmaAddress: filter.receivingUmaAddress.toLowerCase() }),
     ...(filter.status && { status: { in: filter.status } }),
     ...created(filter.createdAfter, filter.createdBefore),
   };
@@ -105,11 +106,11 @@ export function whereTransactions(
           OR: [{ destinationUmaAddress: address }, { type: 'INCOMING', customer: { umaAddress: address } }],
         }),
       ),
+      byText(filter.platformCustomerId, (platformCustomerId) => ({ customer: { platformCustomerId } })),
+      byText(filter.reference, (reference) => ({ reference })),
     ],
-    ...(filter.platformCustomerId != null && { customer: { platformCustomerId: filter.platformCustomerId } }),
     ...(filter.status && { status: { in: filter.status } }),
     ...(filter.type && { type: filter.type }),
-    ...(filter.reference != null && { reference: filter.reference }),
     ...created(filter.startDate, filter.endDate),
   };
 }
@@ -121,10 +122,12 @@ export function whereCustomers(
 ): Prisma.CustomerWhereInput {
   return {
     platformId,
+    AND: [
+      byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
+      byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
+    ],
     ...(!filter?.isIncludingDeleted && { isDeleted: false }),
-    ...(filter?.platformCustomerId != null && { platformCustomerId: filter.platformCustomerId }),
     ...(filter?.customerType && { customerType: filter.customerType }),
-    ...(filter?.umaAddress != null && { umaAddress: filter.umaAddress.toLowerCase() }),
     ...created(filter?.createdAfter, filter?.createdBefore),
     ...((filter?.updatedAfter || filter?.updatedBefore) && {
       updatedAt: {
@@ -145,10 +148,10 @@ export function whereAccounts(
     platformId,
     AND: [
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
+      byText(filter.currency, (currency) => ({ currency })),
       filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },
     ],
     ...(filter.kind && { kind: filter.kind }),
-    ...(filter.currency != null && { currency: filter.currency }),
   };
 }
 
@@ -170,11 +173,17 @@ function byId<Where>(
   return uuid === undefined ? matchesNothing : where(uuid);
 }
 
+/** Text that cannot be stored is nowhere to be found. */
+function byText<Where>(text: Given<string>, where: (text: string) => Where): Where | typeof matchesNothing | object {
+  if (text === null || text === undefined) return {};
+  return isPlainText(text) ? where(text) : matchesNothing;
+}
+
 function byIdentifier<A, B>(
   identifier: Given<string>,
   byAccount: (uuid: string) => A,
   byUma: (address: string) => B,
 ): A | B | object {
-  if (identifier?.startsWith('$')) return byUma(identifier.toLowerCase());
+  if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
   return byId(identifier, ['InternalAccount', 'ExternalAccount'], byAccount);
 }

@@ -22,8 +22,6 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   };
   /** Which refusals can come; the general ones (input, key, permission, load) always can. */
   readonly refusals?: readonly MemberName[];
-  /** Where this input keeps a field that the domain names otherwise. */
-  readonly paths?: Readonly<Record<string, string>>;
   readonly resolve: (
     input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
     context: Context,
@@ -98,7 +96,9 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
           }
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
-          if (error instanceof Refusal) return asUserError(error, options.paths);
+          if (error instanceof Refusal) {
+            return asUserError(error, info.parentType.getFields()[info.fieldName]?.args[0]?.type, args.input);
+          }
           throw error;
         }
       }) as never,

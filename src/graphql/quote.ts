@@ -232,12 +232,6 @@ mutation('createQuote', {
   }),
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  paths: {
-    'source.accountId': 'source.account.accountId',
-    'source.customerId': 'source.realtimeFunding.customerId',
-    'source.currency': 'source.realtimeFunding.currency',
-    'destination.accountId': 'destination.account.accountId',
-  },
   resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }

@@ -1,4 +1,5 @@
 import { isOperation } from '../access/operations.ts';
+import { isIdempotencyKey } from '../payments/command.ts';
 import { accountPublicId, publicId } from '../payments/ids.ts';
 import { type Receipt, readReceipt } from '../payments/receipts.ts';
 import { builder } from './builder.ts';
@@ -41,7 +42,7 @@ builder.queryField('mutationReceipt', (t) =>
     },
     resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) => {
       if (!isOperation(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
-      return readReceipt(payments, viewer, operation, idempotencyKey);
+      return isIdempotencyKey(idempotencyKey) ? readReceipt(payments, viewer, operation, idempotencyKey) : undefined;
     },
   }),
 );

@@ -1,3 +1,4 @@
+import { type GraphQLInputType, getNullableType, isInputObjectType, isInputType, isListType } from 'graphql';
 import { Refusal, type RefusalCode } from '../payments/refusal.ts';
 import { builder } from './builder.ts';
 
@@ -69,10 +70,32 @@ export const memberTypes = Object.fromEntries(
   ]),
 ) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
 
-/** The union member for a refusal. `paths` tells where this door's input keeps a field that the domain names otherwise. */
-export function asUserError(refusal: Refusal, paths: Readonly<Record<string, string>> = {}): UserError {
+/** The union member for a refusal of this input. */
+export function asUserError(refusal: Refusal, inputType: GraphQLInputType | undefined, input: unknown): UserError {
   const { field } = refusal.details;
-  return { refusal, path: field === undefined ? null : ['input', ...(paths[field] ?? field).split('.')] };
+  return { refusal, path: field === undefined ? null : ['input', ...inputPath(inputType, input, field.split('.'))] };
+}
+
+/**
+ * Where the input has a field of the domain. The domain knows a choice by what was chosen; in the input the choice is a
+ * @oneOf object, whose one field lies between.
+ */
+function inputPath(type: GraphQLInputType | undefined, value: unknown, names: readonly string[]): string[] {
+  const [name, ...below] = names;
+  if (name === undefined) return [];
+  const here = getNullableType(type);
+  if (isListType(here)) {
+    return [name, ...inputPath(isInputType(here.ofType) ? here.ofType : undefined, fieldOf(value, name), below)];
+  }
+  if (!isInputObjectType(here)) return [...names];
+  const fields = here.getFields();
+  const [chosen] = here.isOneOf && !fields[name] ? Object.keys(value ?? {}) : [];
+  if (chosen !== undefined) return [chosen, ...inputPath(fields[chosen]?.type, fieldOf(value, chosen), names)];
+  return [name, ...inputPath(fields[name]?.type, fieldOf(value, name), below)];
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return Object.entries(value ?? {}).find(([key]) => key === name)?.[1];
 }
 
 export function isUserError(value: object): value is UserError {

@@ -28,7 +28,7 @@ function parseDateTime(value: unknown): Date {
     typeof value === 'string' && form.test(value) && isRealDate(value.slice(0, 10))
       ? new Date(value.toUpperCase())
       : undefined;
-  if (!date || Number.isNaN(date.getTime()))
+  if (!date || !(date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999))
     throw malformed('a DateTime is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
   return date;
 }
@@ -40,9 +40,10 @@ function parseDate(value: unknown): string {
   return value;
 }
 
+/** There is no year 0 in the calendar, nor in Postgres. */
 function isRealDate(day: string): boolean {
   const date = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+  return !Number.isNaN(date.getTime()) && date.getUTCFullYear() >= 1 && date.toISOString().startsWith(day);
 }
 
 function parseDecimal(value: unknown): string {

@@ -83,8 +83,9 @@ function presentError(error: unknown, log: Logger): Error {
       extensions: { code: original.code, ...(field && { field }), ...details },
     });
   }
+  // The outer one says where: at which variable, at which field.
+  if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) return error;
   if (original instanceof GraphQLError) return original;
-  if (error instanceof GraphQLError && !original) return error;
   log.error({ err: original ?? error }, 'a resolver failed');
   return new GraphQLError('Something went wrong here. It has been logged.', {
     ...at,

@@ -28,8 +28,8 @@ export interface AccountType {
 
 const text = (description: string): AccountField => ({
   description,
-  pattern: /^.{1,140}$/s,
-  form: '1 to 140 characters',
+  pattern: /^[^\p{Cc}\p{Cs}]{1,140}$/u,
+  form: '1 to 140 characters, without control characters',
 });
 const optionalText = (description: string): AccountField => ({ ...text(description), optional: true });
 const digits = (description: string, count: number): AccountField => ({
@@ -107,7 +107,7 @@ export const accountTypes = {
     fields: {
       pixKey: {
         ...text('The key, in the form of its type.'),
-        pattern: /^\S{1,140}$/,
+        pattern: /^[^\s\p{Cc}\p{Cs}]{1,140}$/u,
         form: '1 to 140 characters without spaces',
       },
       pixKeyType: {

@@ -17,12 +17,19 @@ export function checkAmount(amount: bigint, field: string): void {
   }
 }
 
-/** Refuses text that is longer than `most` characters or has control characters. */
+/** Refuses text that is longer than `most` characters, or has control characters or half a surrogate pair. */
 export function checkText(text: string | null | undefined, field: string, most = 500): void {
   if (text === null || text === undefined) return;
   if (text.length > most)
     throw new Refusal('INVALID_INPUT', `${field} must have at most ${most} characters`, { field });
-  if (/\p{Cc}/u.test(text)) throw new Refusal('INVALID_INPUT', `${field} must not have control characters`, { field });
+  if (!isPlainText(text)) {
+    throw new Refusal('INVALID_INPUT', `${field} must not have control characters or halves of characters`, { field });
+  }
+}
+
+/** Whether text can be stored: Postgres keeps neither U+0000 nor half a surrogate pair, and nobody reads the other control characters. */
+export function isPlainText(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 /** Refuses text that is missing, blank or too long. */

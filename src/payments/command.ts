@@ -51,7 +51,10 @@ export interface Command<Type extends ResultType> {
   readonly fields?: Partial<Record<PlanRefusal['code'], string>>;
 }
 
-const keyForm = /^[\x21-\x7e]{1,255}$/;
+/** Whether a string has the form of an idempotency key: no other is ever stored. */
+export function isIdempotencyKey(key: string): boolean {
+  return /^[\x21-\x7e]{1,255}$/.test(key);
+}
 
 /** Runs a command once per idempotency key: the first outcome is every outcome. */
 export async function run<Type extends ResultType>(
@@ -88,7 +91,7 @@ export async function run<Type extends ResultType>(
 function claimOf(command: Command<ResultType>): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
-  if (!keyForm.test(key)) {
+  if (!isIdempotencyKey(key)) {
     throw new Refusal('INVALID_INPUT', 'idempotencyKey must be 1 to 255 printable ASCII characters without spaces', {
       field: 'idempotencyKey',
     });

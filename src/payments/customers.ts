@@ -148,6 +148,8 @@ function checkOwner(owner: BeneficialOwner, field: string): void {
   checkCountry(owner.nationality, `${field}.nationality`);
   checkAddress(owner.address, `${field}.address`);
   checkText(owner.title, `${field}.title`, 100);
+  checkText(owner.taxId, `${field}.taxId`, 100);
+  checkText(owner.emailAddress, `${field}.emailAddress`, 320);
   if (owner.phoneNumber && !/^\+[1-9]\d{1,14}$/.test(owner.phoneNumber)) {
     throw new Refusal('INVALID_INPUT', 'phoneNumber must be in E.164 form, such as +14155550123', {
       field: `${field}.phoneNumber`,

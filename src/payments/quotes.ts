@@ -95,7 +95,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   const parties = await readParties(payments.database.pool, tenant.platformId, {
     source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, 'source.accountId') : undefined,
     customer: source.kind === 'REALTIME_FUNDING' ? customerUuid(source.customerId, 'source.customerId') : undefined,
-    currency: source.kind === 'REALTIME_FUNDING' ? source.currency : undefined,
+    currency: source.kind === 'REALTIME_FUNDING' ? currencyOf(source.currency)?.code : undefined,
     destination: accountUuid(destination.accountId, 'destination.accountId'),
     ids: 3,
   });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 let scene: Scene;
@@ -8,7 +8,7 @@ let scene: Scene;
 let foreign: Scene;
 let platformUsd: string;
 beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 1 });
   scene = await makeScene(t.platform, 10_000n);
   foreign = await makeScene(await t.newPlatform('foreign'), 10_000n);
   const { accounts } = await t.platform.ask(
@@ -18,22 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const unknown = '00000000-0000-7000-8000-000000000000';
-
 /** Runs a mutation with an input and answers its result. */
-async function run(platform: TestPlatform, mutation: string, input: object): Promise<Data> {
+async function run(mutation: string, input: object, success = ''): Promise<Data> {
   const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`;
-  const data = await platform.ask(
+  const data = await t.platform.ask(
     `mutation ($input: ${type}Input!) { ${mutation}(input: $input) {
-      __typename ... on ${type}Success { replayed } ... on UserError { code message path } } }`,
+      __typename ${success} ... on UserError { code message path } } }`,
     { input },
   );
   return data[mutation];
 }
 
 /** How many rows each table has, and the versions of those that change: what a refusal must leave as it was. */
-async function everything(gateway: TestGateway): Promise<object> {
-  const { rows } = await gateway.gateway.payments.database.pool.query(
+async function everything(): Promise<object> {
+  const { rows } = await t.gateway.payments.database.pool.query(
     `select (select count(*) from customer) as customers, (select count(*) from idempotency_record) as receipts,
        (select count(*) from account) as accounts, (select sum(version) from account) as account_versions,
        (select count(*) from quote) as quotes, (select sum(version) from quote) as quote_versions,
@@ -45,327 +43,225 @@ async function everything(gateway: TestGateway): Promise<object> {
   return rows[0];
 }
 
-const transfer = (changes: object = {}) => ({
-  sourceAccountId: scene.usd,
-  destinationAccountId: scene.outsideUsd,
-  amount: 100,
-  ...changes,
-});
-const pull = (changes: object = {}) => ({
-  sourceAccountId: scene.outsideUsd,
-  destinationAccountId: scene.usd,
-  ...changes,
-});
-const quote = (changes: object = {}) => ({
-  source: { account: { accountId: scene.usd } },
-  destination: { account: { accountId: scene.outsideEur } },
-  lockedCurrencySide: 'SENDING',
-  lockedCurrencyAmount: 1_000,
-  ...changes,
-});
+/** Inputs that would be carried out; each case spoils one. */
+const sound = {
+  transferOut: () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 }),
+  transferIn: () => ({ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd }),
+  createQuote: () => ({
+    ...from(scene.usd),
+    ...to(scene.outsideEur),
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+  }),
+  executeQuote: () => ({ quoteId: `Quote:${unknown}` }),
+  sandboxSend: () => ({ quoteId: `Quote:${unknown}`, currencyCode: 'USD' }),
+  sandboxFundAccount: () => ({ accountId: scene.usd, amount: 100 }),
+  createCustomer: () => ({ platformCustomerId: 'spoilt', details: { individual: { fullName: 'Grace Hopper' } } }),
+  createExternalAccount: () => ({
+    customerId: scene.customerId,
+    currency: 'USD',
+    accountInfo: { usAccount: us },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+  }),
+};
+type Mutation = keyof typeof sound;
+
+const unknown = '00000000-0000-7000-8000-000000000000';
+const us = { accountNumber: '7700000', routingNumber: '021000021', accountCategory: 'CHECKING' };
 const from = (accountId: string) => ({ source: { account: { accountId } } });
 const to = (accountId: string) => ({ destination: { account: { accountId } } });
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
-const sourcePath = ['source', 'account', 'accountId'];
-const destinationPath = ['destination', 'account', 'accountId'];
+const funding = (changes: object) => ({
+  source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC', ...changes } },
+});
+const owner = (changes: object) => ({
+  details: {
+    business: {
+      legalName: 'Analytical Engines',
+      beneficialOwners: [{ fullName: 'Ada Lovelace', individualType: 'DIRECTOR', ...changes }],
+    },
+  },
+});
 
-type Case = readonly [what: string, mutation: string, input: () => object, code: string, path: readonly string[]];
+/** What is wrong, in which mutation, by which changes to its sound input; the refusal's code, and its path. */
+type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
-const over = '9000000000000001';
-const amounts: Case[] = [
-  ['0', 'INVALID_AMOUNT'],
-  ['-1', 'INVALID_AMOUNT'],
-  [over, 'AMOUNT_OUT_OF_RANGE'],
-  ['9223372036854775807', 'AMOUNT_OUT_OF_RANGE'],
-].flatMap(([amount, code = '']): Case[] => [
-  [`amount ${amount}`, 'transferOut', () => transfer({ amount }), code, ['amount']],
-  [`amount ${amount}`, 'transferIn', () => pull({ amount }), code, ['amount']],
-  [`amount ${amount}`, 'sandboxFundAccount', () => ({ accountId: scene.usd, amount }), code, ['amount']],
-  ...['SENDING', 'RECEIVING'].map(
-    (lockedCurrencySide): Case => [
-      `${lockedCurrencySide} amount ${amount}`,
-      'createQuote',
-      () => quote({ lockedCurrencySide, lockedCurrencyAmount: amount }),
-      code,
-      ['lockedCurrencyAmount'],
-    ],
+const amounts = (
+  [
+    ['0', 'INVALID_AMOUNT'],
+    ['-1', 'INVALID_AMOUNT'],
+    ['9000000000000001', 'AMOUNT_OUT_OF_RANGE'],
+    ['9223372036854775807', 'AMOUNT_OUT_OF_RANGE'],
+  ] as const
+).flatMap(([amount, code]): Case[] => [
+  ...(['transferOut', 'transferIn', 'sandboxFundAccount'] as const).map(
+    (mutation): Case => [`amount ${amount}`, mutation, () => ({ amount }), code, 'amount'],
   ),
+  ...['SENDING', 'RECEIVING'].map((lockedCurrencySide): Case => {
+    const changes = { lockedCurrencySide, lockedCurrencyAmount: amount };
+    return [`${lockedCurrencySide} ${amount}`, 'createQuote', () => changes, code, 'lockedCurrencyAmount'];
+  }),
 ]);
 
-const ids: Case[] = (
+const accounts = {
+  InternalAccount: { own: () => scene.usd, foreign: () => foreign.usd },
+  ExternalAccount: { own: () => scene.outsideUsd, foreign: () => foreign.outsideUsd },
+};
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+
+const ids = (
   [
-    ['unknown', (type: string) => `${type}:${unknown}`],
-    ['foreign', (type: string) => (type === 'InternalAccount' ? foreign.usd : foreign.outsideUsd)],
+    ['unknown', (type) => `${type}:${unknown}`],
+    ['foreign', (type) => accounts[type].foreign()],
     ['malformed', () => 'nonsense'],
     ['empty', () => ''],
-    ['without its type', (type: string) => uuidOf(type === 'InternalAccount' ? scene.usd : scene.outsideUsd)],
-    [
-      'with another type',
-      (type: string) => `Quote:${uuidOf(type === 'InternalAccount' ? scene.usd : scene.outsideUsd)}`,
-    ],
-    ['in capitals', (type: string) => (type === 'InternalAccount' ? scene.usd : scene.outsideUsd).toUpperCase()],
-    ['with a control character', (type: string) => `${type}:\u0000`],
-  ] as const
+    ['bare', (type) => uuidOf(accounts[type].own())],
+    ['of another type', (type) => `Quote:${uuidOf(accounts[type].own())}`],
+    ['capital', (type) => accounts[type].own().toUpperCase()],
+    ['unprintable', (type) => `${type}:\u0000`],
+  ] as readonly [string, (type: keyof typeof accounts) => string][]
 ).flatMap(([what, id]): Case[] => {
   const code = 'ACCOUNT_NOT_FOUND';
-  const inside = () => id('InternalAccount');
-  const outside = () => id('ExternalAccount');
+  const [inside, outside] = [() => id('InternalAccount'), () => id('ExternalAccount')];
+  const [source, destination] = ['sourceAccountId', 'destinationAccountId'];
   return [
-    [`source ${what}`, 'transferOut', () => transfer({ sourceAccountId: inside() }), code, ['sourceAccountId']],
-    [
-      `destination ${what}`,
-      'transferOut',
-      () => transfer({ destinationAccountId: outside() }),
-      code,
-      ['destinationAccountId'],
-    ],
-    [`source ${what}`, 'transferIn', () => pull({ sourceAccountId: outside() }), code, ['sourceAccountId']],
-    [
-      `destination ${what}`,
-      'transferIn',
-      () => pull({ destinationAccountId: inside() }),
-      code,
-      ['destinationAccountId'],
-    ],
-    [`source ${what}`, 'createQuote', () => quote(from(inside())), code, sourcePath],
-    [`destination ${what}`, 'createQuote', () => quote(to(outside())), code, destinationPath],
-    [`account ${what}`, 'sandboxFundAccount', () => ({ accountId: inside(), amount: 1 }), code, ['accountId']],
-    [`quote ${what}`, 'executeQuote', () => ({ quoteId: outside() }), 'QUOTE_NOT_FOUND', ['quoteId']],
-    [
-      `quote ${what}`,
-      'sandboxSend',
-      () => ({ quoteId: outside(), currencyCode: 'USD' }),
-      'QUOTE_NOT_FOUND',
-      ['quoteId'],
-    ],
+    [`${what} source`, 'transferOut', () => ({ sourceAccountId: inside() }), code, source],
+    [`${what} destination`, 'transferOut', () => ({ destinationAccountId: outside() }), code, destination],
+    [`${what} source`, 'transferIn', () => ({ sourceAccountId: outside() }), code, source],
+    [`${what} destination`, 'transferIn', () => ({ destinationAccountId: inside() }), code, destination],
+    [`${what} source`, 'createQuote', () => from(inside()), code, 'source.account.accountId'],
+    [`${what} destination`, 'createQuote', () => to(outside()), code, 'destination.account.accountId'],
+    [`${what} account`, 'sandboxFundAccount', () => ({ accountId: inside() }), code, 'accountId'],
+    [`${what} quote`, 'executeQuote', () => ({ quoteId: outside() }), 'QUOTE_NOT_FOUND', 'quoteId'],
+    [`${what} quote`, 'sandboxSend', () => ({ quoteId: outside() }), 'QUOTE_NOT_FOUND', 'quoteId'],
   ];
 });
 
-const funded = (changes: object) =>
-  quote({ source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC', ...changes } } });
-const individual = (fullName: string) => ({ individual: { fullName } });
-const external = (changes: object) => ({
-  customerId: scene.customerId,
-  currency: 'USD',
-  accountInfo: { usAccount: { accountNumber: '7700000', routingNumber: '021000021', accountCategory: 'CHECKING' } },
-  beneficiary: individual('Grace Hopper'),
-  ...changes,
-});
-
+const [invalid, currency, poor] = ['INVALID_INPUT', 'INVALID_CURRENCY', 'INSUFFICIENT_BALANCE'];
+const locked = (lockedCurrencyAmount: number) => ({ lockedCurrencyAmount });
 const others: Case[] = [
   [
-    'another currency',
+    'other currency',
     'transferOut',
-    () => transfer({ destinationAccountId: scene.outsideEur }),
-    'INVALID_CURRENCY',
-    ['destinationAccountId'],
+    () => ({ destinationAccountId: scene.outsideEur }),
+    currency,
+    'destinationAccountId',
   ],
+  ['other currency', 'transferIn', () => ({ destinationAccountId: scene.eur }), currency, 'destinationAccountId'],
+  ['source outside', 'transferOut', () => ({ sourceAccountId: scene.outsideUsd }), invalid, 'sourceAccountId'],
+  ['destination here', 'transferOut', () => ({ destinationAccountId: platformUsd }), invalid, 'destinationAccountId'],
+  ['source here', 'transferIn', () => ({ sourceAccountId: platformUsd }), invalid, 'sourceAccountId'],
+  ['source outside', 'createQuote', () => from(scene.outsideUsd), invalid, 'source.account.accountId'],
+  ['source to itself', 'createQuote', () => to(scene.usd), 'SELF_PAYMENT', 'destination.account.accountId'],
+  ['odd currency', 'createQuote', () => funding({ currency: 'X\0' }), currency, 'source.realtimeFunding.currency'],
   [
-    'another currency',
-    'transferIn',
-    () => pull({ destinationAccountId: scene.eur }),
-    'INVALID_CURRENCY',
-    ['destinationAccountId'],
-  ],
-  [
-    'a source outside',
-    'transferOut',
-    () => transfer({ sourceAccountId: scene.outsideUsd }),
-    'INVALID_INPUT',
-    ['sourceAccountId'],
-  ],
-  [
-    'a destination here',
-    'transferOut',
-    () => transfer({ destinationAccountId: platformUsd }),
-    'INVALID_INPUT',
-    ['destinationAccountId'],
-  ],
-  ['a source here', 'transferIn', () => pull({ sourceAccountId: platformUsd }), 'INVALID_INPUT', ['sourceAccountId']],
-  ['a source outside', 'createQuote', () => quote(from(scene.outsideUsd)), 'INVALID_INPUT', sourcePath],
-  ['a source that is the destination', 'createQuote', () => quote(to(scene.usd)), 'SELF_PAYMENT', destinationPath],
-  [
-    'an unknown funding currency',
+    'foreign payer',
     'createQuote',
-    () => funded({ currency: 'XYZ' }),
-    'INVALID_CURRENCY',
-    ['source', 'realtimeFunding', 'currency'],
-  ],
-  [
-    'an unknown funding customer',
-    'createQuote',
-    () => funded({ customerId: foreign.customerId }),
+    () => funding({ customerId: foreign.customerId }),
     'USER_NOT_FOUND',
-    ['source', 'realtimeFunding', 'customerId'],
+    'source.realtimeFunding.customerId',
   ],
-  [
-    'a source without the money',
-    'transferOut',
-    () => transfer({ amount: 10_001 }),
-    'INSUFFICIENT_BALANCE',
-    ['sourceAccountId'],
-  ],
-  [
-    'a source without the money',
-    'createQuote',
-    () => quote({ immediatelyExecute: true, lockedCurrencyAmount: 10_001 }),
-    'INSUFFICIENT_BALANCE',
-    ['source'],
-  ],
-  [
-    'an amount that nothing is left of',
-    'createQuote',
-    () => quote({ lockedCurrencyAmount: 1 }),
-    'AMOUNT_OUT_OF_RANGE',
-    ['lockedCurrencyAmount'],
-  ],
-  ['a control character', 'transferOut', () => transfer({ description: 'a\u0007b' }), 'INVALID_INPUT', ['description']],
-  [
-    'half a surrogate pair',
-    'transferOut',
-    () => transfer({ description: 'a\ud800b' }),
-    'INVALID_INPUT',
-    ['description'],
-  ],
-  ['a control character', 'createQuote', () => quote({ description: 'a\u0000b' }), 'INVALID_INPUT', ['description']],
-  ['too long a memo', 'createQuote', () => quote({ description: 'x'.repeat(501) }), 'INVALID_INPUT', ['description']],
+  ['early funding', 'createQuote', () => ({ ...funding({}), immediatelyExecute: true }), invalid, 'immediatelyExecute'],
+  ['too little money', 'transferOut', () => ({ amount: 10_001 }), poor, 'sourceAccountId'],
+  ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source'],
+  ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount'],
+  ['half a character', 'transferOut', () => ({ description: 'a\ud800b' }), invalid, 'description'],
+  ['a control character', 'transferIn', () => ({ description: 'a\u0007b' }), invalid, 'description'],
+  ['a control character', 'createQuote', () => ({ description: 'a\0b' }), invalid, 'description'],
+  ['a long memo', 'createQuote', () => ({ description: 'x'.repeat(501) }), invalid, 'description'],
+  ['a control character', 'createCustomer', () => ({ platformCustomerId: 'a\nb' }), invalid, 'platformCustomerId'],
+  ['half a character', 'createCustomer', () => ({ platformCustomerId: 'a\udc00' }), invalid, 'platformCustomerId'],
+  ['a blank id', 'createCustomer', () => ({ platformCustomerId: ' ' }), invalid, 'platformCustomerId'],
   [
     'a control character',
     'createCustomer',
-    () => ({ platformCustomerId: 'a\nb', details: individual('Grace') }),
-    'INVALID_INPUT',
-    ['platformCustomerId'],
+    () => ({ details: { individual: { fullName: 'Grace\0' } } }),
+    invalid,
+    'details.individual.fullName',
   ],
-  [
-    'half a surrogate pair',
-    'createCustomer',
-    () => ({ platformCustomerId: 'a\udc00', details: individual('Grace') }),
-    'INVALID_INPUT',
-    ['platformCustomerId'],
-  ],
-  [
-    'a control character',
-    'createCustomer',
-    () => ({ platformCustomerId: 'ab', details: individual('Grace\u0000') }),
-    'INVALID_INPUT',
-    ['details', 'individual', 'fullName'],
-  ],
-  [
-    'a control character',
-    'createCustomer',
-    () => ({ platformCustomerId: 'ab', umaAddress: '$a\u0000@b.c', details: individual('Grace') }),
-    'INVALID_UMA_ADDRESS',
-    ['umaAddress'],
-  ],
-  [
-    'a blank id',
-    'createCustomer',
-    () => ({ platformCustomerId: ' ', details: individual('Grace') }),
-    'INVALID_INPUT',
-    ['platformCustomerId'],
-  ],
-  [
-    'a control character',
-    'createExternalAccount',
-    () => external({ platformAccountId: '\u007f' }),
-    'INVALID_INPUT',
-    ['platformAccountId'],
-  ],
-  [
-    'an unknown currency',
-    'createExternalAccount',
-    () => external({ currency: 'XYZ\u0000' }),
-    'INVALID_CURRENCY',
-    ['currency'],
-  ],
-  [
-    'a currency that does not match',
-    'createExternalAccount',
-    () => external({ currency: 'EUR' }),
-    'INVALID_CURRENCY',
-    ['currency'],
-  ],
-  [
-    'a foreign customer',
-    'createExternalAccount',
-    () => external({ customerId: foreign.customerId }),
-    'USER_NOT_FOUND',
-    ['customerId'],
-  ],
-  [
-    'a malformed customer',
-    'createExternalAccount',
-    () => external({ customerId: 'Customer:1' }),
-    'USER_NOT_FOUND',
-    ['customerId'],
-  ],
-  ['no owner', 'createExternalAccount', () => external({ beneficiary: null }), 'INVALID_INPUT', ['beneficiary']],
-  [
-    'an account outside',
-    'sandboxFundAccount',
-    () => ({ accountId: scene.outsideUsd, amount: 1 }),
-    'INVALID_INPUT',
-    ['accountId'],
-  ],
-  ...['', ' ', 'with space', 'a\u0000', 'é', 'x'.repeat(256)].flatMap((idempotencyKey): Case[] => [
-    [
-      `the key ${JSON.stringify(idempotencyKey).slice(0, 20)}`,
-      'transferOut',
-      () => transfer({ idempotencyKey }),
-      'INVALID_INPUT',
-      ['idempotencyKey'],
+  ...['emailAddress', 'taxId', 'title', 'fullName'].map(
+    (field): Case => [
+      `a control character in ${field}`,
+      'createCustomer',
+      () => owner({ [field]: 'a\0' }),
+      invalid,
+      `details.business.beneficialOwners.0.${field}`,
     ],
-    [
-      `the key ${JSON.stringify(idempotencyKey).slice(0, 20)}`,
-      'executeQuote',
-      () => ({ quoteId: `Quote:${unknown}`, idempotencyKey }),
-      'INVALID_INPUT',
-      ['idempotencyKey'],
-    ],
-  ]),
+  ),
+  ['a bad address', 'createCustomer', () => ({ umaAddress: '$a\0@b.c' }), 'INVALID_UMA_ADDRESS', 'umaAddress'],
+  ['a control character', 'createExternalAccount', () => ({ platformAccountId: '\x7f' }), invalid, 'platformAccountId'],
+  [
+    'a control character',
+    'createExternalAccount',
+    () => ({ accountInfo: { usAccount: { ...us, bankName: 'a\0' } } }),
+    'INVALID_BANK_ACCOUNT',
+    'accountInfo.usAccount.bankName',
+  ],
+  [
+    'a control character',
+    'createExternalAccount',
+    () => ({ beneficiary: { business: { legalName: 'a\0' } } }),
+    invalid,
+    'beneficiary.business.legalName',
+  ],
+  ['odd currency', 'createExternalAccount', () => ({ currency: 'X\0' }), currency, 'currency'],
+  ['wrong currency', 'createExternalAccount', () => ({ currency: 'EUR' }), currency, 'currency'],
+  ['no owner', 'createExternalAccount', () => ({ beneficiary: null }), invalid, 'beneficiary'],
+  ['funding outside', 'sandboxFundAccount', () => ({ accountId: scene.outsideUsd }), invalid, 'accountId'],
+  ...['', ' ', 'with space', 'a\0', 'é', 'x'.repeat(256)].flatMap((idempotencyKey) =>
+    (['transferOut', 'createQuote', 'executeQuote', 'createCustomer'] as const).map(
+      (mutation): Case => ['a bad key', mutation, () => ({ idempotencyKey }), invalid, 'idempotencyKey'],
+    ),
+  ),
 ];
 
-describe('a mutation refuses with code, path and reason, and changes nothing', () => {
-  let before: object;
-  beforeEach(async () => {
-    before = await everything(t);
-  });
-
-  test.each([...amounts, ...ids, ...others])('%s in %s', async (_what, mutation, input, code, path) => {
-    const result = await run(t.platform, mutation, input());
-    expect(result).toEqual({
+test.each([...amounts, ...ids, ...others])(
+  '%s in %s is refused with code, path and reason, and changes nothing',
+  async (_what, mutation, changes, code, path) => {
+    const before = await everything();
+    expect(await run(mutation, { ...sound[mutation](), ...changes() })).toEqual({
       __typename: expect.stringMatching(/Error$/),
       code,
-      message: expect.stringMatching(/\w{2,} \w{2,}/),
-      path: ['input', ...path],
+      message: expect.stringMatching(/\w+ \w+/),
+      path: ['input', ...path.split('.')],
     });
-    expect(await everything(t)).toEqual(before);
+    expect(await everything()).toEqual(before);
+  },
+);
+
+describe('a quote', () => {
+  const pending = async () => {
+    const success = '... on CreateQuoteSuccess { quote { id transaction { id } } }';
+    return (await run('createQuote', sound.createQuote(), success)).quote;
+  };
+
+  test('that was executed is not executed again', async () => {
+    const { id } = await pending();
+    expect(await run('executeQuote', { quoteId: id })).toEqual({ __typename: 'ExecuteQuoteSuccess' });
+    const before = await everything();
+    expect(await run('executeQuote', { quoteId: id })).toEqual({
+      __typename: 'ConflictError',
+      code: 'CONFLICT',
+      message: 'this is not possible any more: it is PROCESSING',
+      path: ['input', 'quoteId'],
+    });
+    expect(await everything()).toEqual(before);
   });
 
-  test.each([
-    ['1.5', 'a fraction'],
-    ['"1.5"', 'a fraction'],
-    ['1e3', 'an exponent'],
-    ['"01"', 'a leading zero'],
-    ['"abc"', 'letters'],
-    ['true', 'a boolean'],
-    ['[1]', 'a list'],
-    ['"9223372036854775808"', 'more than 64 bits'],
-    ['null', 'nothing'],
-  ])('an amount of %s is no amount, as a variable or in the document', async (amount) => {
-    const select = '{ ... on UserError { code } }';
-    const input = `sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}"`;
-    const [asVariable, inDocument] = [
-      await t.platform.send(
-        `mutation ($amount: BigInt!) { transferOut(input: { ${input}, amount: $amount }) ${select} }`,
-        { amount: JSON.parse(amount) },
-      ),
-      await t.platform.send(`mutation { transferOut(input: { ${input}, amount: ${amount} }) ${select} }`),
-    ];
-    // 1e3 is the integer 1000 once JSON is read: only the document can tell.
-    if (amount !== '1e3') expect(asVariable.errors?.[0]?.message).toMatch(/\$amount/);
-    expect(inDocument.errors?.[0]?.message).toMatch(/BigInt/);
-    for (const { data } of [...(amount === '1e3' ? [] : [asVariable]), inDocument]) expect(data).toBeUndefined();
-    if (amount !== '1e3') expect(await everything(t)).toEqual(before);
+  test('that expired is not executed', async () => {
+    const quote = await pending();
+    const watching = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+    const seen: string[] = [];
+    for await (const { data } of t.platform.watch(watching, { id: quote.transaction.id })) {
+      seen.push(data.transactionUpdates.status);
+    }
+    expect(seen).toEqual(['PENDING', 'EXPIRED']);
+    const before = await everything();
+    expect(await run('executeQuote', { quoteId: quote.id })).toEqual({
+      __typename: 'QuoteExpiredError',
+      code: 'QUOTE_EXPIRED',
+      message: expect.stringMatching(/^the quote expired at 2/),
+      path: ['input', 'quoteId'],
+    });
+    expect(await everything()).toEqual(before);
   });
 });
