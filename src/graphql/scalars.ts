@@ -3,8 +3,8 @@ import { builder } from './builder.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
-function malformed(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'INVALID_INPUT' } });
+function malformed(message: string, node?: ValueNode): GraphQLError {
+  return new GraphQLError(message, { nodes: node, extensions: { code: 'INVALID_INPUT' } });
 }
 
 /** The type is checked before the form: a pattern alone would let a list of one through as its only item. */
@@ -54,8 +54,11 @@ function parseDecimal(value: unknown): string {
 /** Literals are read as their text: an integer of any length stays exact, a float is refused like any other text. */
 function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
   return (node: ValueNode): T => {
-    if ('value' in node && kinds.includes(node.kind)) return parse(String(node.value));
-    return parse(undefined);
+    try {
+      return parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
+    } catch (error) {
+      throw error instanceof GraphQLError ? malformed(error.message, node) : error;
+    }
   };
 }
 

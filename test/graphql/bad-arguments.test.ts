@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 0n);
+});
+afterAll(() => t.stop());
+
+const lists = ['quotes', 'transactions', 'customers', 'accounts'];
+const page = '{ edges { node { id } } pageInfo { hasNextPage } }';
+
+async function aCursor(list: string): Promise<string> {
+  const data = await t.platform.ask(`{ ${list}(first: 1) { edges { cursor } } }`);
+  return data[list].edges[0].cursor;
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64url');
+const uuid = '00000000-0000-7000-8000-000000000000';
+
+/** An error outside a mutation: a code to act on, the argument to blame, where it happened. */
+function expectInvalid({ data, errors }: Answer, field: string, path: (string | number)[]): void {
+  expect(errors).toEqual([
+    {
+      message: expect.stringMatching(/\w+ \w+/),
+      path,
+      locations: expect.anything(),
+      extensions: { code: 'INVALID_INPUT', field },
+    },
+  ]);
+  expect(data ?? null).toBeNull();
+}
+
+describe.each(lists)('the list %s', (list) => {
+  test.each([
+    ['first: 0', 'first'],
+    ['first: -1', 'first'],
+    ['first: 101', 'first'],
+    ['last: 0', 'last'],
+    ['last: -5', 'last'],
+    ['last: 101', 'last'],
+    ['first: 2, last: 2', 'last'],
+    ['after: ""', 'after'],
+    ['after: "nonsense"', 'after'],
+    ['before: "nonsense"', 'before'],
+    ['after: "\\u0000"', 'after'],
+    [`after: "${base64(`Quote:000000000000:${uuid}`)}"`, 'after'],
+    [`last: 1, before: "${base64(`Account:000000000000:${uuid}`)}"`, 'before'],
+  ])('refuses %s', async (args, field) => {
+    expectInvalid(await t.platform.send(`{ ${list}(${args}) ${page} }`), field, [list]);
+  });
+
+  test('refuses a cursor of another list, of another platform, and cursors that contradict', async () => {
+    const otherList = list === 'customers' ? 'accounts' : 'customers';
+    const other = await aCursor(otherList);
+    expectInvalid(await t.platform.send(`{ ${list}(after: "${other}") ${page} }`), 'after', [list]);
+
+    const stranger = await t.newPlatform(`stranger-${list}`);
+    const mine = otherList === 'customers' ? other : await aCursor('customers');
+    expectInvalid(await stranger.send(`{ customers(after: "${mine}") ${page} }`), 'after', ['customers']);
+    const both = `after: "${mine}", before: "${mine}"`;
+    expectInvalid(await t.platform.send(`{ customers(${both}) ${page} }`), 'before', ['customers']);
+    expectInvalid(await t.platform.send(`{ customers(first: 1, before: "${mine}") ${page} }`), 'before', ['customers']);
+    expectInvalid(await t.platform.send(`{ customers(last: 1, after: "${mine}") ${page} }`), 'after', ['customers']);
+  });
+
+  test('refuses the same below a customer', async () => {
+    if (list === 'customers') return;
+    for (const [args, field] of [
+      ['first: 0', 'first'],
+      ['last: 101', 'last'],
+      ['after: "nonsense"', 'after'],
+    ] as const) {
+      const answer = await t.platform.send(`query ($id: ID!) { customer(id: $id) { ${list}(${args}) ${page} } }`, {
+        id: scene.customerId,
+      });
+      expect(answer.data).toEqual({ customer: null });
+      expectInvalid({ ...answer, data: null }, field, ['customer', list]);
+    }
+  });
+});
+
+test.each([
+  ['quotes', 'customerId'],
+  ['quotes', 'sendingAccountId'],
+  ['quotes', 'receivingAccountId'],
+  ['quotes', 'sendingUmaAddress'],
+  ['quotes', 'receivingUmaAddress'],
+  ['transactions', 'customerId'],
+  ['transactions', 'platformCustomerId'],
+  ['transactions', 'senderAccountIdentifier'],
+  ['transactions', 'receiverAccountIdentifier'],
+  ['transactions', 'reference'],
+  ['customers', 'platformCustomerId'],
+  ['customers', 'umaAddress'],
+  ['accounts', 'customerId'],
+  ['accounts', 'currency'],
+])('%s filtered by a %s that cannot be finds nothing, without an error', async (list, field) => {
+  for (const value of ['\0', '$\0', '\ud800', '', 'Customer:', `Customer:${uuid}`, `InternalAccount:${uuid}`]) {
+    const type = field.endsWith('Id') && field !== 'platformCustomerId' ? 'ID' : 'String';
+    const query = `query ($value: ${type}) { ${list}(filter: { ${field}: $value }) { totalCount edges { node { id } } } }`;
+    expect(await t.platform.ask(query, { value })).toEqual({ [list]: { totalCount: 0, edges: [] } });
+  }
+});
+
+describe('an amount', () => {
+  const transfer = (amount: string) =>
+    `transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: ${amount} })
+      { ... on UserError { code } }`;
+
+  test.each(['1.5', '"1.5"', '"1e3"', '"01"', '"-0"', '""', '" 1"', '"abc"', 'true', '[1]', '"9223372036854775808"'])(
+    'of %s is none, as a variable and in the document',
+    async (amount) => {
+      const asVariable = await t.platform.send(`mutation ($amount: BigInt!) { ${transfer('$amount')} }`, {
+        amount: JSON.parse(amount),
+      });
+      const inDocument = await t.platform.send(`mutation { ${transfer(amount)} }`);
+      for (const { status, errors, data } of [asVariable, inDocument]) {
+        expect(status).toBe(400);
+        expect(errors?.[0]?.extensions).toEqual({ code: 'INVALID_INPUT' });
+        expect(errors?.[0]?.message).toMatch(/BigInt/);
+        expect(data).toBeUndefined();
+      }
+      // A variable's error names it; a document's says where it stands.
+      expect(asVariable.errors?.[0]?.message).toMatch(/"\$amount"/);
+      expect(inDocument.errors?.[0]).toHaveProperty('locations.0.line', 1);
+    },
+  );
+
+  test('may be an integer or a string of digits', async () => {
+    for (const amount of ['100', '"100"']) {
+      const { transferOut } = await t.platform.ask(`mutation { ${transfer(amount)} }`);
+      expect(transferOut).toEqual({ code: 'INSUFFICIENT_BALANCE' });
+    }
+  });
+});
+
+test.each(['', '-', 'xx-nonsense-locale', 'tlh', 'en_US', 'x'.repeat(500), '\0', 'de-DE\n'])(
+  'the locale %j is refused',
+  async (locale) => {
+    const answer = await t.platform.send(
+      'query ($id: ID!, $locale: String!) { account(id: $id) { ... on InternalAccount { balance { formatted(locale: $locale) } } } }',
+      { id: scene.usd, locale },
+    );
+    expect(answer.data).toEqual({ account: null });
+    expectInvalid({ ...answer, data: null }, 'locale', ['account', 'balance', 'formatted']);
+  },
+);
+
+test.each(['0000-01-01', '2026-02-30', '2026-13-01', '26-01-01', '10000-01-01', '2026-01-01T00:00:00Z'])(
+  'the day %s is refused as a birth date',
+  async (birthDate) => {
+    const { errors } = await t.platform.send(
+      'mutation ($input: CreateCustomerInput!) { createCustomer(input: $input) { __typename } }',
+      { input: { platformCustomerId: 'born-then', details: { individual: { fullName: 'Grace', birthDate } } } },
+    );
+    expect(errors?.[0]?.extensions).toEqual({ code: 'INVALID_INPUT' });
+    expect(errors?.[0]?.message).toMatch(/"input\.details\.individual\.birthDate"/);
+  },
+);
+
+test.each([
+  '2026-01-01',
+  '2026-01-01T00:00:00',
+  '0000-06-01T00:00:00Z',
+  '0001-01-01T00:00:00+01:00',
+  '9999-12-31T23:59:59-01:00',
+  'yesterday',
+])('the moment %s is refused', async (moment) => {
+  for (const field of ['createdAfter', 'updatedBefore']) {
+    const query = `query ($moment: DateTime) { customers(filter: { ${field}: $moment }) { edges { cursor } } }`;
+    const { errors } = await t.platform.send(query, { moment });
+    expect(errors?.[0]?.extensions).toEqual({ code: 'INVALID_INPUT' });
+  }
+});
+
+test('a receipt of an impossible key is null, of an unknown operation an error', async () => {
+  const receipt = (operation: string, key: string) =>
+    t.platform.send(
+      'query ($o: String!, $k: String!) { mutationReceipt(operation: $o, idempotencyKey: $k) { code } }',
+      {
+        o: operation,
+        k: key,
+      },
+    );
+  expect((await receipt('executeQuote', '\0')).data).toEqual({ mutationReceipt: null });
+  expect((await receipt('executeQuote', 'never used')).data).toEqual({ mutationReceipt: null });
+  const wrong = await receipt('drop', 'key');
+  expect(wrong.data).toEqual({ mutationReceipt: null });
+  expectInvalid({ ...wrong, data: null }, 'operation', ['mutationReceipt']);
+});
+
+test('more than 100 nodes at once are refused', async () => {
+  const answer = await t.platform.send('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+    ids: Array.from({ length: 101 }, () => scene.usd),
+  });
+  expectInvalid(answer, 'ids', ['nodes']);
+});
+
+test.each(['', 'Basic', 'Basic !!!', 'Basic AA==', 'Bearer x', `Basic ${Buffer.from('a\0b:c').toString('base64')}`])(
+  'the credentials %j are refused as unauthenticated',
+  async (authorization) => {
+    const { status, errors } = await connect(t.url, '', authorization).send('{ viewer { kind } }');
+    expect([status, errors?.[0]?.extensions?.code]).toEqual([401, 'UNAUTHENTICATED']);
+  },
+);
