@@ -113,7 +113,12 @@ export const Customer = builder.prismaObject('Customer', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
     name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
-    details: t.field({ type: CustomerDetails, description: 'What is known of it.', resolve: (customer) => customer }),
+    details: t.field({
+      type: CustomerDetails,
+      description: 'What is known of it.',
+      // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
+      resolve: (customer) => ({ ...customer }),
+    }),
   }),
 });
 

@@ -50,6 +50,17 @@ export function nestedQuery<Where>(
   }
 }
 
+/**
+ * What a connection selects of its rows. Where the document asks for none of their fields (a count, cursors alone), the
+ * columns that make a cursor: an empty selection is none.
+ */
+export function rowsOf<Selection>(selection: Selection): Selection {
+  if (typeof selection !== 'object' || selection === null || !('select' in selection)) return selection;
+  const { select } = selection;
+  const empty = typeof select === 'object' && select !== null && Object.keys(select).length === 0;
+  return empty ? { ...selection, select: { platformId: true, id: true } } : selection;
+}
+
 /** The first row that matches, if any: whether a page has something before it. */
 interface Findable<Where> {
   findFirst(query: { select: { id: true }; where: Where }): Promise<{ id: string } | null>;

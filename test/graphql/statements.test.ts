@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+let quoteId: string;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  for (let made = 0; made < 12; made++) {
+    scene = await makeScene(t.platform, 10_000n);
+    for (let paid = 0; paid < 3; paid++) await pay(scene);
+  }
+  const { createQuote } = await t.platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } } }`,
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1_000,
+      },
+    },
+  );
+  quoteId = createQuote.quote.id;
+  // A quote has a transaction: here the last customer gets a fourth.
+});
+afterAll(() => t.stop());
+
+async function pay({ usd, outsideUsd }: Scene): Promise<void> {
+  await t.platform.ask(
+    'mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 100 }) { ... on TransferOutSuccess { replayed } } }',
+    { from: usd, to: outsideUsd },
+  );
+}
+
+/** Runs a query and answers its data with the statements that it cost. */
+async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
+  t.statements.length = 0;
+  const data = await t.platform.ask(query, variables);
+  return { data, statements: [...t.statements] };
+}
+
+const source = 'source { ... on AccountSource { account { id currency { code } } } }';
+const destination = 'destination { ... on AccountDestination { account { id currency { code } } } }';
+
+describe('one statement reads the rows of', () => {
+  test.each([
+    ['a transaction by its id', 'Transaction', '... on Transaction { id status sentAmount { amount } }'],
+    ['a transaction with its customer', 'Transaction', '... on Transaction { id customer { id name } }'],
+    ['a transaction with its quote', 'Transaction', '... on Transaction { id quote { id status } }'],
+    ['a customer by its id', 'Customer', '... on Customer { id name details { __typename } }'],
+    ['an account by its id', 'InternalAccount', '... on InternalAccount { id balance { amount } customer { id } }'],
+    [
+      'an external account',
+      'ExternalAccount',
+      '... on ExternalAccount { id accountInfo { __typename } customer { id } }',
+    ],
+    ['a quote', 'Quote', '... on Quote { id status }'],
+    [
+      'a quote with its accounts and its transaction',
+      'Quote',
+      `... on Quote { id ${source} ${destination} transaction { id status } customer { id } }`,
+    ],
+  ])('%s', async (_what, type, selection) => {
+    const { transactions } = await t.platform.ask('{ transactions(first: 1) { edges { node { id } } } }');
+    const ids: Record<string, string> = {
+      Transaction: transactions.edges[0].node.id,
+      Customer: scene.customerId,
+      InternalAccount: scene.usd,
+      ExternalAccount: scene.outsideUsd,
+      Quote: quoteId,
+    };
+    const { data, statements } = await counted(`query ($id: ID!) { node(id: $id) { ${selection} } }`, {
+      id: ids[type],
+    });
+    expect(data.node.id).toBe(ids[type]);
+    expect(statements).toHaveLength(1);
+  });
+
+  test('20 transactions with their customers', async () => {
+    const { data, statements } = await counted(
+      '{ transactions(first: 20) { edges { cursor node { id status receivedAmount { amount } customer { id name } } } pageInfo { hasNextPage endCursor } } }',
+    );
+    expect(data.transactions.edges).toHaveLength(20);
+    expect(data.transactions.edges.every((edge: Data) => edge.node.customer.id)).toBe(true);
+    expect(statements).toHaveLength(1);
+  });
+
+  test('20 transactions with source, destination, quote and customer', async () => {
+    const { data, statements } = await counted(
+      `{ transactions(first: 20) { edges { node { id ${source} ${destination} quote { id } customer { id } } } } }`,
+    );
+    expect(data.transactions.edges[0].node.source.account.id).toBe(scene.usd);
+    expect(statements).toHaveLength(1);
+  });
+
+  test('10 customers with 5 accounts and 5 transactions each', async () => {
+    const { data, statements } = await counted(
+      `{ customers(first: 10) { edges { node { id name
+         accounts(first: 5) { edges { node { id currency { code } ... on InternalAccount { balance { amount } } } } pageInfo { hasNextPage } }
+         transactions(first: 5) { edges { node { id status } } pageInfo { hasNextPage } } } } } }`,
+    );
+    expect(data.customers.edges).toHaveLength(10);
+    for (const { node } of data.customers.edges) {
+      expect(node.accounts.edges).toHaveLength(5);
+      expect(node.transactions.edges).toHaveLength(node.id === scene.customerId ? 4 : 3);
+    }
+    expect(statements).toHaveLength(1);
+  });
+
+  test('a page deep in a list, by its cursor', async () => {
+    const first = await t.platform.ask('{ transactions(first: 20) { pageInfo { endCursor } } }');
+    const { data, statements } = await counted(
+      'query ($after: String!) { transactions(first: 10, after: $after) { edges { node { id customer { id } } } pageInfo { hasNextPage } } }',
+      { after: first.transactions.pageInfo.endCursor },
+    );
+    expect(data.transactions.edges).toHaveLength(10);
+    expect(statements).toHaveLength(1);
+  });
+});
+
+describe('one statement more', () => {
+  test.each(['transactions', 'quotes', 'customers', 'accounts'])(
+    'for totalCount and one for looking back past a cursor, in %s',
+    async (list) => {
+      const rows = 'edges { cursor node { id } } pageInfo { hasNextPage }';
+      const { data, statements } = await counted(`{ ${list}(first: 1) { ${rows} } }`);
+      expect(statements).toHaveLength(1);
+      expect((await counted(`{ ${list}(first: 1) { ${rows} totalCount } }`)).statements).toHaveLength(2);
+      // At the start of a list nothing lies before: no statement is needed to say so.
+      const start = await counted(`{ ${list}(first: 1) { ${rows} pageInfo { hasPreviousPage } } }`);
+      expect(start.data[list].pageInfo.hasPreviousPage).toBe(false);
+      expect(start.statements).toHaveLength(1);
+
+      const after = data[list].edges[0].cursor;
+      const next = `${list}(first: 1, after: $after)`;
+      const looking = await counted(`query ($after: String!) { ${next} { ${rows} pageInfo { hasPreviousPage } } }`, {
+        after,
+      });
+      expect(looking.data[list].pageInfo.hasPreviousPage).toBe(true);
+      expect(looking.statements).toHaveLength(2);
+      const all = await counted(
+        `query ($after: String!) { ${next} { ${rows} pageInfo { hasPreviousPage } totalCount } }`,
+        {
+          after,
+        },
+      );
+      expect(all.statements).toHaveLength(3);
+    },
+  );
+
+  test('for all totalCounts below the rows of a list together', async () => {
+    const { data, statements } = await counted(
+      '{ customers(first: 10) { edges { node { id transactions(first: 2) { totalCount edges { node { id } } } } } } }',
+    );
+    expect(data.customers.edges.map((edge: Data) => edge.node.transactions.totalCount)).toEqual([
+      4,
+      ...Array(9).fill(3),
+    ]);
+    expect(statements).toHaveLength(2);
+  });
+
+  test('for each of several nested lists that count or look back', async () => {
+    const { customer } = await t.platform.ask(
+      'query ($id: ID!) { customer(id: $id) { transactions(first: 1) { edges { cursor } } accounts(first: 1) { edges { cursor } } } }',
+      { id: scene.customerId },
+    );
+    const { data, statements } = await counted(
+      `query ($transaction: String!, $account: String!) { customers(first: 10) { edges { node { id
+         transactions(first: 1, after: $transaction) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
+         accounts(first: 1, after: $account) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
+         quotes { totalCount edges { node { id } } } } } } }`,
+      {
+        transaction: customer.transactions.edges[0].cursor,
+        account: customer.accounts.edges[0].cursor,
+      },
+    );
+    const [newest] = data.customers.edges;
+    expect(newest.node.transactions).toMatchObject({ totalCount: 4, pageInfo: { hasPreviousPage: true } });
+    expect(newest.node.quotes.totalCount).toBe(1);
+    expect(statements).toHaveLength(6);
+  });
+});
+
+test('a nested list may be counted, or paged by cursors, without reading a field of its rows', async () => {
+  const { data, statements } = await counted(
+    `query ($id: ID!) { customer(id: $id) { accounts(first: 1) { edges { cursor } } quotes { totalCount }
+       transactions(first: 1) { pageInfo { hasNextPage endCursor } } } }`,
+    { id: scene.customerId },
+  );
+  expect(data.customer).toEqual({
+    accounts: { edges: [{ cursor: expect.any(String) }] },
+    quotes: { totalCount: 1 },
+    transactions: { pageInfo: { hasNextPage: true, endCursor: expect.any(String) } },
+  });
+  expect(statements).toHaveLength(2);
+});
+
+test('viewer and currencies cost no statement of Prisma', async () => {
+  expect((await counted('{ viewer { kind feedCursor } currencies { code } }')).statements).toEqual([]);
+});
+
+test('several nodes cost one statement each, and unknown types of id none', async () => {
+  const { data, statements } = await counted('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+    ids: [scene.usd, scene.customerId, 'Nothing:1', quoteId],
+  });
+  expect(data.nodes.map((node: Data) => node?.id ?? null)).toEqual([scene.usd, scene.customerId, null, quoteId]);
+  expect(statements).toHaveLength(3);
+});
