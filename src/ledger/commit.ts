@@ -62,14 +62,43 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
   return present(row.answer);
 }
 
+/** A plan and whose it is. */
+export interface PlatformPlan {
+  readonly platformId: string;
+  readonly plan: Plan;
+}
+
 /**
- * Carries out several plans of background work in one durable transaction. Each is refused or done on its own; an
- * error fails all of them.
+ * Carries out several plans of background work, in one durable transaction where that is possible. One that cannot be
+ * carried out at all is told to `onError` with its position and has no outcome; it holds up none of the others, which
+ * are then committed one by one.
  */
 export async function commitPlans(
   database: Database,
-  plans: readonly { readonly platformId: string; readonly plan: Plan }[],
-): Promise<Outcome[]> {
+  plans: readonly PlatformPlan[],
+  onError: (error: unknown, position: number) => void,
+): Promise<(Outcome | undefined)[]> {
+  try {
+    return await commitTogether(database, plans);
+  } catch (error) {
+    if (plans.length === 1) {
+      onError(error, 0);
+      return [undefined];
+    }
+  }
+  const outcomes: (Outcome | undefined)[] = [];
+  for (const [position, { platformId, plan }] of plans.entries()) {
+    outcomes.push(
+      await commitPlan(database, platformId, plan).catch((error: unknown) => {
+        onError(error, position);
+        return undefined;
+      }),
+    );
+  }
+  return outcomes;
+}
+
+async function commitTogether(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
   if (plans.length === 0) return [];
   const rows = await retryLostRaces(() =>
     commitPlansStatement(

@@ -37,6 +37,8 @@ export async function expireQuotes(payments: Payments, limit: number): Promise<n
         transactions: [{ id: quote.transaction_id, from: ['PENDING'], to: 'EXPIRED', reason }],
       },
     })),
+    (error, position) =>
+      payments.log.error({ err: error, quote: expired[position]?.id }, 'a quote could not be expired'),
   );
   return expired.length;
 }

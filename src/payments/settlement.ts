@@ -82,7 +82,12 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
       plan: settlementPlan(order, await perform(payments, order)),
     })),
   );
-  await commitPlans(payments.database, plans);
+  await commitPlans(payments.database, plans, (error, position) =>
+    payments.log.error(
+      { err: error, order: orders[position]?.id },
+      'an order could not be settled; it is taken up again',
+    ),
+  );
   return orders.length;
 }
 
