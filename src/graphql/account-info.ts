@@ -29,6 +29,15 @@ const enums = new Map(
     ]),
 );
 
+/** Details that some kind of account may lack: nullable in all, so that one document can select them on each. */
+const optionalSomewhere = new Set(
+  table.flatMap(([, type]) =>
+    Object.entries(type.fields)
+      .filter(([, field]) => field.optional)
+      .map(([name]) => name),
+  ),
+);
+
 const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
 
 const infoTypes = table.map(([, type]) =>
@@ -41,7 +50,7 @@ const infoTypes = table.map(([, type]) =>
           name,
           t.field({
             type: typeOf(field),
-            nullable: field.optional === true,
+            nullable: optionalSomewhere.has(name),
             description: field.description,
             resolve: ({ details }) => details[name] as never,
           }),

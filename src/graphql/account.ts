@@ -249,7 +249,6 @@ mutation('createExternalAccount', {
     customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
     platformAccountId: t.string({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: t.boolean({
-      required: true,
       defaultValue: false,
       description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.',
     }),
@@ -266,7 +265,13 @@ mutation('createExternalAccount', {
     const done = await createExternalAccount(
       payments,
       viewer,
-      { ...input, accountType, details, beneficiary: owner },
+      {
+        ...input,
+        defaultUmaDepositAccount: input.defaultUmaDepositAccount ?? false,
+        accountType,
+        details,
+        beneficiary: owner,
+      },
       idempotencyKey,
     );
     return { account: done.row, replayed: done.replayed };

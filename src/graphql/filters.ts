@@ -49,7 +49,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
     createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
     updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.' }),
     updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.' }),
-    isIncludingDeleted: t.boolean({ required: true, defaultValue: false, description: 'Also deleted ones.' }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted ones.' }),
   }),
 });
 

@@ -16,7 +16,7 @@ export const pageArgs = (t: ArgBuilder) => ({
 
 /** The sort order of lists that have one. */
 export const sortArg = (t: ArgBuilder) => ({
-  sortOrder: t({ type: SortOrder, required: true, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
+  sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
 });
 
 /** The page asked for in a list of rows by id. */

@@ -49,9 +49,9 @@ export const MoneyType = builder.objectRef<Money>('Money').implement({
     }),
     formatted: t.string({
       description: 'For people, as the locale writes it: "$125.50".',
-      args: { locale: t.arg.string({ required: true, defaultValue: 'en', description: 'A BCP 47 language tag.' }) },
+      args: { locale: t.arg.string({ defaultValue: 'en', description: 'A BCP 47 language tag.' }) },
       resolve: ({ amount, currency }, { locale }) => {
-        const text = formatMoney(amount, currency, locale);
+        const text = formatMoney(amount, currency, locale ?? 'en');
         if (typeof text !== 'string') throw invalidInput(text.message, 'locale');
         return text;
       },

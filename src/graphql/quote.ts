@@ -224,7 +224,6 @@ mutation('createQuote', {
       description: "The fixed amount, in its currency's smallest unit: 1 to 9000000000000000.",
     }),
     immediatelyExecute: t.boolean({
-      required: true,
       defaultValue: false,
       description: 'Execute at once, at the current rate.',
     }),
@@ -240,7 +239,12 @@ mutation('createQuote', {
     const done = await createQuote(
       payments,
       viewer,
-      { ...input, source: from, destination: { kind: 'ACCOUNT', accountId: destination.account.accountId } },
+      {
+        ...input,
+        immediatelyExecute: input.immediatelyExecute ?? false,
+        source: from,
+        destination: { kind: 'ACCOUNT', accountId: destination.account.accountId },
+      },
       idempotencyKey,
     );
     return { quote: done.row, replayed: done.replayed };

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let ours: Things;
+let theirs: Things;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  ours = await makeThings(t.platform);
+  theirs = await makeThings(await t.newPlatform('foreign'));
+});
+afterAll(() => t.stop());
+
+/** One of each thing that has an id. */
+interface Things {
+  readonly Quote: string;
+  readonly Transaction: string;
+  readonly Customer: string;
+  readonly InternalAccount: string;
+  readonly ExternalAccount: string;
+}
+const types = ['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount'] as const;
+
+async function makeThings(platform: TestPlatform): Promise<Things> {
+  const scene: Scene = await makeScene(platform, 10_000n);
+  const { createQuote } = await platform.ask(
+    `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
+       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000 }) {
+       ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
+    { from: scene.usd, to: scene.outsideEur },
+  );
+  return {
+    Quote: createQuote.quote.id,
+    Transaction: createQuote.quote.transaction.id,
+    Customer: scene.customerId,
+    InternalAccount: scene.usd,
+    ExternalAccount: scene.outsideUsd,
+  };
+}
+
+const getters: Record<string, readonly (keyof Things)[]> = {
+  quote: ['Quote'],
+  transaction: ['Transaction'],
+  customer: ['Customer'],
+  account: ['InternalAccount', 'ExternalAccount'],
+};
+
+/** Asks over HTTP or over a socket and answers data and errors alike. */
+async function over(transport: string, query: string, variables: object): Promise<{ data: Data; errors?: Data }> {
+  if (transport === 'HTTP') {
+    const { data, errors } = await t.platform.send(query, variables);
+    return errors ? { data, errors } : { data };
+  }
+  for await (const result of t.platform.watch(query, variables)) return result;
+  throw new Error('the socket answered nothing');
+}
+
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+
+/** Ids that name nothing that this platform may see. */
+function strangeIds(): string[] {
+  const unknown = '00000000-0000-7000-8000-000000000000';
+  return [
+    '',
+    ':',
+    'Quote',
+    'Quote:',
+    'Quote:1',
+    'nonsense',
+    'Quote:\u0000',
+    'Viewer:1',
+    '__proto__:1',
+    `toString:${unknown}`,
+    Buffer.from(ours.Quote).toString('base64'),
+    uuidOf(ours.Quote),
+    ours.Quote.toUpperCase(),
+    ours.Quote.toLowerCase(),
+    ` ${ours.Quote}`,
+    `${ours.Quote}\n`,
+    `${ours.Quote}:${uuidOf(ours.Quote)}`,
+    'x'.repeat(1_000),
+    ...types.flatMap((type) => [`${type}:${unknown}`, theirs[type], `${type}:${uuidOf(theirs[type])}`]),
+    // The right uuid under the wrong type.
+    `Transaction:${uuidOf(ours.Quote)}`,
+    `Quote:${uuidOf(ours.Transaction)}`,
+    `ExternalAccount:${uuidOf(ours.InternalAccount)}`,
+    `InternalAccount:${uuidOf(ours.ExternalAccount)}`,
+    `Account:${uuidOf(ours.InternalAccount)}`,
+    `Platform:${t.platform.platformId}`,
+  ];
+}
+
+describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
+  test('an id is the same wherever it is read, and leads back to its thing', async () => {
+    for (const type of types) {
+      expect(ours[type]).toMatch(
+        new RegExp(`^${type}:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
+      );
+      const [getter = ''] = Object.keys(getters).filter((name) => getters[name]?.includes(type));
+      const query = `query ($id: ID!) { node(id: $id) { __typename id } ${getter}(id: $id) { __typename id } }`;
+      const thing = { __typename: type, id: ours[type] };
+      expect(await over(transport, query, { id: ours[type] })).toEqual({ data: { node: thing, [getter]: thing } });
+    }
+  });
+
+  test('node answers null without an error for whatever is unknown, foreign, malformed or of another type', async () => {
+    for (const id of strangeIds()) {
+      const answer = await over(transport, 'query ($id: ID!) { node(id: $id) { id } }', { id });
+      expect({ id, ...answer }).toEqual({ id, data: { node: null } });
+    }
+  });
+
+  test('the typed getters do likewise, also for ids of things of other types', async () => {
+    const query = `query ($id: ID!) { ${Object.keys(getters)
+      .map((name) => `${name}(id: $id) { id }`)
+      .join(' ')} }`;
+    const nothing = Object.fromEntries(Object.keys(getters).map((name) => [name, null]));
+    for (const id of strangeIds()) {
+      expect({ id, ...(await over(transport, query, { id })) }).toEqual({ id, data: nothing });
+    }
+    for (const type of types) {
+      const { data, errors } = await over(transport, query, { id: ours[type] });
+      expect(errors).toBeUndefined();
+      const found = Object.keys(data).filter((name) => data[name] !== null);
+      expect(found).toEqual(Object.keys(getters).filter((name) => getters[name]?.includes(type)));
+    }
+  });
+
+  test('nodes answers in the order asked, with null in the place of each that is unknown', async () => {
+    const strange = strangeIds();
+    const ids = [...types.map((type) => ours[type]), ...strange, ours.Quote];
+    const answer = await over(transport, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
+    expect(answer).toEqual({
+      data: {
+        nodes: [...types.map((type) => ({ id: ours[type] })), ...strange.map(() => null), { id: ours.Quote }],
+      },
+    });
+  });
+});
+
+test('a fragment on each type reads its fields through node', async () => {
+  const read = async (type: keyof Things, selection: string) =>
+    (await t.platform.ask(`query ($id: ID!) { node(id: $id) { ... on ${type} { ${selection} } } }`, { id: ours[type] }))
+      .node;
+  expect(await read('Quote', 'status transaction { id }')).toEqual({
+    status: 'PENDING',
+    transaction: { id: ours.Transaction },
+  });
+  expect(await read('Transaction', 'quote { id } customer { id } timeline { status }')).toEqual({
+    quote: { id: ours.Quote },
+    customer: { id: ours.Customer },
+    timeline: [{ status: 'PENDING' }],
+  });
+  expect(await read('Customer', 'details { ... on IndividualDetails { fullName } }')).toEqual({
+    details: { fullName: 'Grace Hopper' },
+  });
+  expect(await read('InternalAccount', 'balance { amount } customer { id }')).toEqual({
+    balance: { amount: '10000' },
+    customer: { id: ours.Customer },
+  });
+  expect(await read('ExternalAccount', 'accountInfo { ... on UsAccountInfo { routingNumber } }')).toEqual({
+    accountInfo: { routingNumber: '021000021' },
+  });
+});

@@ -1,0 +1,106 @@
+import {
+  buildClientSchema,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isUnionType,
+} from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+let t: TestGateway;
+let schema: GraphQLSchema;
+beforeAll(async () => {
+  t = await startTestGateway();
+  schema = buildClientSchema(await t.platform.ask(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true })));
+});
+afterAll(() => t.stop());
+
+const ownTypes = () => Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'));
+
+test('every type, field, argument, input field and enum value has a description', () => {
+  const silent: string[] = [];
+  const look = (place: string, { description }: { description?: string | null }) => {
+    if (!description?.trim()) silent.push(place);
+  };
+  for (const type of ownTypes()) {
+    look(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      look(`${type.name}.${field.name}`, field);
+      if (!('args' in field)) continue;
+      for (const arg of field.args) look(`${type.name}.${field.name}(${arg.name})`, arg);
+    }
+  }
+  expect(silent).toEqual([]);
+});
+
+test('a field has one type and one nullability in all members of a union', () => {
+  const conflicts: string[] = [];
+  for (const union of ownTypes().filter(isUnionType)) {
+    const types = new Map<string, string>();
+    for (const member of union.getTypes()) {
+      for (const field of Object.values(member.getFields())) {
+        const first = types.get(field.name) ?? String(field.type);
+        types.set(field.name, first);
+        if (first !== String(field.type)) conflicts.push(`${union.name}: ${member.name}.${field.name}`);
+      }
+    }
+  }
+  expect(conflicts).toEqual([]);
+});
+
+test('every mutation takes one input with an idempotency key and answers its success or refusals', () => {
+  const userError = schema.getType('UserError');
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;
+    expect(field.args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${name}Input!`]);
+    expect(String(field.type)).toBe(`${name}Result!`);
+
+    const input = schema.getType(`${name}Input`);
+    const result = schema.getType(`${name}Result`);
+    if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
+    expect(String(input.getFields().idempotencyKey?.type)).toBe('String');
+    const [success, ...refusals] = result.getTypes();
+    expect(success?.name).toBe(`${name}Success`);
+    expect(String(success?.getFields().replayed?.type)).toBe('Boolean!');
+    for (const refusal of refusals) expect(refusal.getInterfaces().map(String)).toContain(String(userError));
+  }
+});
+
+test('every list is a connection with the same arguments and parts', () => {
+  for (const type of ownTypes().filter(isObjectType)) {
+    for (const field of Object.values(type.getFields())) {
+      if (!/Connection!?$/.test(String(field.type))) continue;
+      const args = Object.fromEntries(field.args.map((arg) => [arg.name, String(arg.type)]));
+      expect(args).toMatchObject({
+        first: 'Int',
+        after: 'String',
+        last: 'Int',
+        before: 'String',
+        sortOrder: 'SortOrder',
+      });
+      const connection = schema.getType(String(field.type).replace('!', ''));
+      if (!isObjectType(connection)) throw new Error(`${field.type} is no object`);
+      const row = connection.name.replace('Connection', '');
+      const parts = Object.values(connection.getFields()).map((part) => `${part.name}: ${part.type}`);
+      expect(parts.sort()).toEqual([`edges: [${row}Edge!]!`, 'pageInfo: PageInfo!', 'totalCount: Int!']);
+    }
+  }
+});
+
+test('arguments with a default also take null for it', async () => {
+  const { customers } = await t.platform.ask(
+    'query ($order: SortOrder, $deleted: Boolean) { customers(sortOrder: $order, filter: { isIncludingDeleted: $deleted }) { totalCount } }',
+    { order: null, deleted: null },
+  );
+  expect(customers.totalCount).toBe(0);
+  const { accounts } = await t.platform.ask(
+    '{ accounts(filter: { currency: "USD" }) { edges { node { ... on InternalAccount { balance { formatted(locale: null) } } } } } }',
+  );
+  expect(accounts.edges[0].node.balance.formatted).toBe('$0.00');
+});
