@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let other: TestPlatform;
+let scene: Scene;
+let foreign: Scene;
+/** A quote that is PENDING, with its transaction. */
+let quote: { id: string; transaction: { id: string } };
+let sql: pg.Client;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  other = await t.newPlatform('other');
+  scene = await makeScene(t.platform, 10_000n);
+  foreign = await makeScene(other, 10_000n);
+  const { createQuote } = await t.platform.ask(
+    `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
+       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000 }) {
+       ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
+    { from: scene.usd, to: scene.outsideEur },
+  );
+  quote = createQuote.quote;
+  sql = new pg.Client({ connectionString: t.databaseUrl });
+  await sql.connect();
+});
+afterAll(async () => {
+  await sql.end();
+  await t.stop();
+});
+
+/** Each test is one transaction, which is rolled back unless it commits itself. */
+beforeEach(async () => {
+  await sql.query('begin');
+});
+afterEach(async () => {
+  await sql.query('rollback');
+});
+
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+
+async function run(text: string, values: unknown[] = []): Promise<Data[]> {
+  return (await sql.query(text, values)).rows;
+}
+
+/** What the database says of a statement: the SQLSTATE of its refusal. The transaction goes on as before it. */
+async function refusalOf(text: string, values: unknown[] = []): Promise<string | undefined> {
+  await sql.query('savepoint here');
+  const state = await sql.query(text, values).then(
+    () => 'done',
+    (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
+  );
+  // Released as well: what follows belongs to the transaction itself again.
+  await sql.query('rollback to here; release here');
+  return state;
+}
+
+async function newJournal(platform = t.platform): Promise<string> {
+  const id = randomUUID();
+  await run(`insert into journal (platform_id, id, kind, created_at) values ($1, $2, 'test', clock_ms())`, [
+    platform.platformId,
+    id,
+  ]);
+  return id;
+}
+
+const toSystem =
+  'insert into posting (platform_id, journal_id, leg, system, currency, amount) values ($1, $2, $3, $4, $5, $6)';
+const toAccount =
+  'insert into posting (platform_id, journal_id, leg, account_id, currency, amount, hold_id) values ($1, $2, $3, $4, $5, $6, $7)';
+
+/** Debits the scene's USD account by a journal that balances. */
+async function debit(amount: number, hold: string | null = null): Promise<string> {
+  const journal = await newJournal();
+  await run(toAccount, [t.platform.platformId, journal, 1, uuidOf(scene.usd), 'USD', -amount, hold]);
+  await run(toSystem, [t.platform.platformId, journal, 2, 'OUTSIDE', 'USD', amount]);
+  return journal;
+}
+
+async function place(amount: number, accountId = scene.usd): Promise<string> {
+  const id = randomUUID();
+  await run('insert into hold (platform_id, id, account_id, amount, created_at) values ($1, $2, $3, $4, clock_ms())', [
+    t.platform.platformId,
+    id,
+    uuidOf(accountId),
+    amount,
+  ]);
+  return id;
+}
+
+async function balances(): Promise<{ posted: string; held: string }> {
+  const [row] = await run('select posted, held from account where id = $1', [uuidOf(scene.usd)]);
+  return row;
+}
+
+describe('a journal', () => {
+  test('that does not balance in each currency is refused when it would commit', async () => {
+    const { platformId } = t.platform;
+    for (const legs of [
+      [['OUTSIDE', 'USD', 5]],
+      [
+        ['OUTSIDE', 'USD', 5],
+        ['FEES', 'USD', -4],
+      ],
+      [
+        ['OUTSIDE', 'USD', 5],
+        ['FEES', 'EUR', -5],
+      ],
+      [],
+    ]) {
+      await sql.query('rollback');
+      await sql.query('begin');
+      const journal = await newJournal();
+      for (const [leg, values] of legs.entries()) await run(toSystem, [platformId, journal, leg + 1, ...values]);
+      await expect(sql.query('commit')).rejects.toMatchObject({ code: 'LG008' });
+      await sql.query('begin');
+      expect(await run('select from journal where id = $1', [journal])).toEqual([]);
+    }
+  });
+
+  test('takes no leg of zero, and none that is of an account and of the system, or of neither', async () => {
+    const { platformId } = t.platform;
+    const journal = await newJournal();
+    expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
+    expect(await refusalOf(toSystem, [platformId, journal, 1, null, 'USD', 1])).toBe('23514');
+    expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'XYZ', 1])).toBe('23503');
+  });
+
+  test('takes no leg in another currency than its account, or on an external account', async () => {
+    const { platformId } = t.platform;
+    const journal = await newJournal();
+    const leg = (account: string, currency: string) => [platformId, journal, 1, uuidOf(account), currency, 5, null];
+    expect(await refusalOf(toAccount, leg(scene.usd, 'EUR'))).toBe('LG007');
+    expect(await refusalOf(toAccount, leg(scene.outsideUsd, 'USD'))).toBe('LG007');
+    expect(await refusalOf(toAccount, leg(foreign.usd, 'USD'))).toBe('LG007');
+    expect(await refusalOf(toAccount, leg(scene.usd, 'USD'))).toBe('done');
+  });
+
+  test('is sealed once committed: no late leg, no change, no deletion, no truncation', async () => {
+    const journal = await debit(10);
+    await sql.query('commit');
+    await sql.query('begin');
+    expect(await refusalOf(toSystem, [t.platform.platformId, journal, 3, 'FEES', 'USD', 1])).toBe('LG005');
+    expect(await refusalOf(`update posting set amount = amount + 1 where journal_id = $1`, [journal])).toBe('LG001');
+    expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
+    expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
+    expect(await refusalOf('delete from journal where id = $1', [journal])).toBe('LG001');
+    for (const table of ['posting', 'journal', 'hold', 'account', 'event']) {
+      expect(await refusalOf(`truncate ${table} cascade`)).toBe('LG001');
+    }
+    expect(await refusalOf('delete from event')).toBe('LG001');
+    expect(await refusalOf(`update event set status = 'COMPLETED'`)).toBe('LG001');
+  });
+});
+
+describe('a balance', () => {
+  test('never goes below zero, neither by a posting nor by a hold', async () => {
+    const { posted } = await balances();
+    const journal = await newJournal();
+    const leg = (amount: bigint) => [t.platform.platformId, journal, 1, uuidOf(scene.usd), 'USD', amount, null];
+    expect(await refusalOf(toAccount, leg(-BigInt(posted) - 1n))).toBe('23514');
+    expect(await refusalOf(toAccount, leg(-BigInt(posted)))).toBe('done');
+    await place(Number(posted));
+    expect(await refusalOf(toAccount, leg(-1n))).toBe('23514');
+    await expect(place(1)).rejects.toMatchObject({ code: '23514' });
+  });
+
+  test('changes by nothing but postings and holds, and its account keeps owner and currency', async () => {
+    const set = (change: string) => refusalOf(`update account set ${change} where id = $1`, [uuidOf(scene.usd)]);
+    expect(await set('posted = posted + 1')).toBe('LG004');
+    expect(await set('held = held + 1')).toBe('LG004');
+    expect(await set(`currency = 'EUR'`)).toBe('LG002');
+    expect(await set('customer_id = null')).toBe('LG002');
+    expect(await set('platform_id = uuid_v7()')).toBe('LG002');
+    expect(await refusalOf('delete from account where id = $1', [uuidOf(scene.usd)])).toBe('LG001');
+  });
+});
+
+describe('a hold', () => {
+  test('takes money from what can be spent, and gives it back once', async () => {
+    const before = await balances();
+    const hold = await place(400);
+    expect(await balances()).toEqual({ posted: before.posted, held: '400' });
+    const release = `update hold set state = 'RELEASED' where id = $1`;
+    await run(release, [hold]);
+    expect(await balances()).toEqual(before);
+    expect(await refusalOf(release, [hold])).toBe('LG006');
+    expect(await refusalOf(`update hold set state = 'OPEN' where id = $1`, [hold])).toBe('LG006');
+    await expect(debit(100, hold)).rejects.toMatchObject({ code: 'LG006' });
+  });
+
+  test('is captured by a posting, also in part: then the rest can be spent again, and it is over', async () => {
+    const { posted } = await balances();
+    const hold = await place(400);
+    await debit(150, hold);
+    expect(await balances()).toEqual({ posted: String(BigInt(posted) - 150n), held: '0' });
+    expect(await run('select state, resolved_at is not null as resolved from hold where id = $1', [hold])).toEqual([
+      { state: 'CAPTURED', resolved: true },
+    ]);
+    expect(await refusalOf(`update hold set state = 'RELEASED' where id = $1`, [hold])).toBe('LG006');
+    await expect(debit(1, hold)).rejects.toMatchObject({ code: 'LG006' });
+  });
+
+  test('cannot be captured beyond its amount, without a posting, on another account, or changed or deleted', async () => {
+    const hold = await place(400);
+    const journal = await newJournal();
+    const { platformId } = t.platform;
+    expect(await refusalOf(toAccount, [platformId, journal, 1, uuidOf(scene.usd), 'USD', -401, hold])).toBe('LG006');
+    expect(await refusalOf(toAccount, [platformId, journal, 1, uuidOf(scene.eur), 'EUR', -1, hold])).toBe('LG006');
+    expect(await refusalOf(`update hold set state = 'CAPTURED' where id = $1`, [hold])).toBe('LG006');
+    expect(await refusalOf('update hold set amount = 1 where id = $1', [hold])).toBe('LG006');
+    expect(await refusalOf('delete from hold where id = $1', [hold])).toBe('LG001');
+    await expect(place(0)).rejects.toMatchObject({ code: '23514' });
+  });
+});
+
+describe('a status moves only along the table of allowed moves', () => {
+  test.each(['quote', 'transaction'])('of a %s', async (table) => {
+    const id = uuidOf(table === 'quote' ? quote.id : quote.transaction.id);
+    const allowed = new Set(
+      (await run(`select "from" || '>' || "to" as move from ${table}_move`)).map((row) => row.move),
+    );
+    const statuses: string[] = (await run(`select unnest(enum_range(null::${table}_status))::text as status`)).map(
+      (row) => row.status,
+    );
+    expect(statuses.length).toBe(table === 'quote' ? 5 : 8);
+    const filled =
+      table === 'quote' ? '' : `, failure_reason = 'QUOTE_EXPIRED', refund_reference = 'R', refund_amount = 1`;
+    for (const from of statuses) {
+      // Planted without triggers, so that every status can be the start.
+      await run('set local session_replication_role = replica');
+      await run(
+        `update ${table} set status = $2 ${filled} ${table === 'quote' ? '' : ', refund_initiated_at = now(), settled_at = now()'} where id = $1`,
+        [id, from],
+      );
+      await run('set local session_replication_role = origin');
+      for (const to of statuses) {
+        const state = await refusalOf(`update ${table} set status = $2 ${filled} where id = $1`, [id, to]);
+        expect(`${from}>${to} ${state}`).toBe(`${from}>${to} ${allowed.has(`${from}>${to}`) ? 'done' : 'LG003'}`);
+      }
+    }
+  });
+
+  test('what was quoted and agreed cannot change with it', async () => {
+    for (const change of [
+      'total_sending_amount = total_sending_amount + 1',
+      'total_receiving_amount = total_receiving_amount + 1',
+      'exchange_rate = exchange_rate * 2',
+      'fees_included = fees_included + 1',
+      'platform_fee = platform_fee + 1',
+      `expires_at = expires_at + interval '1 hour'`,
+      `sending_currency = 'GBP'`,
+      `receiving_currency = 'GBP'`,
+      'source_account_id = destination_account_id',
+      'destination_account_id = source_account_id',
+    ]) {
+      const text = `update quote set status = 'PROCESSING', ${change} where id = $1`;
+      expect([change, await refusalOf(text, [uuidOf(quote.id)])]).toEqual([change, 'LG002']);
+    }
+    for (const change of [
+      'sent_amount = sent_amount + 1',
+      `sent_currency = 'GBP'`,
+      `received_currency = 'GBP'`,
+      `reference = 'x'`,
+    ]) {
+      const text = `update transaction set status = 'PROCESSING', ${change} where id = $1`;
+      expect([change, await refusalOf(text, [uuidOf(quote.transaction.id)])]).toEqual([change, 'LG002']);
+    }
+    for (const table of ['quote', 'transaction']) expect(await refusalOf(`delete from ${table}`)).toBe('LG001');
+  });
+});
+
+test('no reference crosses platforms', async () => {
+  const copyOf = (table: string) =>
+    `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
+  // A transaction for the copies of the quote: a quote has one of its own.
+  const spare = randomUUID();
+  await run(copyOf('transaction'), [uuidOf(quote.transaction.id), { id: spare, quote_id: null }]);
+  for (const [table, id, column, stranger] of [
+    ['quote', quote.id, 'customer_id', foreign.customerId],
+    ['quote', quote.id, 'source_account_id', foreign.usd],
+    ['quote', quote.id, 'destination_account_id', foreign.outsideEur],
+    ['transaction', quote.transaction.id, 'customer_id', foreign.customerId],
+    ['transaction', quote.transaction.id, 'source_account_id', foreign.usd],
+    ['transaction', quote.transaction.id, 'destination_account_id', foreign.outsideUsd],
+    ['account', scene.outsideUsd, 'customer_id', foreign.customerId],
+  ] as const) {
+    const fresh = { id: randomUUID(), ...(table === 'quote' && { transaction_id: spare }), [column]: uuidOf(stranger) };
+    expect([table, column, await refusalOf(copyOf(table), [uuidOf(id), fresh])]).toEqual([table, column, '23503']);
+  }
+  const journal =
+    'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
+  expect(await refusalOf(journal, [other.platformId, uuidOf(quote.transaction.id), 'test'])).toBe('23503');
+  await expect(place(1, foreign.usd)).rejects.toMatchObject({ code: 'LG007' });
+});
