@@ -39,6 +39,12 @@ const commitPlansStatement = statement<{ answer: Answer }>(
    from unnest($1::uuid[], $2::jsonb[]) with ordinality as p(platform, plan, position) order by p.position`,
 );
 
+const commitGroupsStatement = statement<{ refusal: PlanRefusal | null }>(
+  'commit_groups',
+  `select commit_group(g.plans) as refusal
+   from unnest($1::jsonb[]) with ordinality as g(plans, position) order by g.position`,
+);
+
 const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
   'first_outcome',
   `select request_hash = decode($4, 'hex') as same, refusal, result
@@ -75,6 +81,26 @@ export async function commitPlans(
   );
   database.commits.emit('committed');
   return rows.map((row) => outcome(row.answer));
+}
+
+/** Plans of one or several platforms that happen together or not at all. */
+export type PlanGroup = readonly { readonly platformId: string; readonly plan: Plan }[];
+
+/**
+ * Carries out groups of plans of background work in one durable transaction. Each group is done or refused as a whole,
+ * on its own; an error fails all.
+ * @returns for each group, why the database refused it, or null
+ */
+export async function commitGroups(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
+  if (groups.length === 0) return [];
+  const bodies = groups.map((group) => {
+    // One order of platforms for all groups, since each plan locks what it changes.
+    const ordered = [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1));
+    return `[${ordered.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`).join(',')}]`;
+  });
+  const rows = await retryLostRaces(() => commitGroupsStatement(database.pool, bodies));
+  database.commits.emit('committed');
+  return rows.map((row) => row.refusal);
 }
 
 /**

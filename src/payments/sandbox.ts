@@ -6,8 +6,10 @@ import { type Done, type Payments, railOf, run, type Tenant } from './command.ts
 import { execution } from './execution.ts';
 import { uuidOf } from './ids.ts';
 import { deposit } from './movements.ts';
-import { accountNotFound, accountUuid, outsideOf, readParties } from './parties.ts';
+import { accountNotFound, accountUuid, readParties } from './parties.ts';
+import { quotedDestination } from './quote-destination.ts';
 import { Refusal } from './refusal.ts';
+import { checkScenario, type GivenScenario } from './scenario.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
 const maxFunding = 100_000_000_000n;
@@ -80,6 +82,7 @@ export function sandboxSend(
     readonly quoteId: string;
     readonly currencyCode: string;
     readonly currencyAmount?: bigint | null | undefined;
+    readonly sandboxScenario?: GivenScenario | null | undefined;
   },
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
@@ -90,9 +93,10 @@ export function sandboxSend(
     idempotencyKey,
     plan: async () => {
       sandboxOnly(tenant);
+      const scenario = checkScenario(tenant, input.sandboxScenario);
       const uuid = uuidOf(input.quoteId, 'Quote');
       const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
-      if (!found?.destination) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+      if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
       const quote = rowFromSnapshot('Quote', found.quote);
       if (quote.sourceKind !== 'REALTIME_FUNDING' || !found.funding_account_id) {
         throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
@@ -107,16 +111,17 @@ export function sandboxSend(
       }
       const amount = input.currencyAmount ?? quote.totalSendingAmount;
       checkAmount(amount, 'currencyAmount');
-      const destination = rowFromSnapshot('Account', found.destination);
+      const to = quotedDestination(quote, found.destination);
       const arrival = {
         orderId: found.order_id,
         rail: railOf(payments, tenant),
         sourceAccountId: found.funding_account_id,
-        outside: outsideOf(destination),
+        target: to.target,
+        scenario: scenario ?? quote.scenario,
         reason: 'the deposit arrived',
         depositAmount: amount,
       };
-      const ready = { customers: quote.customerId ? [quote.customerId] : [], accounts: [destination.id] };
+      const ready = { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts };
       if (amount === quote.totalSendingAmount) {
         const { order, ...moves } = execution(quote, arrival);
         return { ...moves, ready, insert: { rail_order: [order] }, result: quote.transactionId };
