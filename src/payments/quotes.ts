@@ -102,7 +102,9 @@ export function executeQuote(
 
 async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote): Promise<PlanOf> {
   checkText(input.description, 'description');
-  const scenario = checkScenario(tenant, input.sandboxScenario);
+  const scenario = checkScenario(tenant, input.sandboxScenario, {
+    deposit: input.source.kind === 'REALTIME_FUNDING',
+  });
   const sender = checkInformation(input.senderCustomerInfo, 'senderCustomerInfo');
   const { source, destination } = input;
   if (input.immediatelyExecute && source.kind === 'REALTIME_FUNDING') {

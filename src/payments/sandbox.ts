@@ -9,7 +9,7 @@ import { deposit } from './movements.ts';
 import { accountNotFound, accountUuid, readParties } from './parties.ts';
 import { quotedDestination } from './quote-destination.ts';
 import { Refusal } from './refusal.ts';
-import { checkScenario, type GivenScenario } from './scenario.ts';
+import { checkScenario, depositOf, type GivenScenario, readScenario } from './scenario.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
 const maxFunding = 100_000_000_000n;
@@ -93,7 +93,7 @@ export function sandboxSend(
     idempotencyKey,
     plan: async () => {
       sandboxOnly(tenant);
-      const scenario = checkScenario(tenant, input.sandboxScenario);
+      const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
       const uuid = uuidOf(input.quoteId, 'Quote');
       const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
       if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
@@ -109,8 +109,11 @@ export function sandboxSend(
           value: input.currencyCode,
         });
       }
-      const amount = input.currencyAmount ?? quote.totalSendingAmount;
-      checkAmount(amount, 'currencyAmount');
+      const asked = input.currencyAmount ?? quote.totalSendingAmount;
+      checkAmount(asked, 'currencyAmount');
+      const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
+      const funded = found.funding_account_id;
+      const second = twice ? [deposit(funded, quote.sendingCurrency, amount, quote.transactionId)] : [];
       const to = quotedDestination(quote, found.destination);
       const arrival = {
         orderId: found.order_id,
@@ -122,12 +125,20 @@ export function sandboxSend(
         depositAmount: amount,
       };
       const ready = { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts };
-      if (amount === quote.totalSendingAmount) {
+      if (amount === quote.totalSendingAmount && !late) {
         const { order, ...moves } = execution(quote, arrival);
-        return { ...moves, ready, insert: { rail_order: [order] }, result: quote.transactionId };
+        return {
+          ...moves,
+          journals: [...second, ...moves.journals],
+          ready,
+          insert: { rail_order: [order] },
+          result: quote.transactionId,
+        };
       }
       // The money stays in the customer's account of that currency; the payment fails (decision on deposits that do not match).
-      const reason = `${amount} arrived where ${quote.totalSendingAmount} were due; the money is in the customer's ${quote.sendingCurrency} account`;
+      const reason = late
+        ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
+        : `${amount} arrived where ${quote.totalSendingAmount} were due; the money is in the customer's ${quote.sendingCurrency} account`;
       return {
         ready,
         quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', expiry: 'before', reason }],
@@ -137,10 +148,10 @@ export function sandboxSend(
             from: ['PENDING'],
             to: 'FAILED',
             reason,
-            set: { failureReason: 'QUOTE_EXECUTION_FAILED' },
+            set: { failureReason: late ? 'QUOTE_EXPIRED' : 'QUOTE_EXECUTION_FAILED' },
           },
         ],
-        journals: [deposit(found.funding_account_id, quote.sendingCurrency, amount, quote.transactionId)],
+        journals: [deposit(funded, quote.sendingCurrency, amount, quote.transactionId), ...second],
         result: quote.transactionId,
       };
     },

@@ -21,6 +21,8 @@ const scenarioSchema = z.object({
   refundFails: z.boolean().optional(),
   /** It settles, and is returned by the bank so many milliseconds later. */
   returnAfterMs: duration,
+  /** How the deposit for a real-time funded quote arrives: half of it, two of it, or after the quote's expiry. */
+  deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 });
 
 export type SandboxScenario = z.infer<typeof scenarioSchema>;
