@@ -94,7 +94,7 @@ export function directArrival(order: DueOrder, to: Account) {
   };
 }
 
-/** The end of a receiving transaction. */
+/** The end of a receiving transaction, from where it stood when it was decided: a decision made since comes first. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',
@@ -103,7 +103,7 @@ export function receiverMove(
 ): TransactionMove {
   return {
     id: transaction.id,
-    from: ['PENDING', 'PROCESSING'],
+    from: [transaction.status],
     to,
     reason,
     ...(to === 'FAILED' && { set: { failureReason: failureReason ?? 'OFFRAMP_FAILED' } }),

@@ -1,13 +1,11 @@
-import { Prisma } from '../database/generated/client/client.ts';
-import { type Quote, rowFromSnapshot, type Transaction } from '../database/rows.ts';
+import { type Quote, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
-import type { NewRow } from '../ledger/plan.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import { checkText } from './checks.ts';
 import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { execution } from './execution.ts';
-import { madeAt, paymentReference, uuidOf } from './ids.ts';
-import { checkInformation, type Information, type InformationField } from './information.ts';
+import { uuidOf } from './ids.ts';
+import { checkInformation, type InformationField } from './information.ts';
 import {
   accountNotFound,
   accountUuid,
@@ -26,8 +24,9 @@ import {
   quotedDestination,
   umaDestination,
 } from './quote-destination.ts';
+import { jsonOf, newRows } from './quote-rows.ts';
 import { Refusal } from './refusal.ts';
-import { checkScenario, type GivenScenario, type SandboxScenario } from './scenario.ts';
+import { checkScenario, type GivenScenario } from './scenario.ts';
 
 export interface CreateQuote {
   readonly source:
@@ -220,78 +219,6 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
     );
   }
   return currencyOfAccount(from);
-}
-
-interface Priced {
-  readonly sending: Currency;
-  readonly price: Pricing;
-  readonly to: Destination;
-  readonly sender: Information;
-  readonly scenario: SandboxScenario | null;
-}
-
-function newRows(
-  payments: Payments,
-  tenant: Tenant,
-  input: CreateQuote,
-  parties: Parties,
-  { sending, price, to, sender, scenario }: Priced,
-) {
-  const quoteId = idAt(parties, 0);
-  const transactionId = idAt(parties, 1);
-  const exchangeRate = new Prisma.Decimal(price.exchangeRate);
-  const rateDetails = jsonOf(price.rateDetails);
-  const sides = {
-    platformId: tenant.platformId,
-    customerId: parties.customer?.id ?? null,
-    sourceKind: input.source.kind,
-    sourceAccountId: parties.source?.id ?? null,
-    ...to.columns,
-    exchangeRate,
-    description: input.description ?? null,
-  } as const;
-  const quote: NewRow<Quote> = {
-    ...sides,
-    id: quoteId,
-    status: 'PENDING',
-    transactionId,
-    expiresAt: new Date(madeAt(quoteId).getTime() + payments.quoteSeconds * 1000),
-    sendingCurrency: sending.code,
-    receivingCurrency: to.receiving.code,
-    totalSendingAmount: price.totalSendingAmount,
-    totalReceivingAmount: price.totalReceivingAmount,
-    lockedCurrencySide: input.lockedCurrencySide,
-    feesIncluded: price.feesIncluded,
-    platformFee: price.platformFee,
-    pricing: { rateDetails, steps: jsonOf(price.steps) },
-    paymentInstructions: [],
-    lookupId: to.lookupId,
-    senderInformation: { ...sender },
-    scenario,
-  };
-  const transaction: NewRow<Transaction> = {
-    ...sides,
-    id: transactionId,
-    type: 'OUTGOING',
-    status: 'PENDING',
-    quoteId,
-    sentAmount: price.totalSendingAmount,
-    sentCurrency: sending.code,
-    receivedAmount: price.totalReceivingAmount,
-    receivedCurrency: to.receiving.code,
-    fees: price.feesIncluded,
-    rateDetails,
-    reference: paymentReference(quoteId),
-    counterpartyInformation: { ...to.information },
-  };
-  return { quote, transaction };
-}
-
-/** A value as the JSON column keeps it: amounts as strings of digits. */
-function jsonOf(value: object): Prisma.JsonValue {
-  return JSON.parse(
-    JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),
-  );
 }
 
 const executableStatement = statement<{

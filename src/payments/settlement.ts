@@ -21,10 +21,13 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
   const orders = await leaseOrders(payments.database.pool, limit);
   const groups = await Promise.all(orders.map((order) => settle(payments, order)));
   const refusals = await commitGroups(payments.database, groups);
-  for (const [position, refusal] of refusals.entries()) {
-    // Something moved since the order was read; it is taken up again when its lease ends.
-    if (refusal) payments.log.warn({ refusal, order: orders[position]?.id }, 'an outcome could not be recorded yet');
-  }
+  // Something moved since these orders were read, such as a decision of the platform: they are looked at again.
+  const moved = orders.filter((_order, position) => refusals[position]);
+  for (const order of moved) payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
+  await commitGroups(
+    payments.database,
+    moved.map((order) => wait(order, Math.min(60_000, 100 * 2 ** order.attempts))),
+  );
   return orders.length;
 }
 
