@@ -41,6 +41,7 @@ export const settings = {
     .default('info'),
   GRAPHIQL: onOff.optional(),
   INTROSPECTION: onOff.optional(),
+  PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400).default(300),
   SANDBOX_PACE_MS: wholeNumber(0, 600_000).default(500),
   SANDBOX_RATES: z

@@ -29,6 +29,7 @@ export type GatewaySettings = Pick<
   | 'ROLE'
   | 'GRAPHIQL'
   | 'INTROSPECTION'
+  | 'PAYMENT_APPROVAL_MS'
   | 'SANDBOX_QUOTE_SECONDS'
   | 'SANDBOX_PACE_MS'
   | 'SANDBOX_RATES'
@@ -40,6 +41,7 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
     database,
     rails: { SANDBOX: sandboxRail({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) }) },
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
+    approvalMs: config.PAYMENT_APPROVAL_MS,
     log,
   };
 }

@@ -34,6 +34,12 @@ begin
   if v_insert ? 'quote' then
     insert into quote select r.* from jsonb_populate_recordset(null::quote, v_insert -> 'quote') r;
   end if;
+  if v_insert ? 'lookup' then
+    insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_insert -> 'lookup') r;
+  end if;
+  if v_insert ? 'arrival' then
+    insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_insert -> 'arrival') r;
+  end if;
   if v_insert ? 'hold' then
     insert into hold (platform_id, id, account_id, transaction_id, amount, created_at)
     select r.platform_id, r.id, r.account_id, r.transaction_id, r.amount, uuid_v7_time(r.id)
@@ -49,7 +55,7 @@ begin
 
   for v_move in
     select * from jsonb_to_recordset(p_plan -> 'transactions')
-      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint)
+      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint, "refundWaits" boolean)
   loop
     select * into v_transaction from transaction where platform_id = p_platform and id = v_move.id;
     v_transaction := jsonb_populate_record(v_transaction, coalesce(v_move."set", '{}'));
@@ -59,9 +65,13 @@ begin
       failure_reason = v_transaction.failure_reason,
       refund_reference = v_transaction.refund_reference,
       refund_amount = v_transaction.refund_amount,
+      -- A refund that waits has been started and has not arrived.
+      refund_settled_at = case when v_transaction.refund_reference is not null and v_move."refundWaits" is not true
+                               then coalesce(refund_settled_at, clock_ms()) end,
       received_amount = v_transaction.received_amount,
       counterparty_information = v_transaction.counterparty_information,
       destination_account_id = v_transaction.destination_account_id,
+      requested_information = v_transaction.requested_information,
       expected_settlement_at = coalesce(clock_ms() + v_move."expectedInMs" * interval '1 millisecond', expected_settlement_at)
     where platform_id = p_platform and id = v_move.id;
   end loop;
@@ -109,6 +119,8 @@ begin
       select to_jsonb(t) into v_result from transaction t where t.platform_id = p_platform and t.id = (p_plan -> 'result' ->> 'id')::uuid;
     when 'Customer' then
       select to_jsonb(c) into v_result from customer c where c.platform_id = p_platform and c.id = (p_plan -> 'result' ->> 'id')::uuid;
+    when 'Lookup' then
+      select to_jsonb(l) into v_result from lookup l where l.platform_id = p_platform and l.id = (p_plan -> 'result' ->> 'id')::uuid;
     when 'Account' then
       select account_snapshot(a) into v_result from account a where a.platform_id = p_platform and a.id = (p_plan -> 'result' ->> 'id')::uuid;
     else

@@ -21,7 +21,7 @@ begin
   end if;
   if new.refund_reference is not null and old.refund_reference is null then
     new.refund_initiated_at := new.updated_at;
-    new.refund_settled_at := coalesce(new.refund_settled_at, new.updated_at);
+    new.refund_settled_at := case when new.refund_settled_at is not null then new.updated_at end;
   end if;
   return new;
 end

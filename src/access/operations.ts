@@ -11,6 +11,10 @@ export const operations = {
   executeQuote: { permission: 'TRANSACT' },
   transferOut: { permission: 'TRANSACT' },
   transferIn: { permission: 'TRANSACT' },
+  lookUpReceiver: { permission: 'VIEW' },
+  approveTransaction: { permission: 'TRANSACT' },
+  rejectTransaction: { permission: 'TRANSACT' },
+  sandboxReceiveUma: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT' },
   sandboxSend: { permission: 'TRANSACT' },
 } as const satisfies Record<string, { permission: Permission }>;

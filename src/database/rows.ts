@@ -1,4 +1,4 @@
-import type { Account, Customer, Event, Quote, Transaction } from './generated/client/client.ts';
+import type { Account, Customer, Event, Lookup, Quote, Transaction } from './generated/client/client.ts';
 import { Prisma } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 
@@ -6,11 +6,12 @@ import { getDatamodel } from './generated/pothos.ts';
 export interface SnapshotRows {
   Account: Account;
   Customer: Customer;
+  Lookup: Lookup;
   Quote: Quote;
   Transaction: Transaction;
 }
 
-export type { Account, Customer, Event, Quote, Transaction };
+export type { Account, Customer, Event, Lookup, Quote, Transaction };
 
 /** A column name of ours from a Prisma field name: `totalSendingAmount` is `total_sending_amount`. */
 export function columnName(field: string): string {

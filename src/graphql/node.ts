@@ -39,6 +39,11 @@ const loaders = {
       ...queryFromInfo({ context, info, typeName: 'ExternalAccount' }),
       where: { ...key(uuid, context), kind: 'EXTERNAL' },
     }),
+  Lookup: (uuid, context, info) =>
+    context.payments.database.prisma.lookup.findUnique({
+      ...queryFromInfo({ context, info, typeName: 'Lookup' }),
+      where: key(uuid, context),
+    }),
 } satisfies Record<string, NodeLoader>;
 
 type NodeType = keyof typeof loaders;

@@ -5,6 +5,7 @@ import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rai
 import { builder } from './builder.ts';
 import { LockedCurrencySide, QuoteStatus } from './enums.ts';
 import { QuoteFilter, whereQuotes } from './filters.ts';
+import { InformationFieldInput } from './information.ts';
 import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
 import { CurrencyType, knownCurrency, MoneyType, money, type RateDetails, RateDetailsType } from './money.ts';
 import { mutation } from './mutation.ts';
@@ -21,6 +22,7 @@ import {
   sourceOf,
 } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
@@ -206,10 +208,21 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
   fields: (t) => ({ accountId: t.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) }),
 });
 
+const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
+  description: 'Pay to a UMA address, with the lookupId of a receiver lookup.',
+  fields: (t) => ({
+    umaAddress: t.string({ required: true, description: '$name@domain.' }),
+    currency: t.string({ description: "What shall arrive; the receiver's first currency when left out." }),
+  }),
+});
+
 const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
   description: 'Where the money goes: exactly one field.',
   isOneOf: true,
-  fields: (t) => ({ account: t.field({ type: AccountDestinationInput, description: 'To an account.' }) }),
+  fields: (t) => ({
+    account: t.field({ type: AccountDestinationInput, description: 'To an account.' }),
+    uma: t.field({ type: UmaDestinationInput, description: 'To a UMA address.' }),
+  }),
 });
 
 mutation('createQuote', {
@@ -223,11 +236,21 @@ mutation('createQuote', {
       required: true,
       description: "The fixed amount, in its currency's smallest unit: 1 to 9000000000000000.",
     }),
+    lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
       description: 'Execute at once, at the current rate.',
     }),
     description: t.string({ description: 'Memo.' }),
+    senderCustomerInfo: t.field({
+      type: [InformationFieldInput],
+      description:
+        "What the sender tells of itself: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT.",
+    }),
+    sandboxScenario: t.field({
+      type: SandboxScenarioInput,
+      description: 'Sandbox only: what shall happen to the payment once it is executed.',
+    }),
   }),
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
@@ -235,16 +258,14 @@ mutation('createQuote', {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
-    if (!from || !destination.account) throw new Error('a @oneOf input has one field');
+    const to: CreateQuote['destination'] | undefined = destination.account
+      ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
+      : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
+    if (!from || !to) throw new Error('a @oneOf input has one field');
     const done = await createQuote(
       payments,
       viewer,
-      {
-        ...input,
-        immediatelyExecute: input.immediatelyExecute ?? false,
-        source: from,
-        destination: { kind: 'ACCOUNT', accountId: destination.account.accountId },
-      },
+      { ...input, immediatelyExecute: input.immediatelyExecute ?? false, source: from, destination: to },
       idempotencyKey,
     );
     return { quote: done.row, replayed: done.replayed };
@@ -254,11 +275,17 @@ mutation('createQuote', {
 mutation('executeQuote', {
   description:
     'Executes a quote before its expiry (specification 4.3): the source is debited at once, the quote is PROCESSING.',
-  input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
+  input: (t) => ({
+    quoteId: t.id({ required: true, description: 'Quote:…' }),
+    sandboxScenario: t.field({
+      type: SandboxScenarioInput,
+      description: "Sandbox only: what shall happen to the payment, instead of the quote's own scenario.",
+    }),
+  }),
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
-  resolve: async ({ quoteId, idempotencyKey }, { payments, viewer }) => {
-    const done = await executeQuote(payments, viewer, quoteId, idempotencyKey);
+  resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
+    const done = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
     return { quote: done.row, replayed: done.replayed };
   },
 });

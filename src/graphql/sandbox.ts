@@ -1,6 +1,7 @@
 import { fundAccount, sandboxSend } from '../payments/sandbox.ts';
 import { InternalAccount } from './account.ts';
 import { mutation } from './mutation.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 import { Transaction } from './transaction.ts';
 
 mutation('sandboxFundAccount', {
@@ -30,6 +31,7 @@ mutation('sandboxSend', {
       type: 'BigInt',
       description: 'In its smallest unit; exactly what the quote asks for when left out.',
     }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],

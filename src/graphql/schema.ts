@@ -7,6 +7,8 @@ import './customer.ts';
 import './quote.ts';
 import './transaction.ts';
 import './transaction-history.ts';
+import './lookup.ts';
+import './approval.ts';
 import './transaction-updates.ts';
 import './customer-lists.ts';
 import './exchange-rates.ts';

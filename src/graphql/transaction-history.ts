@@ -51,7 +51,7 @@ const LedgerEntryType = builder.objectRef<LedgerEntry>('LedgerEntry').implement(
     system: t.exposeString('system', {
       nullable: true,
       description:
-        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES.',
+        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back).',
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was posted.' }),
   }),

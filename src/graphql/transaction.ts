@@ -4,6 +4,7 @@ import { transferIn, transferOut } from '../payments/transfers.ts';
 import { builder } from './builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
 import { TransactionFilter, whereTransactions } from './filters.ts';
+import { InformationField } from './information.ts';
 import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
 import { type Money, MoneyType, maybeMoney, money, type RateDetails, RateDetailsType } from './money.ts';
 import { mutation } from './mutation.ts';
@@ -19,6 +20,7 @@ import {
   sourceCustomerPath,
   sourceOf,
 } from './parties.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
@@ -36,14 +38,6 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
     amount: t.expose('amount', { type: MoneyType, description: 'How much came back to the source.' }),
     initiatedAt: t.expose('initiatedAt', { type: 'DateTime', description: 'When it was started.' }),
     settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it had arrived.' }),
-  }),
-});
-
-const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
-  description: 'One fact about a party, by its name (specification 2.6).',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
-    value: t.exposeString('value', { description: 'The value.' }),
   }),
 });
 
@@ -226,6 +220,7 @@ mutation('transferOut', {
       description: "In the currency's smallest unit: 1 to 9000000000000000.",
     }),
     description: t.string({ description: 'Memo.' }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
@@ -245,6 +240,7 @@ mutation('transferIn', {
       description: "In the currency's smallest unit; without one the rail decides (the sandbox: 10000).",
     }),
     description: t.string({ description: 'Memo.' }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],

@@ -33,10 +33,10 @@ const commitPlanStatement = statement<{ answer: Answer }>(
   'select commit_plan($1::uuid, $2::jsonb) as answer',
 );
 
-const commitPlansStatement = statement<{ answer: Answer }>(
-  'commit_plans',
-  `select commit_plan(p.platform, p.plan) as answer
-   from unnest($1::uuid[], $2::jsonb[]) with ordinality as p(platform, plan, position) order by p.position`,
+const commitGroupsStatement = statement<{ refusal: PlanRefusal | null }>(
+  'commit_groups',
+  `select commit_group(g.plans) as refusal
+   from unnest($1::jsonb[]) with ordinality as g(plans, position) order by g.position`,
 );
 
 const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
@@ -62,53 +62,45 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
   return present(row.answer);
 }
 
-/** A plan and whose it is. */
-export interface PlatformPlan {
-  readonly platformId: string;
-  readonly plan: Plan;
-}
+/** Plans of one or several platforms that happen together or not at all. */
+export type PlanGroup = readonly { readonly platformId: string; readonly plan: Plan }[];
 
 /**
- * Carries out several plans of background work, in one durable transaction where that is possible. One that cannot be
- * carried out at all is told to `onError` with its position and has no outcome; it holds up none of the others, which
- * are then committed one by one.
+ * Carries out groups of plans of background work, all in one durable transaction where that is possible. Each group is
+ * done or refused as a whole, on its own. One that cannot be carried out at all is told to `onError` with its position;
+ * it holds up none of the others, which are then committed one by one.
+ * @returns for each group, why the database refused it, or null; undefined for one that failed
  */
-export async function commitPlans(
+export async function commitGroups(
   database: Database,
-  plans: readonly PlatformPlan[],
+  groups: readonly PlanGroup[],
   onError: (error: unknown, position: number) => void,
-): Promise<(Outcome | undefined)[]> {
+): Promise<(PlanRefusal | null | undefined)[]> {
   try {
-    return await commitTogether(database, plans);
+    return await commitTogether(database, groups);
   } catch (error) {
-    if (plans.length === 1) {
+    if (groups.length === 1) {
       onError(error, 0);
       return [undefined];
     }
   }
-  const outcomes: (Outcome | undefined)[] = [];
-  for (const [position, { platformId, plan }] of plans.entries()) {
-    outcomes.push(
-      await commitPlan(database, platformId, plan).catch((error: unknown) => {
-        onError(error, position);
-        return undefined;
-      }),
-    );
+  const refusals: (PlanRefusal | null | undefined)[] = [];
+  for (const [position, group] of groups.entries()) {
+    refusals.push(...(await commitGroups(database, [group], (error) => onError(error, position))));
   }
-  return outcomes;
+  return refusals;
 }
 
-async function commitTogether(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  if (plans.length === 0) return [];
-  const rows = await retryLostRaces(() =>
-    commitPlansStatement(
-      database.pool,
-      plans.map((item) => item.platformId),
-      plans.map((item) => serialize(item.plan)),
-    ),
-  );
+async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
+  if (groups.length === 0) return [];
+  const bodies = groups.map((group) => {
+    // One order of platforms for all groups, since each plan locks what it changes.
+    const ordered = [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1));
+    return `[${ordered.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`).join(',')}]`;
+  });
+  const rows = await retryLostRaces(() => commitGroupsStatement(database.pool, bodies));
   database.commits.emit('committed');
-  return rows.map((row) => present(row.answer));
+  return rows.map((row) => row.refusal);
 }
 
 /**

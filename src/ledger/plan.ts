@@ -1,7 +1,9 @@
 import type {
   Account,
+  Arrival,
   Customer,
   Hold,
+  Lookup,
   Quote,
   QuoteStatus,
   RailOrder,
@@ -23,6 +25,8 @@ export interface Plan {
     readonly account?: readonly NewRow<Account>[];
     readonly transaction?: readonly NewRow<Transaction>[];
     readonly quote?: readonly NewRow<Quote>[];
+    readonly lookup?: readonly Omit<NewRow<Lookup>, 'expiresAt'>[];
+    readonly arrival?: readonly Arrival[];
     readonly hold?: readonly NewHold[];
     readonly rail_order?: readonly NewOrder[];
   };
@@ -38,7 +42,7 @@ export interface Plan {
   readonly result?: { readonly type: ResultType; readonly id: string };
 }
 
-export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
+export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account' | 'Lookup';
 
 /** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
 export interface Claim {
@@ -83,8 +87,11 @@ export interface TransactionMove {
       | 'receivedAmount'
       | 'counterpartyInformation'
       | 'destinationAccountId'
+      | 'requestedInformation'
     >
   >;
+  /** The refund that `set` starts has not arrived anywhere yet: it has no time of settlement. */
+  readonly refundWaits?: boolean | undefined;
   /** When settlement is expected, from now. */
   readonly expectedInMs?: number | undefined;
   readonly fresh?: boolean;
@@ -101,7 +108,7 @@ export interface Journal {
 /**
  * One side of a movement, in the currency's smallest unit: positive comes in, negative goes out. System accounts:
  * OUTSIDE is the world beyond the rails, CLEARING money under way to it, LIQUIDITY the other side of a conversion,
- * FEES what was earned.
+ * FEES what was earned, SUSPENSE what neither arrived nor came back.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | { readonly account: string; readonly hold?: string | undefined }

@@ -8,7 +8,7 @@ import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../led
 import type { Claim, Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import { publicId } from './ids.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, type RefusalCode } from './refusal.ts';
 
 /** What the domain works with. */
 export interface Payments {
@@ -17,6 +17,8 @@ export interface Payments {
   readonly rails: { readonly [E in Environment]?: Rail };
   /** How long a quote holds its rate, in seconds. */
   readonly quoteSeconds: number;
+  /** How long a platform has to approve or reject an incoming payment, in milliseconds (domain-facts 2.5). */
+  readonly approvalMs: number;
   readonly log: Logger;
 }
 
@@ -49,6 +51,8 @@ export interface Command<Type extends ResultType> {
   readonly plan: () => Promise<Omit<Plan, 'claim' | 'result'> & { readonly result: string }>;
   /** The input field to blame for a refusal that the database gave. */
   readonly fields?: Partial<Record<PlanRefusal['code'], string>>;
+  /** The operation's own word for a status that does not allow it; CONFLICT when left out. */
+  readonly conflict?: RefusalCode;
 }
 
 /** Whether a string has the form of an idempotency key: no other is ever stored. */
@@ -120,7 +124,7 @@ function present<Type extends ResultType>(outcome: Outcome, command: Command<Typ
         field: 'idempotencyKey',
       });
     case 'refused':
-      throw fromPlan(outcome.refusal, command.fields?.[outcome.refusal.code], outcome.replayed);
+      throw fromPlan(outcome.refusal, command, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
       // The row is of the type that the plan asked for, which is the command's.
@@ -129,7 +133,8 @@ function present<Type extends ResultType>(outcome: Outcome, command: Command<Typ
 }
 
 /** The words for what the database saw under its lock. */
-function fromPlan(refusal: PlanRefusal, field: string | undefined, replayed: boolean): Refusal {
+function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: boolean): Refusal {
+  const field = command.fields?.[refusal.code];
   switch (refusal.code) {
     case 'QUOTE_NOT_FOUND':
       return new Refusal(refusal.code, 'no such quote', { field }, replayed);
@@ -144,7 +149,7 @@ function fromPlan(refusal: PlanRefusal, field: string | undefined, replayed: boo
       );
     case 'CONFLICT':
       return new Refusal(
-        refusal.code,
+        command.conflict ?? refusal.code,
         `this is not possible any more: it is ${refusal.status}`,
         { field, status: refusal.status },
         replayed,

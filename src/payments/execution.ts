@@ -1,7 +1,9 @@
+import type { Prisma } from '../database/generated/client/client.ts';
 import type { Quote } from '../database/rows.ts';
 import type { Plan } from '../ledger/plan.ts';
-import type { OutsideAccount, Rail } from '../rails/rail.ts';
+import type { Rail } from '../rails/rail.ts';
 import { debit, deposit, type Flow } from './movements.ts';
+import type { Target } from './quote-destination.ts';
 
 /** What of a quote its execution needs: all of it is fixed when the quote is made. */
 export type Executable = Pick<
@@ -21,8 +23,10 @@ export interface ExecutionOptions {
   readonly orderId: string;
   readonly rail: Rail;
   readonly sourceAccountId: string;
-  /** Where the rail delivers to; undefined when the destination is an account here. */
-  readonly outside: OutsideAccount | undefined;
+  /** Where the rail delivers to. */
+  readonly target: Target;
+  /** What the sandbox is asked to do to it, or null. */
+  readonly scenario: Prisma.JsonValue;
   /** Why it is executed, for the timeline. */
   readonly reason: string;
   /** Money that arrived from outside for this quote, credited to the source first. */
@@ -36,12 +40,13 @@ export interface ExecutionOptions {
  * debited, quote and transaction are PROCESSING, and the rail has its order.
  */
 export function execution(quote: Executable, options: ExecutionOptions) {
-  const { rail, reason, outside, sourceAccountId, fresh = false } = options;
+  const { rail, reason, target, scenario, sourceAccountId, fresh = false } = options;
   const order = {
     platformId: quote.platformId,
     id: options.orderId,
     transactionId: quote.transactionId,
     kind: 'PAYOUT' as const,
+    scenario,
   };
   const flow: Flow = {
     transactionId: quote.transactionId,
@@ -67,7 +72,7 @@ export function execution(quote: Executable, options: ExecutionOptions) {
         from: ['PENDING'],
         to: 'PROCESSING',
         reason,
-        expectedInMs: rail.expectedMs({ account: outside, scenario: null }),
+        expectedInMs: rail.expectedMs({ ...target, scenario }),
         fresh,
       },
     ],

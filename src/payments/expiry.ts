@@ -1,5 +1,5 @@
 import { statement } from '../database/statement.ts';
-import { commitPlans } from '../ledger/commit.ts';
+import { commitGroups } from '../ledger/commit.ts';
 import type { Payments } from './command.ts';
 
 const expiredStatement = statement<{ platform_id: string; id: string; transaction_id: string }>(
@@ -28,15 +28,17 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 export async function expireQuotes(payments: Payments, limit: number): Promise<number> {
   const expired = await expiredStatement(payments.database.pool, limit);
   const reason = 'the quote expired before it was executed or funded';
-  await commitPlans(
+  await commitGroups(
     payments.database,
-    expired.map((quote) => ({
-      platformId: quote.platform_id,
-      plan: {
-        quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
-        transactions: [{ id: quote.transaction_id, from: ['PENDING'], to: 'EXPIRED', reason }],
+    expired.map((quote) => [
+      {
+        platformId: quote.platform_id,
+        plan: {
+          quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
+          transactions: [{ id: quote.transaction_id, from: ['PENDING'], to: 'EXPIRED', reason }],
+        },
       },
-    })),
+    ]),
     (error, position) =>
       payments.log.error({ err: error, quote: expired[position]?.id }, 'a quote could not be expired'),
   );

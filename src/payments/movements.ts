@@ -71,6 +71,47 @@ export function deposit(accountId: string, currency: string, amount: bigint, tra
   };
 }
 
+/** Neither delivered nor given back by the rail: what was under way waits in suspense, where it can be seen. */
+export function suspension(flow: Flow): Journal {
+  const currency = flow.receivingCurrency;
+  return {
+    kind: 'suspension',
+    transactionId: flow.transactionId,
+    legs: [
+      { system: 'CLEARING', currency, amount: -flow.received },
+      { system: 'SUSPENSE', currency, amount: flow.received },
+    ],
+  };
+}
+
+/** Delivered and come back: the delivery is undone, so that a refund can follow. */
+export function bankReturn(flow: Flow): Journal {
+  const undone = delivery(flow);
+  return { ...undone, kind: 'return', legs: undone.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+}
+
+/** Money from outside that is only passed on to an account outside: in, and out again. */
+export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
+  return [
+    {
+      kind: 'arrival',
+      transactionId,
+      legs: [
+        { system: 'OUTSIDE', currency, amount: -amount },
+        { system: 'CLEARING', currency, amount },
+      ],
+    },
+    {
+      kind: 'delivery',
+      transactionId,
+      legs: [
+        { system: 'CLEARING', currency, amount: -amount },
+        { system: 'OUTSIDE', currency, amount },
+      ],
+    },
+  ];
+}
+
 function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
   const { sendingCurrency, receivingCurrency } = flow;
   const net = flow.sent - flow.fees;

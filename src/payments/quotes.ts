@@ -1,12 +1,11 @@
-import { Prisma } from '../database/generated/client/client.ts';
-import { type Account, type Quote, rowFromSnapshot, type Transaction } from '../database/rows.ts';
+import { type Quote, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
-import type { NewRow } from '../ledger/plan.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import { checkText } from './checks.ts';
 import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { execution } from './execution.ts';
-import { madeAt, paymentReference, uuidOf } from './ids.ts';
+import { uuidOf } from './ids.ts';
+import { checkInformation, type InformationField } from './information.ts';
 import {
   accountNotFound,
   accountUuid,
@@ -14,23 +13,37 @@ import {
   customerNotFound,
   customerUuid,
   idAt,
-  outsideOf,
   type Parties,
   readParties,
 } from './parties.ts';
 import { type Pricing, priceQuote } from './pricing.ts';
+import {
+  accountDestination,
+  type Destination,
+  type DestinationInput,
+  quotedDestination,
+  umaDestination,
+} from './quote-destination.ts';
+import { jsonOf, newRows } from './quote-rows.ts';
 import { Refusal } from './refusal.ts';
+import { checkScenario, type GivenScenario } from './scenario.ts';
 
 export interface CreateQuote {
   readonly source:
     | { readonly kind: 'ACCOUNT'; readonly accountId: string }
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
-  readonly destination: { readonly kind: 'ACCOUNT'; readonly accountId: string };
+  readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
   /** Smallest units of the locked side's currency, 1 to 9·10^15. */
   readonly lockedCurrencyAmount: bigint;
+  /** From a receiver lookup, for a UMA destination. */
+  readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
   readonly description?: string | null | undefined;
+  /** What the sender tells of itself: what the lookup asks for, and its purpose. */
+  readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
+  /** Sandbox: what shall happen to the payment once it is executed. */
+  readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
 type PlanOf = Awaited<ReturnType<Command<'Quote'>['plan']>>;
@@ -39,7 +52,8 @@ type PlanOf = Awaited<ReturnType<Command<'Quote'>['plan']>>;
  * Locks a rate and fees until the quote expires (specification 4.1), and with `immediatelyExecute` executes at once. Its
  * transaction is created with it.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   SELF_PAYMENT, USER_NOT_READY, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate), IDEMPOTENCY_MISMATCH
+ *   SELF_PAYMENT, USER_NOT_READY, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate), INVALID_UMA_ADDRESS,
+ *   LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production), IDEMPOTENCY_MISMATCH
  */
 export function createQuote(
   payments: Payments,
@@ -67,13 +81,14 @@ export function executeQuote(
   tenant: Tenant,
   quoteId: string,
   idempotencyKey?: string | null,
+  sandboxScenario?: GivenScenario | null,
 ): Promise<Done<Quote>> {
   return run(payments, tenant, {
     operation: 'executeQuote',
     type: 'Quote',
-    input: { quoteId },
+    input: { quoteId, sandboxScenario },
     idempotencyKey,
-    plan: () => planExecution(payments, tenant, quoteId),
+    plan: () => planExecution(payments, tenant, quoteId, sandboxScenario),
     fields: {
       QUOTE_EXPIRED: 'quoteId',
       CONFLICT: 'quoteId',
@@ -86,6 +101,10 @@ export function executeQuote(
 
 async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote): Promise<PlanOf> {
   checkText(input.description, 'description');
+  const scenario = checkScenario(tenant, input.sandboxScenario, {
+    deposit: input.source.kind === 'REALTIME_FUNDING',
+  });
+  const sender = checkInformation(input.senderCustomerInfo, 'senderCustomerInfo');
   const { source, destination } = input;
   if (input.immediatelyExecute && source.kind === 'REALTIME_FUNDING') {
     throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', {
@@ -96,28 +115,63 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, 'source.accountId') : undefined,
     customer: source.kind === 'REALTIME_FUNDING' ? customerUuid(source.customerId, 'source.customerId') : undefined,
     currency: source.kind === 'REALTIME_FUNDING' ? currencyOf(source.currency)?.code : undefined,
-    destination: accountUuid(destination.accountId, 'destination.accountId'),
+    destination:
+      destination.kind === 'ACCOUNT' ? accountUuid(destination.accountId, 'destination.accountId') : undefined,
     ids: 3,
   });
   const sending = sendingCurrency(input, parties);
-  const to = parties.destination ?? accountNotFound('destination.accountId');
-  if (to.id === parties.source?.id) {
-    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', {
-      field: 'destination.accountId',
-    });
-  }
+  const to =
+    destination.kind === 'ACCOUNT'
+      ? accountDestination(parties)
+      : await umaDestination(payments, tenant, destination, { lookupId: input.lookupId, parties, sender });
 
-  const rail = railOf(payments, tenant);
-  const receiving = currencyOfAccount(to);
-  const rate = await rail.rate(sending, receiving);
+  const price = await priced(payments, tenant, input, parties, { sending, to });
+  const rows = newRows(payments, tenant, input, parties, { sending, price, to, sender, scenario });
+  const { quote, transaction } = rows;
+  if (source.kind === 'REALTIME_FUNDING') {
+    quote.paymentInstructions = jsonOf(
+      await railOf(payments, tenant).paymentInstructions({
+        owner: quote.id,
+        reference: transaction.reference,
+        currency: sending,
+        amount: price.totalSendingAmount,
+      }),
+    );
+  }
+  const base = {
+    ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: to.accounts },
+    insert: { quote: [quote], transaction: [transaction] },
+    result: quote.id,
+  };
+  if (!input.immediatelyExecute || !parties.source) return base;
+  const { order, ...moves } = execution(quote, {
+    orderId: idAt(parties, 2),
+    rail: railOf(payments, tenant),
+    sourceAccountId: parties.source.id,
+    target: to.target,
+    scenario,
+    reason: 'executed at creation',
+    fresh: true,
+  });
+  return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+}
+
+async function priced(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateQuote,
+  parties: Parties,
+  { sending, to }: { readonly sending: Currency; readonly to: Destination },
+): Promise<Pricing> {
+  const rate = await railOf(payments, tenant).rate(sending, to.receiving);
   if (!rate) {
-    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.currency}`, {
-      field: 'destination.accountId',
+    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
+      field: to.field,
     });
   }
   const price = priceQuote({
     sending,
-    receiving,
+    receiving: to.receiving,
     lockedSide: input.lockedCurrencySide,
     lockedAmount: input.lockedCurrencyAmount,
     rate,
@@ -126,40 +180,20 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   if ('code' in price) {
     throw new Refusal(price.code, price.reason, { field: price.field, value: input.lockedCurrencyAmount.toString() });
   }
-
-  const rows = newRows(payments, tenant, input, parties, { sending, receiving, price, to });
-  const { quote, transaction } = rows;
-  if (source.kind === 'REALTIME_FUNDING') {
-    const owner = quote.id;
-    quote.paymentInstructions = jsonOf(
-      await rail.paymentInstructions({
-        owner,
-        reference: transaction.reference,
-        currency: sending,
-        amount: price.totalSendingAmount,
-      }),
+  const arrives = price.totalReceivingAmount;
+  if (to.limits && (arrives < to.limits.min || arrives > to.limits.max)) {
+    throw new Refusal(
+      'AMOUNT_OUT_OF_RANGE',
+      `the receiver takes ${to.limits.min} to ${to.limits.max} smallest units of ${to.receiving.code}; ${arrives} would arrive`,
+      { field: 'lockedCurrencyAmount', value: input.lockedCurrencyAmount.toString() },
     );
   }
-  const base = {
-    ready: { customers: customersOf(parties.customer?.id, to), accounts: [to.id] },
-    insert: { quote: [quote], transaction: [transaction] },
-    result: quote.id,
-  };
-  if (!input.immediatelyExecute || !parties.source) return base;
-  const { order, ...moves } = execution(quote, {
-    orderId: idAt(parties, 2),
-    rail,
-    sourceAccountId: parties.source.id,
-    outside: outsideOf(to),
-    reason: 'executed at creation',
-    fresh: true,
-  });
-  return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+  return price;
 }
 
 /** Whoever takes part must be allowed to: the sender, and the owner of the account that receives. */
-function customersOf(sender: string | null | undefined, to: Account): string[] {
-  return [...new Set([sender, to.customerId])].filter((id) => id !== null && id !== undefined);
+function customersOf(sender: string | null | undefined, receivers: readonly string[]): string[] {
+  return [...new Set([sender, ...receivers])].filter((id) => id !== null && id !== undefined);
 }
 
 function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
@@ -187,76 +221,6 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return currencyOfAccount(from);
 }
 
-interface Priced {
-  readonly sending: Currency;
-  readonly receiving: Currency;
-  readonly price: Pricing;
-  readonly to: Account;
-}
-
-function newRows(
-  payments: Payments,
-  tenant: Tenant,
-  input: CreateQuote,
-  parties: Parties,
-  { sending, receiving, price, to }: Priced,
-) {
-  const quoteId = idAt(parties, 0);
-  const transactionId = idAt(parties, 1);
-  const exchangeRate = new Prisma.Decimal(price.exchangeRate);
-  const rateDetails = jsonOf(price.rateDetails);
-  const sides = {
-    platformId: tenant.platformId,
-    customerId: parties.customer?.id ?? null,
-    sourceKind: input.source.kind,
-    sourceAccountId: parties.source?.id ?? null,
-    destinationKind: 'ACCOUNT',
-    destinationAccountId: to.id,
-    exchangeRate,
-    description: input.description ?? null,
-  } as const;
-  const quote: NewRow<Quote> = {
-    ...sides,
-    id: quoteId,
-    status: 'PENDING',
-    transactionId,
-    expiresAt: new Date(madeAt(quoteId).getTime() + payments.quoteSeconds * 1000),
-    sendingCurrency: sending.code,
-    receivingCurrency: receiving.code,
-    totalSendingAmount: price.totalSendingAmount,
-    totalReceivingAmount: price.totalReceivingAmount,
-    lockedCurrencySide: input.lockedCurrencySide,
-    feesIncluded: price.feesIncluded,
-    platformFee: price.platformFee,
-    pricing: { rateDetails, steps: jsonOf(price.steps) },
-    paymentInstructions: [],
-    senderInformation: {},
-  };
-  const transaction: NewRow<Transaction> = {
-    ...sides,
-    id: transactionId,
-    type: 'OUTGOING',
-    status: 'PENDING',
-    quoteId,
-    sentAmount: price.totalSendingAmount,
-    sentCurrency: sending.code,
-    receivedAmount: price.totalReceivingAmount,
-    receivedCurrency: receiving.code,
-    fees: price.feesIncluded,
-    rateDetails,
-    reference: paymentReference(quoteId),
-    counterpartyInformation: {},
-  };
-  return { quote, transaction };
-}
-
-/** A value as the JSON column keeps it: amounts as strings of digits. */
-function jsonOf(value: object): Prisma.JsonValue {
-  return JSON.parse(
-    JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),
-  );
-}
-
 const executableStatement = statement<{
   quote: Record<string, unknown>;
   destination: Record<string, unknown> | null;
@@ -268,31 +232,36 @@ const executableStatement = statement<{
    from quote q where q.platform_id = $1 and q.id = $2`,
 );
 
-async function planExecution(payments: Payments, tenant: Tenant, id: string): Promise<PlanOf> {
+async function planExecution(
+  payments: Payments,
+  tenant: Tenant,
+  id: string,
+  sandboxScenario: GivenScenario | null | undefined,
+): Promise<PlanOf> {
+  const scenario = checkScenario(tenant, sandboxScenario);
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
-  if (!found?.destination) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const quote = rowFromSnapshot('Quote', found.quote);
-  const destination = rowFromSnapshot('Account', found.destination);
   if (!quote.sourceAccountId) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
-      {
-        field: 'quoteId',
-      },
+      { field: 'quoteId' },
     );
   }
+  const to = quotedDestination(quote, found.destination);
   const { order, ...moves } = execution(quote, {
     orderId: found.order_id,
     rail: railOf(payments, tenant),
     sourceAccountId: quote.sourceAccountId,
-    outside: outsideOf(destination),
+    target: to.target,
+    scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
   return {
     ...moves,
-    ready: { customers: customersOf(quote.customerId, destination), accounts: [destination.id] },
+    ready: { customers: customersOf(quote.customerId, to.receivers), accounts: to.accounts },
     insert: { rail_order: [order] },
     result: quote.id,
   };

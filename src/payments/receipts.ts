@@ -35,7 +35,14 @@ export async function readReceipt(
     operation,
     idempotencyKey,
     createdAt: row.created_at,
-    code: row.refusal && (row.refusal.code === 'ACCOUNT_EXISTS' ? 'CONFLICT' : row.refusal.code),
+    code: row.refusal && presentedCode(operation, row.refusal.code),
     result: row.result && { type: row.result.type, row: rowFromSnapshot(row.result.type, row.result.row) },
   };
+}
+
+/** The code that the caller was told, from the one that the database gave. */
+function presentedCode(operation: string, code: string): string {
+  if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
+  const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
+  return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;
 }

@@ -6,8 +6,10 @@ import { type Done, type Payments, railOf, run, type Tenant } from './command.ts
 import { execution } from './execution.ts';
 import { uuidOf } from './ids.ts';
 import { deposit } from './movements.ts';
-import { accountNotFound, accountUuid, outsideOf, readParties } from './parties.ts';
+import { accountNotFound, accountUuid, readParties } from './parties.ts';
+import { quotedDestination } from './quote-destination.ts';
 import { Refusal } from './refusal.ts';
+import { checkScenario, depositOf, type GivenScenario, readScenario } from './scenario.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
 const maxFunding = 100_000_000_000n;
@@ -80,6 +82,7 @@ export function sandboxSend(
     readonly quoteId: string;
     readonly currencyCode: string;
     readonly currencyAmount?: bigint | null | undefined;
+    readonly sandboxScenario?: GivenScenario | null | undefined;
   },
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
@@ -90,9 +93,10 @@ export function sandboxSend(
     idempotencyKey,
     plan: async () => {
       sandboxOnly(tenant);
+      const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
       const uuid = uuidOf(input.quoteId, 'Quote');
       const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
-      if (!found?.destination) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+      if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
       const quote = rowFromSnapshot('Quote', found.quote);
       if (quote.sourceKind !== 'REALTIME_FUNDING' || !found.funding_account_id) {
         throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
@@ -105,24 +109,36 @@ export function sandboxSend(
           value: input.currencyCode,
         });
       }
-      const amount = input.currencyAmount ?? quote.totalSendingAmount;
-      checkAmount(amount, 'currencyAmount');
-      const destination = rowFromSnapshot('Account', found.destination);
+      const asked = input.currencyAmount ?? quote.totalSendingAmount;
+      checkAmount(asked, 'currencyAmount');
+      const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
+      const funded = found.funding_account_id;
+      const second = twice ? [deposit(funded, quote.sendingCurrency, amount, quote.transactionId)] : [];
+      const to = quotedDestination(quote, found.destination);
       const arrival = {
         orderId: found.order_id,
         rail: railOf(payments, tenant),
         sourceAccountId: found.funding_account_id,
-        outside: outsideOf(destination),
+        target: to.target,
+        scenario: scenario ?? quote.scenario,
         reason: 'the deposit arrived',
         depositAmount: amount,
       };
-      const ready = { customers: quote.customerId ? [quote.customerId] : [], accounts: [destination.id] };
-      if (amount === quote.totalSendingAmount) {
+      const ready = { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts };
+      if (amount === quote.totalSendingAmount && !late) {
         const { order, ...moves } = execution(quote, arrival);
-        return { ...moves, ready, insert: { rail_order: [order] }, result: quote.transactionId };
+        return {
+          ...moves,
+          journals: [...second, ...moves.journals],
+          ready,
+          insert: { rail_order: [order] },
+          result: quote.transactionId,
+        };
       }
       // The money stays in the customer's account of that currency; the payment fails (decision on deposits that do not match).
-      const reason = `${amount} arrived where ${quote.totalSendingAmount} were due; the money is in the customer's ${quote.sendingCurrency} account`;
+      const reason = late
+        ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
+        : `${amount} arrived where ${quote.totalSendingAmount} were due; the money is in the customer's ${quote.sendingCurrency} account`;
       return {
         ready,
         quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', expiry: 'before', reason }],
@@ -132,10 +148,10 @@ export function sandboxSend(
             from: ['PENDING'],
             to: 'FAILED',
             reason,
-            set: { failureReason: 'QUOTE_EXECUTION_FAILED' },
+            set: { failureReason: late ? 'QUOTE_EXPIRED' : 'QUOTE_EXECUTION_FAILED' },
           },
         ],
-        journals: [deposit(found.funding_account_id, quote.sendingCurrency, amount, quote.transactionId)],
+        journals: [deposit(funded, quote.sendingCurrency, amount, quote.transactionId), ...second],
         result: quote.transactionId,
       };
     },

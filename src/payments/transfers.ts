@@ -14,6 +14,7 @@ import {
   readParties,
 } from './parties.ts';
 import { Refusal } from './refusal.ts';
+import { checkScenario, type GivenScenario } from './scenario.ts';
 
 export interface Transfer {
   readonly sourceAccountId: string;
@@ -21,6 +22,8 @@ export interface Transfer {
   /** Smallest units, 1 to 9·10^15. */
   readonly amount: bigint;
   readonly description?: string | null | undefined;
+  /** Sandbox: what shall happen to it. */
+  readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
 const source = 'sourceAccountId';
@@ -45,6 +48,7 @@ export function transferOut(
     idempotencyKey,
     plan: async () => {
       checkAmount(input.amount, 'amount');
+      const scenario = checkScenario(tenant, input.sandboxScenario);
       const { from, to, parties } = await readSides(payments, tenant, input, 'INTERNAL');
       const outside = outsideOf(to);
       const transaction = newTransaction(tenant, input, parties, {
@@ -53,7 +57,7 @@ export function transferOut(
         amount: input.amount,
         customerId: from.customerId,
       });
-      const expected = railOf(payments, tenant).expectedMs({ account: outside, scenario: null });
+      const expected = railOf(payments, tenant).expectedMs({ account: outside, umaAddress: undefined, scenario });
       return {
         ready: { customers: from.customerId ? [from.customerId] : [], accounts: [to.id] },
         insert: {
@@ -61,7 +65,13 @@ export function transferOut(
             { ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) },
           ],
           rail_order: [
-            { platformId: tenant.platformId, id: idAt(parties, 1), transactionId: transaction.id, kind: 'PAYOUT' },
+            {
+              platformId: tenant.platformId,
+              id: idAt(parties, 1),
+              transactionId: transaction.id,
+              kind: 'PAYOUT',
+              scenario,
+            },
           ],
         },
         journals: [
@@ -103,11 +113,12 @@ export function transferIn(
     idempotencyKey,
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
+      const scenario = checkScenario(tenant, input.sandboxScenario);
       const { from, to, parties } = await readSides(payments, tenant, input, 'EXTERNAL');
       const rail = railOf(payments, tenant);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
       const transaction = newTransaction(tenant, input, parties, { from, to, amount, customerId: to.customerId });
-      const expected = rail.expectedMs({ account: outsideOf(from), scenario: null });
+      const expected = rail.expectedMs({ account: outsideOf(from), umaAddress: undefined, scenario });
       return {
         ready: { customers: to.customerId ? [to.customerId] : [], accounts: [from.id] },
         insert: {
@@ -115,7 +126,13 @@ export function transferIn(
             { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
           ],
           rail_order: [
-            { platformId: tenant.platformId, id: idAt(parties, 1), transactionId: transaction.id, kind: 'COLLECTION' },
+            {
+              platformId: tenant.platformId,
+              id: idAt(parties, 1),
+              transactionId: transaction.id,
+              kind: 'COLLECTION',
+              scenario,
+            },
           ],
         },
         result: transaction.id,

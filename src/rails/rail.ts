@@ -1,4 +1,4 @@
-import type { ExternalAccountType, RailOrderKind } from '../database/generated/client/client.ts';
+import type { ExternalAccountType, FailureReason, RailOrderKind } from '../database/generated/client/client.ts';
 import type { Currency } from '../money/currencies.ts';
 
 /**
@@ -17,8 +17,11 @@ export interface Rail {
   /** How a payer outside can bring money in under this reference: all the ways that the currency has. */
   paymentInstructions(request: FundingRequest): Promise<PaymentInstruction[]>;
 
+  /** What the receiver behind a UMA address can be paid, or undefined when there is none. */
+  lookUp(umaAddress: string): Promise<UmaReceiver | undefined>;
+
   /** About how long an order will take from now, in milliseconds, to tell the customer. */
-  expectedMs(order: Pick<RailOrder, 'account' | 'scenario'>): number;
+  expectedMs(order: Pick<RailOrder, 'account' | 'umaAddress' | 'scenario'>): number;
 
   /** How much is pulled by a collection that names no amount, in smallest units. */
   collectionAmount(currency: Currency): bigint;
@@ -26,7 +29,8 @@ export interface Rail {
   /**
    * Carries an order out, or tells how it stands. Asked again after `checkInMs`, and again after a crash at any point:
    * an implementation hands `order.id` to its provider as the idempotency key. An exception means nothing is known; the
-   * order is asked about again.
+   * order is asked about again. An order that settled with a `watchMs` is asked about once more after it, with
+   * `settled` set: it has come back by then (`returned`), or it stands (`settled`).
    */
   perform(order: RailOrder): Promise<RailOutcome>;
 }
@@ -60,7 +64,12 @@ export interface RailOrder {
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
+  /** The account outside; undefined where the money stays here or the far side is a UMA address. */
   readonly account: OutsideAccount | undefined;
+  /** The UMA address on the far side: of the receiver of a payout, of the sender of a collection. */
+  readonly umaAddress: string | undefined;
+  /** The rail has said before that it settled. */
+  readonly settled: boolean;
   /** How long ago the order was given, by the database's clock. */
   readonly ageMs: number;
   /** How often the rail was asked before. */
@@ -71,9 +80,44 @@ export interface RailOrder {
 
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
-  | { readonly kind: 'settled' }
+  /** `watchMs`: it may still come back; ask again after so long. */
+  | { readonly kind: 'settled'; readonly watchMs?: number | undefined }
   /** It did not happen and will not. `explanation` is for the timeline. */
-  | { readonly kind: 'failed'; readonly explanation: string };
+  | {
+      readonly kind: 'failed';
+      readonly explanation: string;
+      /** The specification's word for it; QUOTE_EXECUTION_FAILED going out and OFFRAMP_FAILED coming in when left out. */
+      readonly failureReason?: FailureReason | undefined;
+      /** The rail has not given the money back either: it waits in suspense. */
+      readonly moneyStuck?: boolean | undefined;
+    }
+  /** The receiving side refused it. */
+  | { readonly kind: 'rejected'; readonly explanation: string }
+  /** It had settled and has come back. */
+  | { readonly kind: 'returned'; readonly explanation: string };
+
+/** A receiver behind a UMA address, as its institution describes it. */
+export interface UmaReceiver {
+  readonly vaspName: string;
+  readonly currencies: readonly ReceiverLimits[];
+  /** What the sender must or may tell of itself. */
+  readonly requiredFields: readonly RequiredField[];
+  /** What the institution tells of the receiver, by field name. */
+  readonly information: Readonly<Record<string, string>>;
+}
+
+/** What can be received in one currency, in its smallest units. */
+export interface ReceiverLimits {
+  readonly code: string;
+  readonly minAmount: bigint;
+  readonly maxAmount: bigint;
+}
+
+/** A fact that one side asks of the other (domain-facts 4.4). */
+export interface RequiredField {
+  readonly name: string;
+  readonly mandatory: boolean;
+}
 
 export interface FundingRequest {
   /** The uuid of the quote or account that the money is for: its instructions are its own. */

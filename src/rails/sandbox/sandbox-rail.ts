@@ -10,6 +10,8 @@ import type {
   RateTerms,
 } from '../rail.ts';
 import type { SandboxRates } from './rates.ts';
+import { readScenario } from './scenario.ts';
+import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
 export interface SandboxRailOptions {
   /** How long one settlement step takes, in milliseconds. */
@@ -17,16 +19,23 @@ export interface SandboxRailOptions {
   readonly rates: SandboxRates;
 }
 
+interface MagicSuffix {
+  readonly explanation: string;
+  readonly paces: number;
+  readonly moneyStuck?: boolean;
+}
+
 /**
  * What the end of an account's identifier makes the sandbox do (domain-facts 6.8): the payment is accepted and ends
  * FAILED. `paces` is how many settlement steps it takes to come to that.
  */
-const magicSuffixes: Readonly<Record<string, { readonly explanation: string; readonly paces: number }>> = {
+const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
   '004': { explanation: 'refused by the bank (sandbox suffix 004)', paces: 1 },
   '005': { explanation: 'no result from the bank in time (sandbox suffix 005)', paces: 60 },
   '006': { explanation: 'cancelled by the user (sandbox suffix 006)', paces: 1 },
+  '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
 /**
@@ -39,19 +48,40 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> =>
       rates.terms(sending, receiving),
     paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => bankInstructions(request),
-    expectedMs: (order) => paceMs * steps(order.account),
+    lookUp: async (umaAddress) => testReceiver(umaAddress),
+    expectedMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     perform: async (order: RailOrder): Promise<RailOutcome> => {
-      const remaining = paceMs * steps(order.account) - order.ageMs;
+      const remaining = durationMs(order, paceMs) - order.ageMs;
       if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
-      const magic = magicOf(order.account);
-      return magic ? { kind: 'failed', explanation: magic.explanation } : { kind: 'settled' };
+      const { returnAfterMs } = readScenario(order.scenario);
+      if (order.settled) {
+        return returnAfterMs === undefined
+          ? { kind: 'settled' }
+          : { kind: 'returned', explanation: 'returned by the bank (sandbox scenario)' };
+      }
+      return hindrance(order) ?? { kind: 'settled', watchMs: returnAfterMs };
     },
   };
 }
 
-function steps(account: OutsideAccount | undefined): number {
-  return magicOf(account)?.paces ?? 1;
+/** How long an order takes: what its scenario says, or as many paces as its account or address asks for. */
+function durationMs(order: Pick<RailOrder, 'account' | 'umaAddress' | 'scenario'>, paceMs: number): number {
+  const paces = Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
+  return readScenario(order.scenario).delayMs ?? paceMs * paces;
+}
+
+/** Why an order does not settle, or undefined: first what its scenario asks for, then its account, then its address. */
+function hindrance(order: RailOrder): RailOutcome | undefined {
+  const { failureReason, reject, refundFails } = readScenario(order.scenario);
+  if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
+  if (failureReason) {
+    const explanation = `${failureReason} (sandbox scenario)`;
+    return { kind: 'failed', explanation, failureReason, moneyStuck: refundFails };
+  }
+  const magic = magicOf(order.account);
+  if (magic) return { kind: 'failed', explanation: magic.explanation, moneyStuck: magic.moneyStuck };
+  return umaOutcome(order.umaAddress, order.kind);
 }
 
 /** For `x@domain` the suffix stands at the end of the part before the @. */

@@ -1,0 +1,10 @@
+-- Before insert on lookup: made at the moment inside its id, and good for ten minutes.
+create or replace function stamp_lookup() returns trigger
+  language plpgsql
+as $$
+begin
+  new.created_at := uuid_v7_time(new.id);
+  new.expires_at := new.created_at + interval '10 minutes';
+  return new;
+end
+$$;

@@ -1,0 +1,132 @@
+import type { FailureReason } from '../database/generated/client/client.ts';
+import type { Account, Transaction } from '../database/rows.ts';
+import type { Journal, NewRow, TransactionMove } from '../ledger/plan.ts';
+import type { RequiredField } from '../rails/rail.ts';
+import { madeAt, paymentReference } from './ids.ts';
+import { deposit, passage } from './movements.ts';
+import type { DueOrder, Incoming } from './orders.ts';
+
+/** What the sending side of a UMA payment asks to know of its receiver. */
+export const receiverFields: readonly RequiredField[] = [
+  { name: 'FULL_NAME', mandatory: true },
+  { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
+];
+
+/** A payment from a UMA address, as the receiving platform is asked about it. */
+export interface Announced {
+  readonly platformId: string;
+  readonly id: string;
+  readonly customerId: string;
+  readonly senderUmaAddress: string;
+  /** What is known of the sender. */
+  readonly information: Readonly<Record<string, string>>;
+  readonly requested: readonly RequiredField[];
+  /** The account that it goes to: internal, or external to be paid on. */
+  readonly depositAccountId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly description?: string | null;
+}
+
+/**
+ * The INCOMING transaction of a payment from a UMA address: PENDING until its platform approves or rejects it, or has
+ * let the time for that pass (domain-facts 2.5).
+ */
+export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
+  const { id } = announced;
+  return {
+    platformId: announced.platformId,
+    id,
+    type: 'INCOMING',
+    status: 'PENDING',
+    statusReason: 'waits for the approval of the platform',
+    customerId: announced.customerId,
+    receivedAmount: announced.amount,
+    receivedCurrency: announced.currency,
+    sourceKind: 'UMA_ADDRESS',
+    sourceUmaAddress: announced.senderUmaAddress,
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: announced.depositAccountId,
+    reference: paymentReference(id),
+    counterpartyInformation: { ...announced.information },
+    description: announced.description ?? null,
+    approvalDueAt: new Date(madeAt(id).getTime() + approvalMs),
+    requestedInformation: announced.requested.map((field) => ({ ...field })),
+  };
+}
+
+/**
+ * The receiver's side of a payment to an account that another customer, or the platform, has here: its platform ordered
+ * the payment itself, so it is not asked again.
+ */
+export function directArrival(order: DueOrder, to: Account) {
+  const { transaction, newId: id } = order;
+  const amount = receivedAmount(transaction);
+  const incoming: NewRow<Transaction> = {
+    platformId: order.platformId,
+    id,
+    type: 'INCOMING',
+    status: 'PROCESSING',
+    statusReason: 'sent from an account here',
+    customerId: to.customerId,
+    receivedAmount: amount,
+    receivedCurrency: to.currency,
+    sourceKind: 'ACCOUNT',
+    sourceAccountId: order.fundingAccountId ?? null,
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: to.id,
+    // Both sides have the same, to be matched by it.
+    reference: transaction.reference,
+    counterpartyInformation: {},
+    description: transaction.description,
+  };
+  const arrival = {
+    platformId: order.platformId,
+    transactionId: id,
+    senderPlatformId: order.platformId,
+    senderTransactionId: transaction.id,
+  };
+  const move: TransactionMove = { id, from: ['PROCESSING'], to: 'COMPLETED', reason: 'received', fresh: true };
+  return {
+    insert: { transaction: [incoming], arrival: [arrival] },
+    transactions: [move],
+    journals: [deposit(to.id, to.currency, amount, id)],
+  };
+}
+
+/** The end of a receiving transaction, from where it stood when it was decided: a decision made since comes first. */
+export function receiverMove(
+  transaction: Transaction,
+  to: 'COMPLETED' | 'FAILED' | 'REJECTED',
+  reason: string,
+  failureReason?: FailureReason,
+): TransactionMove {
+  return {
+    id: transaction.id,
+    from: [transaction.status],
+    to,
+    reason,
+    ...(to === 'FAILED' && { set: { failureReason: failureReason ?? 'OFFRAMP_FAILED' } }),
+  };
+}
+
+/** The money of a payment that was sent to us: credited, or passed on to the account outside that it is for. */
+export function arrivalJournals({ transaction, destination }: Incoming): Journal[] {
+  const { id, receivedCurrency } = transaction;
+  const amount = receivedAmount(transaction);
+  if (!destination) throw new Error(`incoming transaction ${id} has no destination`);
+  return destination.kind === 'INTERNAL'
+    ? [deposit(destination.id, receivedCurrency, amount, id)]
+    : passage(receivedCurrency, amount, id);
+}
+
+/** How much arrives, in smallest units. */
+export function receivedAmount(transaction: Transaction): bigint {
+  if (transaction.receivedAmount === null) throw new Error(`transaction ${transaction.id} has no received amount`);
+  return transaction.receivedAmount;
+}
+
+/** Written when the payment was announced, in this form. */
+export function requestedFields(transaction: Pick<Transaction, 'requestedInformation'>): readonly RequiredField[] {
+  return (transaction.requestedInformation ?? []) as unknown as readonly RequiredField[];
+}

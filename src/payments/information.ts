@@ -1,0 +1,60 @@
+import type { RequiredField } from '../rails/rail.ts';
+import { Refusal } from './refusal.ts';
+
+/** One fact about a party to a UMA payment, by its name (domain-facts 4.4). */
+export interface InformationField {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Facts by their names. */
+export type Information = Readonly<Record<string, string>>;
+
+/** Why money is sent (specification 2.10), as `PURPOSE_OF_PAYMENT`. */
+export const purposes = [
+  'GIFT',
+  'SELF',
+  'GOODS_OR_SERVICES',
+  'EDUCATION',
+  'HEALTH_OR_MEDICAL',
+  'REAL_ESTATE_PURCHASE',
+  'TAX_PAYMENT',
+  'LOAN_PAYMENT',
+  'UTILITY_BILL',
+  'DONATION',
+  'TRAVEL',
+  'OTHER',
+] as const;
+
+const maxFields = 30;
+
+/**
+ * Facts as a map, checked: names in capitals and given once, values not empty, a purpose that the specification knows.
+ * @throws Refusal INVALID_INPUT naming the field
+ */
+export function checkInformation(given: readonly InformationField[] | null | undefined, field: string): Information {
+  const fields = given ?? [];
+  const refuse = (position: number, reason: string): never => {
+    throw new Refusal('INVALID_INPUT', reason, { field: `${field}.${position}` });
+  };
+  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} fields`, { field });
+  const information: Record<string, string> = {};
+  for (const [position, { name, value }] of fields.entries()) {
+    if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))
+      refuse(position, 'a name has capitals and underscores, such as FULL_NAME');
+    if (Object.hasOwn(information, name)) refuse(position, `${name} is given twice`);
+    if (value.trim() === '' || value.length > 500 || /\p{Cc}/u.test(value)) {
+      refuse(position, `${name} must have 1 to 500 characters, none of them a control character`);
+    }
+    if (name === 'PURPOSE_OF_PAYMENT' && !purposes.some((purpose) => purpose === value)) {
+      refuse(position, `PURPOSE_OF_PAYMENT must be one of ${purposes.join(', ')}`);
+    }
+    information[name] = value;
+  }
+  return information;
+}
+
+/** The names of the mandatory fields that are not given. */
+export function missingFields(required: readonly RequiredField[], given: Information): string[] {
+  return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
+}

@@ -1,0 +1,72 @@
+import type { FailureReason, RailOrderKind } from '../../database/generated/client/client.ts';
+import { currencyOf } from '../../money/currencies.ts';
+import type { RailOutcome, UmaReceiver } from '../rail.ts';
+
+/** The domain of the sandbox's test receivers and senders (domain-facts 6.8). */
+const domain = 'sandbox.uma.money';
+
+type Part = 'success' | 'pending.long' | 'fail.compliance' | 'fail.timeout';
+
+const receivers: Readonly<Record<Part, readonly string[]>> = {
+  success: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'],
+  'pending.long': ['USD'],
+  'fail.compliance': ['USD'],
+  'fail.timeout': ['USD'],
+};
+
+/** How many settlement steps a payment to or from a test address takes. */
+const paces: Readonly<Record<Part, number>> = {
+  success: 1,
+  'pending.long': 60,
+  'fail.compliance': 1,
+  'fail.timeout': 60,
+};
+
+/** What a UMA address of the sandbox does, or undefined for every other address. */
+function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
+  const [, part, currency] =
+    /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
+  if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${domain}`)) return undefined;
+  const code = currency.toUpperCase();
+  // The pattern admits exactly the names of the table.
+  return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;
+}
+
+/** The test receiver behind an address. */
+export function testReceiver(umaAddress: string): UmaReceiver | undefined {
+  const found = partOf(umaAddress);
+  const currency = found && currencyOf(found.currency);
+  if (!currency) return undefined;
+  return {
+    vaspName: 'Sandbox',
+    currencies: [{ code: currency.code, minAmount: 1n, maxAmount: 10_000_000n * 10n ** BigInt(currency.decimals) }],
+    requiredFields: [
+      { name: 'FULL_NAME', mandatory: true },
+      { name: 'BIRTH_DATE', mandatory: true },
+      { name: 'NATIONALITY', mandatory: false },
+    ],
+    information: { FULL_NAME: 'Sandbox Receiver' },
+  };
+}
+
+/** How many settlement steps a payment takes for the sake of the address on its far side. */
+export function umaPaces(umaAddress: string | undefined): number {
+  const found = umaAddress === undefined ? undefined : partOf(umaAddress);
+  return found ? paces[found.part] : 1;
+}
+
+/** What comes of a payment for the sake of the address on its far side; undefined when nothing hinders it. */
+export function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
+  const part = umaAddress === undefined ? undefined : partOf(umaAddress)?.part;
+  if (part === 'fail.compliance') {
+    const explanation = `refused for compliance (sandbox address ${umaAddress})`;
+    return kind === 'PAYOUT'
+      ? { kind: 'rejected', explanation }
+      : { kind: 'failed', explanation, failureReason: 'PAY_REQUEST_FAILED' satisfies FailureReason };
+  }
+  if (part === 'fail.timeout') {
+    const explanation = `no answer in time (sandbox address ${umaAddress})`;
+    return { kind: 'failed', explanation, ...(kind === 'COLLECTION' && { failureReason: 'LNURLP_FAILED' }) };
+  }
+  return undefined;
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decideIncoming } from '../../src/payments/approvals.ts';
+import { actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let impatient: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+  impatient = await startTestGateway({ PAYMENT_APPROVAL_MS: 150 });
+});
+afterAll(async () => {
+  await t.stop();
+  await impatient.stop();
+});
+
+const address = (name: string) => `$${name}@sandbox.uma.money`;
+
+/** Announces a payment of 5,000 US cents to a new customer. */
+async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 'id' = 'id') {
+  const scene = await makeScene(gateway.platform, 0n);
+  const { transaction } = await actOn(gateway.platform, 'sandboxReceiveUma', {
+    senderUmaAddress: address('success.usd'),
+    ...(by === 'id'
+      ? { customerId: scene.customerId }
+      : { receiverUmaAddress: await umaAddressOf(gateway.platform, scene.customerId) }),
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 5_000,
+    ...rest,
+  });
+  return { scene, transaction };
+}
+
+describe('an incoming payment', () => {
+  test('waits PENDING for five seconds at most, tells its sender, and is credited after its approval only', async () => {
+    const { scene, transaction } = await receive(t, {}, 'address');
+    expect(transaction).toMatchObject({
+      status: 'PENDING',
+      requestedReceiverInformation: [
+        { name: 'FULL_NAME', mandatory: true },
+        { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
+      ],
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+    const { createdAt } = (
+      await t.platform.ask('query ($id: ID!) { transaction(id: $id) { createdAt } }', { id: transaction.id })
+    ).transaction;
+    expect(Date.parse(transaction.approvalDueAt) - Date.parse(createdAt)).toBe(5_000);
+    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    const done = await ended(t.platform, transaction.id);
+    expect(done).toMatchObject({
+      status: 'COMPLETED',
+      type: 'INCOMING',
+      source: { __typename: 'UmaSource', umaAddress: address('success.usd') },
+      receivedAmount: { amount: '5000' },
+      counterpartyInformation: [{ name: 'FULL_NAME', value: 'Sandbox Sender' }],
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
+  });
+
+  test('is approved with the information that is asked for, or fails MISSING_MANDATORY_PAYEE_DATA', async () => {
+    const asked = { requestedReceiverFields: ['TAX_ID'] };
+    const without = await receive(t, asked);
+    expect(await actOn(t.platform, 'approveTransaction', { transactionId: without.transaction.id })).toMatchObject({
+      transaction: { status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
+    });
+    expect((await transactionOf(t.platform, without.transaction.id)).timeline.at(-1).reason).toContain('TAX_ID');
+    const withIt = await receive(t, asked);
+    expect(
+      await actOn(t.platform, 'approveTransaction', {
+        transactionId: withIt.transaction.id,
+        receiverCustomerInfo: [{ name: 'TAX_ID', value: '12-345' }],
+      }),
+    ).toMatchObject({ transaction: { status: 'PROCESSING' } });
+    expect((await ended(t.platform, withIt.transaction.id)).status).toBe('COMPLETED');
+    expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
+  });
+
+  test('is rejected with a reason, and no money comes', async () => {
+    const { scene, transaction } = await receive(t);
+    expect(
+      await actOn(t.platform, 'rejectTransaction', { transactionId: transaction.id, reason: 'unknown sender' }),
+    ).toMatchObject({ transaction: { status: 'REJECTED' } });
+    const done = await transactionOf(t.platform, transaction.id);
+    expect(done.timeline.at(-1).reason).toContain('unknown sender');
+    expect(done.ledgerEntries).toEqual([]);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+  });
+
+  test('without an answer in time it fails PAYMENT_APPROVAL_TIMED_OUT, and cannot be decided any more', async () => {
+    const { transaction } = await receive(impatient);
+    expect(await ended(impatient.platform, transaction.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
+    });
+    for (const name of ['approveTransaction', 'rejectTransaction']) {
+      expect(await actOn(impatient.platform, name, { transactionId: transaction.id })).toMatchObject({
+        __typename: 'ConflictError',
+        code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+        path: ['input', 'transactionId'],
+      });
+    }
+  });
+
+  test('of a customer here that nobody decides on gives the sender the money back', async () => {
+    const from = await makeScene(impatient.platform, 20_000n);
+    const to = await makeScene(impatient.platform, 0n);
+    const after = await feedEnd(impatient.platform);
+    const made = await umaQuote(impatient.platform, from.usd, await umaAddressOf(impatient.platform, to.customerId));
+    await execute(impatient.platform, made.id);
+    const incoming = await seen(
+      impatient.platform,
+      after,
+      (transaction) => transaction.type === 'INCOMING' && transaction.status === 'FAILED',
+    );
+    expect(incoming.failureReason).toBe('PAYMENT_APPROVAL_TIMED_OUT');
+    expect(await ended(impatient.platform, made.transaction.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: { amount: { amount: '10000' } },
+    });
+    expect(await balanceOf(impatient.platform, from.usd)).toBe(20_000n);
+  });
+
+  test("an error in the platform's own answer fails it with PAYMENT_APPROVAL_WEBHOOK_ERROR", async () => {
+    const { transaction } = await receive(t);
+    const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
+    await decideIncoming(t.gateway.payments, tenant, transaction.id, {
+      kind: 'webhook-error',
+      explanation: 'the webhook answered 500',
+    });
+    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+    });
+    await expect(decideIncoming(t.gateway.payments, tenant, transaction.id, { kind: 'approve' })).rejects.toMatchObject(
+      { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
+    );
+  });
+
+  test.each([
+    ['pending.long.usd', 'COMPLETED', null],
+    ['fail.compliance.usd', 'FAILED', 'PAY_REQUEST_FAILED'],
+    ['fail.timeout.usd', 'FAILED', 'LNURLP_FAILED'],
+  ])('from the sandbox sender $%s ends %s', async (name, status, failureReason) => {
+    const { scene, transaction } = await receive(t, { senderUmaAddress: address(name) });
+    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status, failureReason });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
+  });
+
+  test('a decision has one effect per key, and a second decision is refused', async () => {
+    const { scene, transaction } = await receive(t);
+    const input = { transactionId: transaction.id, idempotencyKey: `approve-${transaction.id}` };
+    expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({ replayed: false });
+    expect(await actOn(t.platform, 'rejectTransaction', { transactionId: transaction.id })).toMatchObject({
+      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    });
+    await ended(t.platform, transaction.id);
+    expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({
+      replayed: true,
+      transaction: { status: 'PROCESSING' },
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
+  });
+
+  test('only its platform can decide, and only on what waits for a decision', async () => {
+    const { scene, transaction } = await receive(t);
+    const stranger = await t.newPlatform('stranger');
+    expect(await actOn(stranger, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
+      code: 'TRANSACTION_NOT_FOUND',
+    });
+    const pulled = await actOn(t.platform, 'transferIn', {
+      sourceAccountId: scene.outsideUsd,
+      destinationAccountId: scene.usd,
+      amount: 100,
+    });
+    expect(await actOn(t.platform, 'approveTransaction', { transactionId: pulled.transaction.id })).toMatchObject({
+      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    });
+  });
+
+  test('is simulated for sandbox customers who can take it', async () => {
+    const base = {
+      senderUmaAddress: address('success.usd'),
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 100,
+    };
+    expect(await actOn(t.platform, 'sandboxReceiveUma', base)).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(
+      await actOn(t.platform, 'sandboxReceiveUma', { ...base, receiverUmaAddress: address('nobody') }),
+    ).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', 'receiverUmaAddress'] });
+    const { customerId } = await makeScene(t.platform, 0n);
+    expect(
+      await actOn(t.platform, 'sandboxReceiveUma', { ...base, customerId, receivingCurrencyCode: 'XXX' }),
+    ).toMatchObject({ code: 'INVALID_CURRENCY' });
+    const live = await t.newPlatform('live', 'PRODUCTION');
+    expect(await actOn(live, 'sandboxReceiveUma', { ...base, customerId })).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});

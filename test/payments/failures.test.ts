@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { actOn, ended, execute, feedEnd, quote, seen, umaQuote } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+const reasons = [
+  'LNURLP_FAILED',
+  'PAY_REQUEST_FAILED',
+  'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+  'PAYMENT_APPROVAL_TIMED_OUT',
+  'OFFRAMP_FAILED',
+  'MISSING_MANDATORY_PAYEE_DATA',
+  'QUOTE_EXPIRED',
+  'QUOTE_EXECUTION_FAILED',
+];
+
+const amount = 10_000;
+
+async function pay(scene: Scene, rest: object): Promise<Data> {
+  const made = await actOn(t.platform, 'transferOut', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount,
+    ...rest,
+  });
+  return made.transaction ? ended(t.platform, made.transaction.id) : made;
+}
+
+/** What a system account has of a payment, in smallest units. */
+function left(transaction: Data, system: string): bigint {
+  return transaction.ledgerEntries
+    .filter((entry: Data) => entry.system === system)
+    .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
+}
+
+describe('a failed payment', () => {
+  test.each(reasons)(
+    '%s can be provoked, is always set, and the money is back with a refund',
+    async (failureReason) => {
+      const scene = await makeScene(t.platform, 50_000n);
+      const failed = await pay(scene, { sandboxScenario: { failureReason } });
+      expect(failed).toMatchObject({ status: 'FAILED', failureReason, refund: { amount: { amount: '10000' } } });
+      expect(failed.refund.reference).toMatch(/^REFUND-/);
+      expect(Date.parse(failed.refund.settledAt)).toBe(Date.parse(failed.refund.initiatedAt));
+      expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+      expect(left(failed, 'CLEARING')).toBe(0n);
+    },
+  );
+
+  test.each(reasons)('coming in: %s, and nothing is credited', async (failureReason) => {
+    const scene = await makeScene(t.platform, 0n);
+    const { transaction } = await actOn(t.platform, 'transferIn', {
+      sourceAccountId: scene.outsideUsd,
+      destinationAccountId: scene.usd,
+      amount,
+      sandboxScenario: { failureReason },
+    });
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+  });
+
+  test.each(['002', '003', '004', '005', '006'])('by the account suffix %s', async (suffix) => {
+    const scene = await makeScene(t.platform, 50_000n, suffix);
+    const failed = await pay(scene, {});
+    expect(failed).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: { amount: { amount: '10000' } },
+    });
+    expect(failed.timeline.at(-1).reason).toContain(suffix);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('suffix 007: neither paid out nor refunded, the money waits in SUSPENSE', async () => {
+    const scene = await makeScene(t.platform, 50_000n, '007');
+    const made = await quote(t.platform, {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: amount,
+      immediatelyExecute: true,
+    });
+    const failed = await ended(t.platform, made.transaction.id);
+    expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' });
+    expect(failed.refund.settledAt).toBeNull();
+    expect(left(failed, 'SUSPENSE')).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(left(failed, 'CLEARING')).toBe(0n);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+  });
+});
+
+describe('a sandbox scenario', () => {
+  test('delays the delivery, and says when it is expected', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const delayed = await pay(scene, { sandboxScenario: { delayMs: 400 } });
+    expect(delayed.status).toBe('COMPLETED');
+    expect(Date.parse(delayed.settledAt)).toBeGreaterThanOrEqual(Date.parse(delayed.expectedSettlementAt));
+  });
+
+  test('lets the receiving side refuse: REJECTED, with the money back', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    expect(await pay(scene, { sandboxScenario: { reject: true } })).toMatchObject({
+      status: 'REJECTED',
+      failureReason: null,
+      refund: { amount: { amount: '10000' } },
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('lets the bank return a completed payment: REFUNDED, with reversing journals and the fees back', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const made = await quote(t.platform, {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: amount,
+      sandboxScenario: { returnAfterMs: 100 },
+    });
+    const after = await feedEnd(t.platform);
+    await execute(t.platform, made.id);
+    const returned = await seen(
+      t.platform,
+      after,
+      (transaction) => transaction.id === made.transaction.id && transaction.status === 'REFUNDED',
+    );
+    expect(returned.timeline.map((event: Data) => event.status)).toEqual([
+      'PENDING',
+      'PROCESSING',
+      'COMPLETED',
+      'REFUNDED',
+    ]);
+    expect(returned).toMatchObject({ status: 'REFUNDED', refund: { amount: { amount: '10000' } } });
+    for (const system of ['OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES']) expect(left(returned, system)).toBe(0n);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('given at execution takes the place of the one given with the quote', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const made = await umaQuote(t.platform, scene.usd, '$success.usd@sandbox.uma.money', {
+      sandboxScenario: { failureReason: 'OFFRAMP_FAILED' },
+    });
+    await execute(t.platform, made.id, { sandboxScenario: { failureReason: 'LNURLP_FAILED' } });
+    expect((await ended(t.platform, made.transaction.id)).failureReason).toBe('LNURLP_FAILED');
+  });
+
+  test('for a deposit decides on what it funds', async () => {
+    const scene = await makeScene(t.platform, 0n);
+    const made = await quote(t.platform, {
+      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: amount,
+    });
+    await actOn(t.platform, 'sandboxSend', {
+      quoteId: made.id,
+      currencyCode: 'USD',
+      sandboxScenario: { failureReason: 'OFFRAMP_FAILED' },
+    });
+    expect(await ended(t.platform, made.transaction.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'OFFRAMP_FAILED',
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
+  });
+
+  test.each([
+    ['SHORT', 'FAILED', 'QUOTE_EXECUTION_FAILED', 5_000n],
+    ['LATE', 'FAILED', 'QUOTE_EXPIRED', 10_000n],
+    ['TWICE', 'COMPLETED', null, 10_000n],
+  ])('lets a deposit arrive %s: %s, and no money disappears', async (deposit, status, failureReason, kept) => {
+    const scene = await makeScene(t.platform, 0n);
+    const made = await quote(t.platform, {
+      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: amount,
+    });
+    await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD', sandboxScenario: { deposit } });
+    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status, failureReason });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(kept);
+    expect(await pay(scene, { sandboxScenario: { deposit } })).toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  test.each([
+    [{ delayMs: -1 }, 'delayMs'],
+    [{ returnAfterMs: 3_600_001 }, 'returnAfterMs'],
+    [{ refundFails: true }, 'refundFails'],
+    [{ reject: true, failureReason: 'OFFRAMP_FAILED' }, 'reject'],
+  ])('that contradicts itself is refused: %j', async (sandboxScenario, field) => {
+    const scene = await makeScene(t.platform, 50_000n);
+    expect(await pay(scene, { sandboxScenario })).toMatchObject({
+      code: 'INVALID_INPUT',
+      path: ['input', 'sandboxScenario', field],
+    });
+  });
+
+  test('is for sandbox platforms only', async () => {
+    const live = await t.newPlatform('live', 'PRODUCTION');
+    const scene = await makeScene(t.platform, 0n);
+    expect(
+      await actOn(live, 'transferOut', {
+        sourceAccountId: scene.usd,
+        destinationAccountId: scene.outsideUsd,
+        amount,
+        sandboxScenario: { delayMs: 1 },
+      }),
+    ).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});

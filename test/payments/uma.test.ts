@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  act,
+  actOn,
+  ended,
+  execute,
+  feedEnd,
+  lookUp,
+  quote,
+  seen,
+  sender,
+  transactionOf,
+  umaAddressOf,
+  umaQuote,
+} from '../setup/acts.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, internalAccount, makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let other: TestPlatform;
+beforeAll(async () => {
+  t = await startTestGateway();
+  other = await t.newPlatform('other');
+});
+afterAll(() => t.stop());
+
+const incomingPending = (transaction: { type: string; status: string }) =>
+  transaction.type === 'INCOMING' && transaction.status === 'PENDING';
+
+describe('receiver lookup', () => {
+  test.each(['usd', 'eur', 'mxn', 'inr', 'gbp', 'brl', 'php'])(
+    'the sandbox receiver $success.%s takes its currency',
+    async (code) => {
+      const lookup = await lookUp(t.platform, `$SUCCESS.${code}@sandbox.uma.money`);
+      expect(lookup.id).toMatch(/^Lookup:[0-9a-f-]{36}$/);
+      expect(lookup.umaAddress).toBe(`$success.${code}@sandbox.uma.money`);
+      expect(lookup.network).toBe('UMA');
+      expect(lookup.supportedCurrencies.map((one: { currency: object }) => one.currency)).toEqual([
+        { code: code.toUpperCase() },
+      ]);
+      expect(Number(lookup.supportedCurrencies[0].estimatedExchangeRate)).toBeGreaterThan(0);
+      expect(lookup.requiredPayerFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
+      expect(Date.parse(lookup.expiresAt) - Date.parse(lookup.createdAt)).toBe(600_000);
+    },
+  );
+
+  test('it is a node of its platform only', async () => {
+    const { id } = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
+    const document = 'query ($id: ID!) { node(id: $id) { id __typename } }';
+    expect((await t.platform.ask(document, { id })).node).toEqual({ id, __typename: 'Lookup' });
+    expect((await other.ask(document, { id })).node).toBeNull();
+  });
+
+  test('nobody at the address is UMA_NOT_FOUND, a malformed one INVALID_UMA_ADDRESS', async () => {
+    expect(await lookUp(t.platform, '$non.existent.usd@sandbox.uma.money')).toMatchObject({
+      __typename: 'NotFoundError',
+      code: 'UMA_NOT_FOUND',
+      path: ['input', 'umaAddress'],
+    });
+    expect(await lookUp(t.platform, 'nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
+    expect(
+      await lookUp(t.platform, '$success.usd@sandbox.uma.money', {
+        customerId: 'Customer:019a0000-0000-7000-8000-000000000000',
+      }),
+    ).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', 'customerId'] });
+  });
+
+  test("another platform's customer is found, and its production twin is not", async () => {
+    const { customerId } = await makeScene(other, 0n);
+    const address = await umaAddressOf(other, customerId);
+    const lookup = await lookUp(t.platform, address);
+    expect(lookup.umaAddress).toBe(address);
+    const production = await t.newPlatform('live', 'PRODUCTION');
+    expect(await lookUp(production, address)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+});
+
+describe('a quote to a UMA address', () => {
+  test('needs a lookup of that address that is known', async () => {
+    const { usd } = await makeScene(t.platform);
+    const base = {
+      source: { account: { accountId: usd } },
+      destination: { uma: { umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' } },
+      lockedCurrencyAmount: 10_000,
+      senderCustomerInfo: sender,
+    };
+    expect(await quote(t.platform, base)).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'lookupId'] });
+    expect(await quote(t.platform, { ...base, lookupId: 'Lookup:019a0000-0000-7000-8000-000000000000' })).toMatchObject(
+      { __typename: 'NotFoundError', code: 'LOOKUP_REQUEST_NOT_FOUND', path: ['input', 'lookupId'] },
+    );
+    const { id } = await lookUp(t.platform, '$success.eur@sandbox.uma.money');
+    expect(await quote(t.platform, { ...base, lookupId: id })).toMatchObject({ code: 'INVALID_INPUT' });
+    const foreign = await lookUp(other, '$success.usd@sandbox.uma.money');
+    expect(await quote(t.platform, { ...base, lookupId: foreign.id })).toMatchObject({
+      code: 'LOOKUP_REQUEST_NOT_FOUND',
+    });
+  });
+
+  test('names every missing mandatory field of the sender in one refusal', async () => {
+    const { usd } = await makeScene(t.platform);
+    const refusal = await umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [] });
+    expect(refusal).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO', path: ['input', 'senderCustomerInfo'] });
+    expect(refusal.message).toContain('FULL_NAME, BIRTH_DATE');
+  });
+
+  test('takes only the purposes of payment of the specification', async () => {
+    const { usd } = await makeScene(t.platform);
+    const purpose = (value: string) => ({
+      senderCustomerInfo: [...sender, { name: 'PURPOSE_OF_PAYMENT', value }],
+    });
+    expect(await umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', purpose('FUN'))).toMatchObject({
+      code: 'INVALID_INPUT',
+      path: ['input', 'senderCustomerInfo', '2'],
+    });
+    expect(await umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', purpose('GIFT'))).toMatchObject({
+      status: 'PENDING',
+    });
+  });
+
+  test("refuses a currency that the receiver does not take, an amount over its limit, and the sender's own address", async () => {
+    const { usd, customerId } = await makeScene(t.platform);
+    const address = '$success.usd@sandbox.uma.money';
+    expect(
+      await umaQuote(t.platform, usd, address, { destination: { uma: { umaAddress: address, currency: 'EUR' } } }),
+    ).toMatchObject({ code: 'INVALID_CURRENCY', path: ['input', 'destination', 'uma', 'currency'] });
+    expect(await umaQuote(t.platform, usd, address, { lockedCurrencyAmount: 2_000_000_000 })).toMatchObject({
+      code: 'AMOUNT_OUT_OF_RANGE',
+    });
+    expect(await umaQuote(t.platform, usd, await umaAddressOf(t.platform, customerId))).toMatchObject({
+      code: 'SELF_PAYMENT',
+    });
+  });
+
+  test.each([
+    ['$success.usd', 'COMPLETED', null],
+    ['$pending.long.usd', 'COMPLETED', null],
+    ['$fail.compliance.usd', 'REJECTED', null],
+    ['$fail.timeout.usd', 'FAILED', 'QUOTE_EXECUTION_FAILED'],
+  ])('to %s ends %s', async (name, status, failureReason) => {
+    const { usd } = await makeScene(t.platform, 50_000n);
+    const made = await umaQuote(t.platform, usd, `${name}@sandbox.uma.money`);
+    expect(await execute(t.platform, made.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    const transaction = await ended(t.platform, made.transaction.id);
+    expect(transaction).toMatchObject({
+      status,
+      failureReason,
+      destination: { __typename: 'UmaDestination', umaAddress: `${name}@sandbox.uma.money` },
+      counterpartyInformation: [{ name: 'FULL_NAME', value: 'Sandbox Receiver' }],
+    });
+    const back = status !== 'COMPLETED';
+    expect(transaction.refund?.amount.amount).toBe(back ? '10000' : undefined);
+    expect(await balanceOf(t.platform, usd)).toBe(back ? 50_000n : 40_000n);
+  });
+});
+
+describe('between customers of one installation', () => {
+  async function send(platform: TestPlatform, to: TestPlatform, receiver: string, rest: object = {}) {
+    const scene = await makeScene(platform, 50_000n);
+    const after = await feedEnd(to);
+    const made = await umaQuote(platform, scene.usd, await umaAddressOf(to, receiver), rest);
+    await execute(platform, made.id);
+    const incoming = await seen(to, after, incomingPending);
+    return { scene, made, incoming };
+  }
+
+  test('of two platforms a payment arrives: OUTGOING and INCOMING, each with its events and its side of the story', async () => {
+    const receiver = await makeScene(other, 0n);
+    const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
+    expect(incoming).toMatchObject({
+      type: 'INCOMING',
+      customer: { id: receiver.customerId },
+      source: { __typename: 'UmaSource', umaAddress: await umaAddressOf(t.platform, scene.customerId) },
+      destination: { accountId: receiver.usd },
+      counterpartyInformation: expect.arrayContaining([{ name: 'FULL_NAME', value: 'Grace Hopper' }]),
+      requestedReceiverInformation: expect.arrayContaining([{ name: 'FULL_NAME', mandatory: true }]),
+      description: 'rent',
+    });
+    expect(await balanceOf(other, receiver.usd)).toBe(0n);
+    expect(await actOn(other, 'approveTransaction', { transactionId: incoming.id })).toMatchObject({
+      transaction: { status: 'PROCESSING' },
+    });
+    const received = await ended(other, incoming.id);
+    const sent = await ended(t.platform, made.transaction.id);
+    expect(received.timeline.map((event: { status: string }) => event.status)).toEqual([
+      'PENDING',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+    expect(sent.status).toBe('COMPLETED');
+    expect(sent.counterpartyInformation).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
+    expect(received.receivedAmount.amount).toBe(made.totalReceivingAmount.amount);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+    expect(await balanceOf(other, receiver.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await transactionOf(other, made.transaction.id)).toBeNull();
+    expect(await transactionOf(t.platform, incoming.id)).toBeNull();
+  });
+
+  test('of one platform likewise', async () => {
+    const receiver = await makeScene(t.platform, 0n);
+    const { scene, made, incoming } = await send(t.platform, t.platform, receiver.customerId);
+    await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
+    expect((await ended(t.platform, incoming.id)).status).toBe('COMPLETED');
+    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
+    expect(await balanceOf(t.platform, receiver.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+  });
+
+  test('a rejection ends both sides REJECTED, with the money back', async () => {
+    const receiver = await makeScene(other, 0n);
+    const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
+    expect(await actOn(other, 'rejectTransaction', { transactionId: incoming.id, reason: 'not ours' })).toMatchObject({
+      transaction: { status: 'REJECTED' },
+    });
+    const sent = await ended(t.platform, made.transaction.id);
+    expect(sent).toMatchObject({ status: 'REJECTED', failureReason: null, refund: { amount: { amount: '10000' } } });
+    expect((await transactionOf(other, incoming.id)).timeline.at(-1).reason).toContain('not ours');
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await balanceOf(other, receiver.usd)).toBe(0n);
+  });
+
+  async function withDefault(suffix: string) {
+    const receiver = await makeScene(other, 0n);
+    const account = await act(
+      other,
+      'createExternalAccount',
+      {
+        customerId: receiver.customerId,
+        currency: 'USD',
+        accountInfo: {
+          usAccount: { accountNumber: `55500${suffix}`, routingNumber: '021000021', accountCategory: 'CHECKING' },
+        },
+        beneficiary: { individual: { fullName: 'Grace Hopper' } },
+        defaultUmaDepositAccount: true,
+      },
+      'account { id }',
+    );
+    return { receiver, deposit: account.account.id };
+  }
+
+  test('into the default deposit account outside it is paid on to it', async () => {
+    const { receiver, deposit } = await withDefault('100');
+    const { made, incoming } = await send(t.platform, other, receiver.customerId);
+    expect(incoming.destination.accountId).toBe(deposit);
+    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
+    const received = await ended(other, incoming.id);
+    expect(received.status).toBe('COMPLETED');
+    expect(received.ledgerEntries.map((entry: { system: string }) => entry.system)).toEqual([
+      'OUTSIDE',
+      'CLEARING',
+      'CLEARING',
+      'OUTSIDE',
+    ]);
+    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
+    expect(await balanceOf(other, receiver.usd)).toBe(0n);
+  });
+
+  test('a default deposit account that cannot be paid: OFFRAMP_FAILED there, the money back here', async () => {
+    const { receiver } = await withDefault('003');
+    const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
+    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
+    expect(await ended(other, incoming.id)).toMatchObject({ status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
+    expect(await ended(t.platform, made.transaction.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test("a payment to another customer's account by its id has its own INCOMING transaction, unasked", async () => {
+    const from = await makeScene(t.platform, 50_000n);
+    const to = await makeScene(t.platform, 0n);
+    const after = await feedEnd(t.platform);
+    const made = await quote(t.platform, {
+      source: { account: { accountId: from.usd } },
+      destination: { account: { accountId: to.eur } },
+      lockedCurrencyAmount: 10_000,
+      immediatelyExecute: true,
+    });
+    const incoming = await seen(
+      t.platform,
+      after,
+      (transaction) => transaction.type === 'INCOMING' && transaction.status === 'COMPLETED',
+    );
+    expect(incoming).toMatchObject({
+      customer: { id: to.customerId },
+      source: { accountId: from.usd },
+      destination: { accountId: to.eur },
+      receivedAmount: { amount: made.totalReceivingAmount.amount, currency: { code: 'EUR' } },
+      approvalDueAt: null,
+    });
+    expect(incoming.timeline.map((event: { status: string }) => event.status)).toEqual(['PROCESSING', 'COMPLETED']);
+    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
+    expect(await balanceOf(t.platform, to.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await balanceOf(t.platform, from.usd)).toBe(40_000n);
+  });
+
+  test('between accounts of one customer there is one transaction', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const made = await quote(t.platform, {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.eur } },
+      lockedCurrencyAmount: 10_000,
+      immediatelyExecute: true,
+    });
+    await ended(t.platform, made.transaction.id);
+    const { transactions } = await t.platform.ask(
+      'query ($id: ID!) { transactions(filter: { customerId: $id }) { totalCount } }',
+      { id: scene.customerId },
+    );
+    expect(transactions.totalCount).toBe(1);
+    expect(await balanceOf(t.platform, scene.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
+  });
+
+  test('paid by a deposit from outside it arrives too', async () => {
+    const from = await makeScene(t.platform, 0n);
+    const to = await makeScene(other, 0n);
+    const after = await feedEnd(other);
+    const made = await umaQuote(t.platform, from.usd, await umaAddressOf(other, to.customerId), {
+      source: { realtimeFunding: { customerId: from.customerId, currency: 'USD' } },
+    });
+    await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD' });
+    const incoming = await seen(other, after, incomingPending);
+    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
+    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
+    expect(await balanceOf(other, await internalAccount(other, to.customerId, 'USD'))).toBe(
+      BigInt(made.totalReceivingAmount.amount),
+    );
+  });
+});

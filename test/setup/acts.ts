@@ -1,0 +1,133 @@
+import type { Data, TestPlatform } from './gateway.ts';
+
+/** The commands of a payment's life, as tests give them, and ways to wait for what comes of them. */
+
+/** What is asked of every transaction that a test looks at. */
+export const transactionFields = `
+  id status type failureReason sentAmount { amount } receivedAmount { amount currency { code } }
+  source { __typename ... on AccountSource { accountId } ... on UmaSource { umaAddress } }
+  destination { __typename ... on AccountDestination { accountId } ... on UmaDestination { umaAddress } }
+  refund { reference amount { amount } initiatedAt settledAt } counterpartyInformation { name value } customer { id }
+  timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
+  expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
+
+/** Runs a mutation with one input and answers its result: the success or the refusal. */
+export async function act(platform: TestPlatform, name: string, input: object, selection: string): Promise<Data> {
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1);
+  const data = await platform.ask(
+    `mutation ($input: ${typeName}Input!) { ${name}(input: $input) { __typename ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } } }`,
+    { input },
+  );
+  return data[name];
+}
+
+/** Runs a mutation that answers a transaction. */
+export async function actOn(platform: TestPlatform, name: string, input: object): Promise<Data> {
+  return act(
+    platform,
+    name,
+    input,
+    'transaction { id status failureReason approvalDueAt requestedReceiverInformation { name mandatory } }',
+  );
+}
+
+/** Creates a quote and answers it, or the refusal. */
+export async function quote(platform: TestPlatform, input: object): Promise<Data> {
+  const made = await act(
+    platform,
+    'createQuote',
+    { lockedCurrencySide: 'SENDING', ...input },
+    'quote { id status totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } transaction { id } }',
+  );
+  return made.quote ?? made;
+}
+
+/** Executes a quote. */
+export async function execute(platform: TestPlatform, quoteId: string, rest: object = {}): Promise<Data> {
+  return act(platform, 'executeQuote', { quoteId, ...rest }, 'quote { id status }');
+}
+
+/** A transaction with everything that explains it. */
+export async function transactionOf(platform: TestPlatform, id: string): Promise<Data> {
+  const { transaction } = await platform.ask(`query ($id: ID!) { transaction(id: $id) { ${transactionFields} } }`, {
+    id,
+  });
+  return transaction;
+}
+
+/** Waits until a transaction has come to its end, and answers it. */
+export async function ended(platform: TestPlatform, id: string): Promise<Data> {
+  const stream = platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }', {
+    id,
+  });
+  for await (const { data, errors } of stream) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    if (data.transactionUpdates.terminal) break;
+  }
+  return transactionOf(platform, id);
+}
+
+/** Waits until one of the platform's transactions, known by the filter, has the status, and answers it. */
+export async function seen(
+  platform: TestPlatform,
+  after: string,
+  wants: (transaction: Data) => boolean,
+): Promise<Data> {
+  const stream = platform.watch(
+    'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type customer { id } } } }',
+    { after },
+  );
+  for await (const { data, errors } of stream) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    if (wants(data.transactionUpdates.transaction))
+      return transactionOf(platform, data.transactionUpdates.transaction.id);
+  }
+  throw new Error('the stream ended');
+}
+
+/** The present end of the platform's feed. */
+export async function feedEnd(platform: TestPlatform): Promise<string> {
+  return (await platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+}
+
+/** Looks a receiver up and answers the lookup, or the refusal. */
+export async function lookUp(platform: TestPlatform, umaAddress: string, rest: object = {}): Promise<Data> {
+  const made = await act(
+    platform,
+    'lookUpReceiver',
+    { umaAddress, ...rest },
+    'lookup { id umaAddress vaspName network expiresAt createdAt supportedCurrencies { currency { code } estimatedExchangeRate minAmount { amount } maxAmount { amount } } requiredPayerFields { name mandatory } }',
+  );
+  return made.lookup ?? made;
+}
+
+/** What a test's sender tells of itself. */
+export const sender = [
+  { name: 'FULL_NAME', value: 'Grace Hopper' },
+  { name: 'BIRTH_DATE', value: '1986-12-09' },
+];
+
+/** A quote from an account to a UMA address, with its lookup. */
+export async function umaQuote(
+  platform: TestPlatform,
+  from: string,
+  umaAddress: string,
+  rest: object = {},
+): Promise<Data> {
+  const lookup = await lookUp(platform, umaAddress);
+  if (!lookup.id) throw new Error(JSON.stringify(lookup));
+  return quote(platform, {
+    source: { account: { accountId: from } },
+    destination: { uma: { umaAddress, currency: 'USD' } },
+    lookupId: lookup.id,
+    lockedCurrencyAmount: 10_000,
+    senderCustomerInfo: sender,
+    ...rest,
+  });
+}
+
+/** The UMA address of a customer. */
+export async function umaAddressOf(platform: TestPlatform, customerId: string): Promise<string> {
+  return (await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', { id: customerId })).customer
+    .umaAddress;
+}
