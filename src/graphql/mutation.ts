@@ -9,6 +9,8 @@ import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
+type Paths = Readonly<Record<string, string>>;
+
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
   /** The input's fields, but for idempotencyKey, which every input has. */
@@ -22,8 +24,8 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   };
   /** Which refusals can come; the general ones (input, key, permission, load) always can. */
   readonly refusals?: readonly MemberName[];
-  /** Where this input keeps a field that the domain names otherwise. */
-  readonly paths?: Readonly<Record<string, string>>;
+  /** Where this input keeps a field that the domain names otherwise; a function where that depends on what is given. */
+  readonly paths?: Paths | ((input: InputShapeFromFields<Fields>) => Paths);
   readonly resolve: (
     input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
     context: Context,
@@ -98,7 +100,10 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
           }
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
-          if (error instanceof Refusal) return asUserError(error, options.paths);
+          if (error instanceof Refusal) {
+            const { paths } = options;
+            return asUserError(error, typeof paths === 'function' ? paths(args.input as never) : paths);
+          }
           throw error;
         }
       }) as never,

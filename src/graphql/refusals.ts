@@ -58,6 +58,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   CONFLICT: 'ConflictError',
   QUOTE_EXPIRED: 'QuoteExpiredError',
   UMA_ADDRESS_EXISTS: 'ConflictError',
+  CUSTOMER_DELETED: 'ConflictError',
   IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
   SERVICE_UNAVAILABLE: 'UnavailableError',
 };
@@ -72,7 +73,13 @@ export const memberTypes = Object.fromEntries(
 /** The union member for a refusal. `paths` tells where this door's input keeps a field that the domain names otherwise. */
 export function asUserError(refusal: Refusal, paths: Readonly<Record<string, string>> = {}): UserError {
   const { field } = refusal.details;
-  return { refusal, path: field === undefined ? null : ['input', ...(paths[field] ?? field).split('.')] };
+  return { refusal, path: field === undefined ? null : ['input', ...pathOf(field, paths).split('.')] };
+}
+
+/** A field's place in this door's input: what is said of a field is also said of what lies in it. */
+function pathOf(field: string, paths: Readonly<Record<string, string>>): string {
+  const known = Object.keys(paths).find((name) => field === name || field.startsWith(`${name}.`));
+  return known === undefined ? field : `${paths[known]}${field.slice(known.length)}`;
 }
 
 export function isUserError(value: object): value is UserError {

@@ -148,10 +148,12 @@ function fromPlan(refusal: PlanRefusal, field: string | undefined, replayed: boo
       );
     case 'UMA_ADDRESS_EXISTS':
       return new Refusal(refusal.code, 'this UMA address is taken', { field }, replayed);
+    case 'CUSTOMER_DELETED':
+      return new Refusal(refusal.code, 'the customer is deleted', { field }, replayed);
     case 'ACCOUNT_EXISTS':
       return new Refusal(
         'CONFLICT',
-        'this account already exists',
+        `this account already exists: it is ${publicId('ExternalAccount', refusal.id)}`,
         { field, existingId: publicId('ExternalAccount', refusal.id) },
         replayed,
       );

@@ -23,6 +23,7 @@ export const refusals = {
   CONFLICT: 409,
   QUOTE_EXPIRED: 409,
   UMA_ADDRESS_EXISTS: 409,
+  CUSTOMER_DELETED: 410,
   IDEMPOTENCY_MISMATCH: 422,
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<string, number>;
