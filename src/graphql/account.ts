@@ -1,6 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { Account as AccountRow } from '../database/rows.ts';
-import type { AccountDetails } from '../payments/account-types.ts';
+import { type AccountDetails, accountTypes } from '../payments/account-types.ts';
 import type { Beneficiary } from '../payments/external-accounts.ts';
 import { createExternalAccount } from '../payments/external-accounts.ts';
 import { accountPublicId } from '../payments/ids.ts';
@@ -256,6 +256,10 @@ mutation('createExternalAccount', {
   }),
   success: { account: { type: ExternalAccount, description: 'The new account.' } },
   refusals: ['NotFoundError'],
+  paths: ({ accountInfo, beneficiary }) => ({
+    accountInfo: `accountInfo.${accountTypes[readAccountInfo(accountInfo).accountType].graphql.input}`,
+    beneficiary: beneficiary ? `beneficiary.${beneficiary.individual ? 'individual' : 'business'}` : 'beneficiary',
+  }),
   resolve: async ({ idempotencyKey, accountInfo, beneficiary, ...input }, { payments, viewer }) => {
     const { accountType, details } = readAccountInfo(accountInfo);
     const owner: Beneficiary | null = beneficiary?.individual

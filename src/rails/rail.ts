@@ -1,4 +1,9 @@
-import type { ExternalAccountType, RailOrderKind } from '../database/generated/client/client.ts';
+import type {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+  ExternalAccountType,
+  RailOrderKind,
+} from '../database/generated/client/client.ts';
 import type { Currency } from '../money/currencies.ts';
 
 /**
@@ -29,7 +34,26 @@ export interface Rail {
    * order is asked about again.
    */
   perform(order: RailOrder): Promise<RailOutcome>;
+
+  /**
+   * Looks at an account outside before it is registered: whether it exists, whether it can be paid at once, and whether
+   * its owner is who the platform says. `ownerName` is undefined for a wallet, which has no owner to compare.
+   */
+  checkAccount(account: OutsideAccount, ownerName: string | undefined): Promise<AccountCheck>;
 }
+
+/** What a rail says of an account outside. */
+export type AccountCheck =
+  | {
+      readonly accepted: true;
+      readonly status: ExternalAccountStatus;
+      /** Null where there is no owner to compare. */
+      readonly verification: BeneficiaryVerificationStatus | null;
+      /** The owner's name at the bank, where the rail tells it. */
+      readonly verifiedName: string | null;
+    }
+  /** The account cannot be used. `explanation` is for the refusal. */
+  | { readonly accepted: false; readonly explanation: string };
 
 export interface RateTerms {
   /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */

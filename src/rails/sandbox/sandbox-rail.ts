@@ -9,7 +9,9 @@ import type {
   RailOutcome,
   RateTerms,
 } from '../rail.ts';
+import { checkSandboxAccount } from './account-check.ts';
 import type { SandboxRates } from './rates.ts';
+import { suffixOf } from './suffix.ts';
 
 export interface SandboxRailOptions {
   /** How long one settlement step takes, in milliseconds. */
@@ -41,6 +43,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => bankInstructions(request),
     expectedMs: (order) => paceMs * steps(order.account),
     collectionAmount: () => 10_000n,
+    checkAccount: async (account, ownerName) => checkSandboxAccount(account, ownerName),
     perform: async (order: RailOrder): Promise<RailOutcome> => {
       const remaining = paceMs * steps(order.account) - order.ageMs;
       if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
@@ -54,9 +57,8 @@ function steps(account: OutsideAccount | undefined): number {
   return magicOf(account)?.paces ?? 1;
 }
 
-/** For `x@domain` the suffix stands at the end of the part before the @. */
 function magicOf(account: OutsideAccount | undefined) {
-  return account && magicSuffixes[account.identifier.replace(/@.*$/s, '').slice(-3)];
+  return account && magicSuffixes[suffixOf(account)];
 }
 
 /** A bank account of the sandbox for US dollars. */
