@@ -137,8 +137,11 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
         reference: transaction.reference,
         currency: sending,
         amount: price.totalSendingAmount,
+        madeAt: madeAt(owner),
+        expiresAt: quote.expiresAt,
       }),
     );
+    checkWays(quote);
   }
   const base = {
     ready: { customers: customersOf(parties.customer?.id, to), accounts: [to.id] },
@@ -248,6 +251,14 @@ function newRows(
     counterpartyInformation: {},
   };
   return { quote, transaction };
+}
+
+/** A quote that nobody could pay is refused at once. */
+function checkWays(quote: NewRow<Quote>): void {
+  if (Array.isArray(quote.paymentInstructions) && quote.paymentInstructions.length > 0) return;
+  throw new Refusal('INVALID_CURRENCY', `there is no way to pay in ${quote.sendingCurrency} from outside`, {
+    field: 'source.currency',
+  });
 }
 
 /** A value as the JSON column keeps it: amounts as strings of digits. */

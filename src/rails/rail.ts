@@ -19,7 +19,10 @@ export interface Rail {
    */
   rate(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
-  /** How a payer outside can bring money in under this reference: all the ways that the currency has. */
+  /**
+   * How a payer outside can bring money in under this reference: all the ways that the currency has, none where the rail
+   * takes in no such money. What they name belongs to this quote or account alone.
+   */
   paymentInstructions(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** About how long an order will take from now, in milliseconds, to tell the customer. */
@@ -107,13 +110,32 @@ export interface FundingRequest {
   readonly currency: Currency;
   /** In smallest units, where the way to pay states an amount. */
   readonly amount: bigint | undefined;
+  /** When the quote or account was made, by the database's clock. */
+  readonly madeAt: Date;
+  /** Until when it can be paid; undefined for an account, which has no end. */
+  readonly expiresAt: Date | undefined;
 }
 
-/** One way to pay in. `reference` must be given with the payment where there is one. */
-export type PaymentInstruction = {
-  readonly accountType: 'US_ACCOUNT';
-  readonly accountNumber: string;
-  readonly routingNumber: string;
-  readonly bankName: string;
-  readonly reference: string;
-};
+/**
+ * One way to pay in, by the kind of account or wallet that is paid to (domain-facts 5.3). `reference` must be given with
+ * the payment where there is one; elsewhere the address itself is the payment's own.
+ */
+export type PaymentInstruction =
+  | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>
+  | BankInstruction<'CLABE', 'clabeNumber'>
+  | BankInstruction<'IBAN', 'iban' | 'swiftBic'>
+  | BankInstruction<'NGN_ACCOUNT' | 'PHP_ACCOUNT', 'accountNumber' | 'bankName'>
+  | BankInstruction<'CAD_ACCOUNT', 'bankCode' | 'branchCode' | 'accountNumber' | 'bankName'>
+  | BankInstruction<'GBP_ACCOUNT', 'sortCode' | 'accountNumber' | 'bankName'>
+  | BankInstruction<'SGD_ACCOUNT', 'accountNumber' | 'swiftCode' | 'bankName'>
+  | Instruction<'PIX', 'pixKey' | 'pixKeyType' | 'taxId'>
+  | Instruction<'UPI', 'vpa'>
+  | Instruction<'LIGHTNING', 'invoice'>
+  | Instruction<'LAYER2_WALLET', 'address' | 'invoice' | 'assetType'>
+  | Instruction<'SOLANA_WALLET' | 'BASE_WALLET' | 'POLYGON_WALLET' | 'TRON_WALLET', 'address' | 'assetType'>;
+
+type Instruction<Type extends ExternalAccountType, Field extends string> = Type extends ExternalAccountType
+  ? { readonly accountType: Type } & { readonly [Name in Field]: string }
+  : never;
+
+type BankInstruction<Type extends ExternalAccountType, Field extends string> = Instruction<Type, Field | 'reference'>;

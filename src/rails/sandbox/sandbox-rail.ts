@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Currency } from '../../money/currencies.ts';
 import type {
   FundingRequest,
@@ -10,6 +9,7 @@ import type {
   RateTerms,
 } from '../rail.ts';
 import { checkSandboxAccount } from './account-check.ts';
+import { waysToPay } from './funding/ways.ts';
 import type { SandboxRates } from './rates.ts';
 import { suffixOf } from './suffix.ts';
 
@@ -40,7 +40,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     name: 'sandbox',
     rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> =>
       rates.terms(sending, receiving),
-    paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => bankInstructions(request),
+    paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => waysToPay(request),
     expectedMs: (order) => paceMs * steps(order.account),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName) => checkSandboxAccount(account, ownerName),
@@ -59,19 +59,4 @@ function steps(account: OutsideAccount | undefined): number {
 
 function magicOf(account: OutsideAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
-}
-
-/** A bank account of the sandbox for US dollars. */
-function bankInstructions({ owner, reference, currency }: FundingRequest): PaymentInstruction[] {
-  if (currency.code !== 'USD') return [];
-  const digest = createHash('sha256').update(owner).digest();
-  return [
-    {
-      accountType: 'US_ACCOUNT',
-      accountNumber: (digest.readBigUInt64BE(0) % 10_000_000_000n).toString().padStart(10, '0'),
-      routingNumber: '021000021',
-      bankName: 'Sandbox Bank',
-      reference,
-    },
-  ];
 }
