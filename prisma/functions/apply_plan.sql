@@ -1,4 +1,4 @@
--- Carries out a plan that check_plan has found possible: new rows, status moves, money, and the rail's orders. Triggers
+-- Carries out a plan that check_plan has found possible: new rows, money, status moves, and the rail's orders. Triggers
 -- write the events and move the balances. Returns the row that the plan names as its result, as it is now.
 create or replace function apply_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
@@ -46,6 +46,21 @@ begin
     from jsonb_populate_recordset(null::hold, v_insert -> 'hold') r order by r.account_id, r.id;
   end if;
 
+  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
+  update hold set state = 'RELEASED'
+  where platform_id = p_platform and id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid);
+
+  for v_journal in select * from jsonb_array_elements(p_plan -> 'journals') loop
+    v_journal_id := uuid_v7();
+    insert into journal (platform_id, id, transaction_id, kind, created_at)
+    values (p_platform, v_journal_id, (v_journal ->> 'transactionId')::uuid, v_journal ->> 'kind', uuid_v7_time(v_journal_id));
+    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
+    select p_platform, v_journal_id, row_number() over (order by l.account nulls first), l.account, l.system, l.currency, l.amount, l.hold
+    from jsonb_to_recordset(v_journal -> 'legs')
+      as l(account uuid, system system_account, currency text, amount bigint, hold uuid)
+    order by l.account nulls first;
+  end loop;
+
   for v_move in
     select * from jsonb_to_recordset(p_plan -> 'quotes') as m(id uuid, "to" quote_status, reason text)
   loop
@@ -87,20 +102,6 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
     where platform_id = p_platform and id = v_move.id;
-  end loop;
-
-  update hold set state = 'RELEASED'
-  where platform_id = p_platform and id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid);
-
-  for v_journal in select * from jsonb_array_elements(p_plan -> 'journals') loop
-    v_journal_id := uuid_v7();
-    insert into journal (platform_id, id, transaction_id, kind, created_at)
-    values (p_platform, v_journal_id, (v_journal ->> 'transactionId')::uuid, v_journal ->> 'kind', uuid_v7_time(v_journal_id));
-    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
-    select p_platform, v_journal_id, row_number() over (order by l.account nulls first), l.account, l.system, l.currency, l.amount, l.hold
-    from jsonb_to_recordset(v_journal -> 'legs')
-      as l(account uuid, system system_account, currency text, amount bigint, hold uuid)
-    order by l.account nulls first;
   end loop;
 
   if v_insert ? 'rail_order' then

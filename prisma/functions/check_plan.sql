@@ -7,6 +7,7 @@ as $$
 declare
   v_move record;
   v_row record;
+  v_refusal jsonb;
 begin
   select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
@@ -53,6 +54,10 @@ begin
     end if;
   end loop;
 
+  v_refusal := check_customers(p_platform, p_plan);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
   for v_row in
     select c.id, c.kyc_status, c.is_deleted from customer c
     where c.platform_id = p_platform and c.id in (select jsonb_array_elements_text(p_plan -> 'ready' -> 'customers')::uuid)

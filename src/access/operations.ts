@@ -6,6 +6,8 @@ import type { Permission } from '../database/generated/client/client.ts';
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
+  updateCustomer: { permission: 'MANAGE' },
+  deleteCustomer: { permission: 'MANAGE' },
   createExternalAccount: { permission: 'MANAGE' },
   createQuote: { permission: 'TRANSACT' },
   executeQuote: { permission: 'TRANSACT' },

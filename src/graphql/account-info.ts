@@ -38,6 +38,13 @@ const optionalSomewhere = new Set(
   ),
 );
 
+/** The enum of a field with a closed set of values, by its name in the table. */
+export function accountEnum(name: string) {
+  const found = enums.get(name);
+  if (!found) throw new Error(`no account field has the enum ${name}`);
+  return found;
+}
+
 const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
 
 const infoTypes = table.map(([, type]) =>

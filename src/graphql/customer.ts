@@ -1,5 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { Customer as CustomerRow } from '../database/rows.ts';
+import { deleteCustomer, updateCustomer } from '../payments/customer-changes.ts';
 import {
   type Address,
   createCustomer,
@@ -195,7 +196,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
 const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
   description: 'What is known of a company.',
   fields: (t) => ({
-    legalName: t.string({ required: true, description: 'Legal name.' }),
+    legalName: t.string({ description: 'Legal name; required for a new customer.' }),
     registrationNumber: t.string({ description: 'Number in the company register.' }),
     taxId: t.string({ description: 'Tax number.' }),
     address: t.field({ type: AddressInput, description: 'Postal address.' }),
@@ -231,6 +232,38 @@ mutation('createCustomer', {
   success: { customer: { type: Customer, description: 'The new customer.' } },
   resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
     const done = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
+    return { customer: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('updateCustomer', {
+  description:
+    'Changes what is known of a customer: what is left out stays, its type cannot change. In the sandbox a new name decides its KYC status anew.',
+  input: (t) => ({
+    customerId: t.id({ required: true, description: 'Customer:…' }),
+    umaAddress: t.string({ description: 'A new UMA address, $name@domain.' }),
+    details: t.field({
+      type: CustomerDetailsInput,
+      description: 'What changes, under its type; null empties a field.',
+    }),
+  }),
+  success: { customer: { type: Customer, description: 'The customer as it is now.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
+    const changes = { ...input, details: details && detailsOf(details) };
+    const done = await updateCustomer(payments, viewer, changes, idempotencyKey);
+    return { customer: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('deleteCustomer', {
+  description:
+    'Deletes a customer: its history stays, it moves no money any more, and its UMA address is free again. A second time is refused with CUSTOMER_DELETED.',
+  input: (t) => ({ customerId: t.id({ required: true, description: 'Customer:…' }) }),
+  success: { customer: { type: Customer, description: 'The customer, deleted.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ customerId, idempotencyKey }, { payments, viewer }) => {
+    const done = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
     return { customer: done.row, replayed: done.replayed };
   },
 });

@@ -62,6 +62,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   QUOTE_EXPIRED: 'QuoteExpiredError',
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'ConflictError',
   UMA_ADDRESS_EXISTS: 'ConflictError',
+  CUSTOMER_DELETED: 'ConflictError',
   IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
   SERVICE_UNAVAILABLE: 'UnavailableError',
 };

@@ -112,7 +112,7 @@ export const Transaction = builder.prismaObject('Transaction', {
     failureReason: t.expose('failureReason', {
       type: FailureReason,
       nullable: true,
-      description: 'Why it failed; always set on a FAILED one.',
+      description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
     }),
     refund: t.field({
       type: RefundType,

@@ -16,6 +16,7 @@ export type PlanRefusal =
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   | { readonly code: 'CONFLICT'; readonly id: string; readonly status: string }
   | { readonly code: 'UMA_ADDRESS_EXISTS' }
+  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
   | { readonly code: 'INVALID_BANK_ACCOUNT'; readonly id: string; readonly status: string }

@@ -1,6 +1,5 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import type { CurrencyCode } from '../money/currencies.ts';
-import { Refusal } from './refusal.ts';
 
 /** One detail of an account outside: its form (a pattern, never a checksum: sandbox values must be enterable) and words. */
 export interface AccountField {
@@ -12,6 +11,11 @@ export interface AccountField {
   readonly values?: readonly string[];
   readonly enumName?: string;
   readonly optional?: true;
+  /** The form that another field's value asks for, beside the pattern. */
+  readonly formBy?: {
+    readonly field: string;
+    readonly forms: Readonly<Record<string, { readonly pattern: RegExp; readonly form: string }>>;
+  };
 }
 
 export interface AccountType {
@@ -65,6 +69,15 @@ export const purposesOfPayment = [
   'OTHER',
 ] as const;
 
+/** What a Pix key looks like, by its type: with or without the usual punctuation. */
+const pixKeyForms = {
+  CPF: { pattern: /^[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}$/, form: 'a CPF of 11 digits' },
+  CNPJ: { pattern: /^[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}\/?[0-9]{4}-?[0-9]{2}$/, form: 'a CNPJ of 14 digits' },
+  EMAIL: { pattern: /^[^@]+@[^@]+$/, form: 'an email address' },
+  PHONE: { pattern: /^\+[1-9][0-9]{7,14}$/, form: 'a phone number such as +5511999998888' },
+  RANDOM: { pattern: /^[0-9A-Za-z-]{32,36}$/, form: 'a random key of 32 letters or digits, with or without dashes' },
+};
+
 /**
  * Every kind of bank account and wallet outside (specification 2.9, domain-facts 5.1). The doors make their types and
  * inputs from this table, so a kind or a field is added here only.
@@ -109,6 +122,7 @@ export const accountTypes = {
         ...text('The key, in the form of its type.'),
         pattern: /^[^\s\p{Cc}\p{Cs}]{1,140}$/u,
         form: '1 to 140 characters without spaces',
+        formBy: { field: 'pixKeyType', forms: pixKeyForms },
       },
       pixKeyType: {
         description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
@@ -319,46 +333,3 @@ export const accountTypes = {
 
 /** The details of an account, each under its field's name. */
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
-
-/**
- * Checks the details of an account against its type's table and the currency asked for, and tells its identifier.
- * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
- */
-export function checkAccountInfo(
-  type: ExternalAccountType,
-  details: AccountDetails,
-  currency: string,
-): { info: Record<string, string>; identifier: string } {
-  const rules: AccountType = accountTypes[type];
-  if (!rules.currencies.some((code) => code === currency)) {
-    throw new Refusal(
-      'INVALID_CURRENCY',
-      `a ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
-      { field: 'currency' },
-    );
-  }
-  const info: Record<string, string> = {};
-  for (const [name, rule] of Object.entries(rules.fields)) {
-    const value = details[name] ?? undefined;
-    const field = `accountInfo.${name}`;
-    if (value === undefined) {
-      if (!rule.optional) throw new Refusal('INVALID_BANK_ACCOUNT', `${name} is required for a ${type}`, { field });
-      continue;
-    }
-    if ((rule.pattern && !rule.pattern.test(value)) || (rule.values && !rule.values.includes(value))) {
-      throw new Refusal('INVALID_BANK_ACCOUNT', `${name} must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`, {
-        field,
-        value,
-      });
-    }
-    info[name] = value;
-  }
-  const identifiers = rules.identifier.flatMap((name) => info[name] ?? []);
-  const [identifier] = identifiers;
-  if (identifier === undefined || identifiers.length > 1) {
-    throw new Refusal('INVALID_BANK_ACCOUNT', `give exactly one of ${rules.identifier.join(', ')}`, {
-      field: 'accountInfo',
-    });
-  }
-  return { info, identifier };
-}

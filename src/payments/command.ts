@@ -156,10 +156,12 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
       );
     case 'UMA_ADDRESS_EXISTS':
       return new Refusal(refusal.code, 'this UMA address is taken', { field }, replayed);
+    case 'CUSTOMER_DELETED':
+      return new Refusal(refusal.code, 'the customer is deleted', { field }, replayed);
     case 'ACCOUNT_EXISTS':
       return new Refusal(
         'CONFLICT',
-        'this account already exists',
+        `this account already exists: it is ${publicId('ExternalAccount', refusal.id)}`,
         { field, existingId: publicId('ExternalAccount', refusal.id) },
         replayed,
       );

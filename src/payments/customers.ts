@@ -40,7 +40,8 @@ export type CustomerDetails =
     }
   | {
       readonly customerType: 'BUSINESS';
-      readonly legalName: string;
+      /** Required when the customer is made. */
+      readonly legalName?: string | null | undefined;
       readonly registrationNumber?: string | null | undefined;
       readonly taxId?: string | null | undefined;
       readonly address?: Address | null | undefined;
@@ -84,6 +85,7 @@ export function createCustomer(
     plan: async () => {
       checkRequiredText(input.platformCustomerId, 'platformCustomerId');
       const details = detailColumns(input.details);
+      if (input.details.customerType === 'BUSINESS') checkRequiredText(details.name ?? '', 'details.legalName');
       const profile = await readProfile(payments.database.pool, tenant.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
@@ -100,8 +102,9 @@ export function createCustomer(
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: kycOf(tenant.environment, details.name),
+              kycStatus: kycOf(tenant.environment, details.name ?? null),
               isDeleted: false,
+              beneficialOwners: [],
               ...details,
             },
           ],
@@ -114,37 +117,47 @@ export function createCustomer(
   });
 }
 
-/** The columns that a customer's details fill, checked. */
-export function detailColumns(details: CustomerDetails) {
+/**
+ * The columns that a customer's details fill, checked: only those of the details that are given, so that the same details
+ * make a customer and change one. What is given as null becomes empty.
+ */
+export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
   checkAddress(details.address, 'details.address');
-  const address = details.address ? { ...details.address } : null;
+  const address = details.address && { ...details.address };
   if (details.customerType === 'INDIVIDUAL') {
     checkText(details.fullName, 'details.fullName', 200);
+    checkDay(details.birthDate, 'details.birthDate');
     checkCountry(details.nationality, 'details.nationality');
-    return {
-      name: details.fullName ?? null,
-      birthDate: details.birthDate ? new Date(details.birthDate) : null,
-      nationality: details.nationality ?? null,
-      address,
-      beneficialOwners: [],
-    };
+    const birthDate = details.birthDate && new Date(details.birthDate);
+    return given({ name: details.fullName, birthDate, nationality: details.nationality, address });
   }
-  checkRequiredText(details.legalName, 'details.legalName');
+  if (details.legalName !== undefined) checkRequiredText(details.legalName ?? '', 'details.legalName');
   checkText(details.registrationNumber, 'details.registrationNumber', 100);
   checkText(details.taxId, 'details.taxId', 100);
-  const owners = details.beneficialOwners ?? [];
-  for (const [position, owner] of owners.entries()) checkOwner(owner, `details.beneficialOwners.${position}`);
-  return {
+  const owners = details.beneficialOwners === null ? [] : details.beneficialOwners;
+  for (const [position, owner] of owners?.entries() ?? []) checkOwner(owner, `details.beneficialOwners.${position}`);
+  return given({
     name: details.legalName,
-    registrationNumber: details.registrationNumber ?? null,
-    taxId: details.taxId ?? null,
+    registrationNumber: details.registrationNumber,
+    taxId: details.taxId,
     address,
-    beneficialOwners: owners.map((owner) => ({ ...owner, address: owner.address ? { ...owner.address } : null })),
-  };
+    beneficialOwners: owners?.map((owner) => ({ ...owner, address: owner.address ? { ...owner.address } : null })),
+  });
+}
+
+type DetailColumns = Pick<
+  Customer,
+  'name' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
+>;
+
+/** An object without the fields that are undefined. */
+function given(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
 function checkOwner(owner: BeneficialOwner, field: string): void {
   checkRequiredText(owner.fullName, `${field}.fullName`);
+  checkDay(owner.birthDate, `${field}.birthDate`);
   checkCountry(owner.nationality, `${field}.nationality`);
   checkAddress(owner.address, `${field}.address`);
   checkText(owner.title, `${field}.title`, 100);
@@ -172,6 +185,15 @@ export function checkAddress(address: Address | null | undefined, field: string)
   checkText(address.city, `${field}.city`, 100);
   checkText(address.state, `${field}.state`, 100);
   checkCountry(address.country, `${field}.country`);
+}
+
+/** Refuses what is not a day of the calendar, YYYY-MM-DD. */
+export function checkDay(day: string | null | undefined, field: string): void {
+  if (day === null || day === undefined) return;
+  const moment = new Date(`${day}T00:00:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(day)) {
+    throw new Refusal('INVALID_INPUT', `${field} must be a day of the calendar, YYYY-MM-DD`, { field, value: day });
+  }
 }
 
 /** Refuses what is not a two-letter country code. */
@@ -204,6 +226,6 @@ const sandboxKyc: Readonly<Record<string, KycStatus>> = {
 };
 
 /** The sandbox decides by the end of the name; elsewhere a new customer waits for its identity check. */
-function kycOf(environment: Environment, name: string | null): KycStatus {
+export function kycOf(environment: Environment, name: string | null): KycStatus {
   return environment === 'SANDBOX' ? (sandboxKyc[name?.slice(-3) ?? ''] ?? 'APPROVED') : 'PENDING_REVIEW';
 }

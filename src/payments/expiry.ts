@@ -35,7 +35,15 @@ export async function expireQuotes(payments: Payments, limit: number): Promise<n
         platformId: quote.platform_id,
         plan: {
           quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
-          transactions: [{ id: quote.transaction_id, from: ['PENDING'], to: 'EXPIRED', reason }],
+          transactions: [
+            {
+              id: quote.transaction_id,
+              from: ['PENDING'],
+              to: 'EXPIRED',
+              reason,
+              set: { failureReason: 'QUOTE_EXPIRED' },
+            },
+          ],
         },
       },
     ]),

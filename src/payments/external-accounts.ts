@@ -1,6 +1,8 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import type { Account } from '../database/rows.ts';
-import { type AccountDetails, accountTypes, checkAccountInfo } from './account-types.ts';
+import type { OutsideAccount } from '../rails/rail.ts';
+import { checkAccountInfo } from './account-details.ts';
+import { type AccountDetails, accountTypes } from './account-types.ts';
 import { checkRequiredText, checkText } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
 import { type Address, checkAddress, checkCountry } from './customers.ts';
@@ -64,6 +66,7 @@ export function createExternalAccount(
           field: 'defaultUmaDepositAccount',
         });
       }
+      const check = await checkedByRail(payments, tenant, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
       return {
         insert: {
@@ -77,13 +80,15 @@ export function createExternalAccount(
               posted: 0n,
               held: 0n,
               fundingInstructions: [],
-              status: tenant.environment === 'SANDBOX' ? 'ACTIVE' : 'PENDING',
+              status: check.status,
               accountType: input.accountType,
               accountInfo: info,
               identifier,
               beneficiary,
               platformAccountId: input.platformAccountId ?? null,
               defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+              beneficiaryVerificationStatus: check.verification,
+              beneficiaryVerifiedName: check.verifiedName,
             },
           ],
         },
@@ -92,6 +97,27 @@ export function createExternalAccount(
     },
     fields: { ACCOUNT_EXISTS: 'accountInfo' },
   });
+}
+
+/** What the rail says of the account; without a rail it waits for its check. */
+async function checkedByRail(
+  payments: Payments,
+  tenant: Tenant,
+  account: OutsideAccount,
+  beneficiary: Beneficiary | null,
+) {
+  const rail = payments.rails[tenant.environment];
+  const ownerName =
+    beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
+      ? beneficiary?.fullName
+      : beneficiary.legalName;
+  if (!rail) {
+    const verification = ownerName === undefined ? null : ('PENDING' as const);
+    return { status: 'PENDING' as const, verification, verifiedName: null };
+  }
+  const check = await rail.checkAccount(account, ownerName);
+  if (!check.accepted) throw new Refusal('INVALID_BANK_ACCOUNT', check.explanation, { field: 'accountInfo' });
+  return check;
 }
 
 function checkBeneficiary(input: CreateExternalAccount) {

@@ -2,7 +2,7 @@ import type { Account } from '../database/rows.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { currencyOf } from '../money/currencies.ts';
 import type { Payments, Tenant } from './command.ts';
-import { paymentReference } from './ids.ts';
+import { madeAt, paymentReference } from './ids.ts';
 
 /** One internal account per currency, for a customer or (customerId null) for the platform itself. */
 export async function newInternalAccounts(
@@ -20,7 +20,14 @@ export async function newInternalAccounts(
       if (id === undefined || !currency) throw new Error(`no id or no currency for ${code}`);
       const reference = paymentReference(id).replace('PAY-', 'FUND-');
       const instructions =
-        (await rail?.paymentInstructions({ owner: id, reference, currency, amount: undefined })) ?? [];
+        (await rail?.paymentInstructions({
+          owner: id,
+          reference,
+          currency,
+          amount: undefined,
+          madeAt: madeAt(id),
+          expiresAt: undefined,
+        })) ?? [];
       return {
         ...owner,
         id,

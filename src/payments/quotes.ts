@@ -1,10 +1,11 @@
 import { type Quote, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
+import type { NewRow } from '../ledger/plan.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import { checkText } from './checks.ts';
 import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { execution } from './execution.ts';
-import { uuidOf } from './ids.ts';
+import { madeAt, uuidOf } from './ids.ts';
 import { checkInformation, type InformationField } from './information.ts';
 import {
   accountNotFound,
@@ -135,8 +136,11 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
         reference: transaction.reference,
         currency: sending,
         amount: price.totalSendingAmount,
+        madeAt: madeAt(quote.id),
+        expiresAt: quote.expiresAt,
       }),
     );
+    checkWays(quote);
   }
   const base = {
     ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: to.accounts },
@@ -189,6 +193,14 @@ async function priced(
     );
   }
   return price;
+}
+
+/** A quote that nobody could pay is refused at once. */
+function checkWays(quote: NewRow<Quote>): void {
+  if (Array.isArray(quote.paymentInstructions) && quote.paymentInstructions.length > 0) return;
+  throw new Refusal('INVALID_CURRENCY', `there is no way to pay in ${quote.sendingCurrency} from outside`, {
+    field: 'source.currency',
+  });
 }
 
 /** Whoever takes part must be allowed to: the sender, and the owner of the account that receives. */

@@ -5,6 +5,7 @@ import { checkAmount } from './checks.ts';
 import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { execution } from './execution.ts';
 import { uuidOf } from './ids.ts';
+import { lateDeposit } from './late-deposit.ts';
 import { deposit } from './movements.ts';
 import { accountNotFound, accountUuid, readParties } from './parties.ts';
 import { quotedDestination } from './quote-destination.ts';
@@ -60,9 +61,13 @@ const fundableStatement = statement<{
   destination: Record<string, unknown> | null;
   funding_account_id: string | null;
   order_id: string;
+  late: boolean;
+  paid_before: boolean;
 }>(
   'fundable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
+     q.status = 'EXPIRED' or q.status = 'PENDING' and clock_timestamp() >= q.expires_at as late,
+     exists (select from journal j where j.platform_id = q.platform_id and j.transaction_id = q.transaction_id) as paid_before,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
@@ -71,7 +76,8 @@ const fundableStatement = statement<{
 
 /**
  * Lets the deposit for a real-time funded quote arrive (specification 4.7): the money is credited, converted and sent on
- * without another call. Without an amount, exactly what the quote asks for.
+ * without another call. Without an amount, exactly what the quote asks for. Money that does not match the quote, or comes
+ * after its expiry, fails the payment and stays in the customer's account of that currency.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), QUOTE_EXPIRED, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
@@ -113,6 +119,12 @@ export function sandboxSend(
       checkAmount(asked, 'currencyAmount');
       const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
       const funded = found.funding_account_id;
+      if (found.late) {
+        return {
+          ...lateDeposit(quote, { amount, accountId: funded, paidBefore: found.paid_before }),
+          result: quote.transactionId,
+        };
+      }
       const second = twice ? [deposit(funded, quote.sendingCurrency, amount, quote.transactionId)] : [];
       const to = quotedDestination(quote, found.destination);
       const arrival = {

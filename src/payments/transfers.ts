@@ -59,7 +59,7 @@ export function transferOut(
       });
       const expected = railOf(payments, tenant).expectedMs({ account: outside, umaAddress: undefined, scenario });
       return {
-        ready: { customers: from.customerId ? [from.customerId] : [], accounts: [to.id] },
+        ready: { customers: ownersOf(from, to), accounts: [to.id] },
         insert: {
           transaction: [
             { ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) },
@@ -120,7 +120,7 @@ export function transferIn(
       const transaction = newTransaction(tenant, input, parties, { from, to, amount, customerId: to.customerId });
       const expected = rail.expectedMs({ account: outsideOf(from), umaAddress: undefined, scenario });
       return {
-        ready: { customers: to.customerId ? [to.customerId] : [], accounts: [from.id] },
+        ready: { customers: ownersOf(from, to), accounts: [from.id] },
         insert: {
           transaction: [
             { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
@@ -201,6 +201,11 @@ function newTransaction(
     counterpartyInformation: {},
     description: input.description ?? null,
   };
+}
+
+/** Whoever takes part must be allowed to move money, on either side. */
+function ownersOf(...accounts: readonly Account[]): string[] {
+  return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
 /** From the database's clock, which is inside the id. */

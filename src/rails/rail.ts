@@ -1,4 +1,10 @@
-import type { ExternalAccountType, FailureReason, RailOrderKind } from '../database/generated/client/client.ts';
+import type {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+  ExternalAccountType,
+  FailureReason,
+  RailOrderKind,
+} from '../database/generated/client/client.ts';
 import type { Currency } from '../money/currencies.ts';
 
 /**
@@ -14,7 +20,10 @@ export interface Rail {
    */
   rate(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
-  /** How a payer outside can bring money in under this reference: all the ways that the currency has. */
+  /**
+   * How a payer outside can bring money in under this reference: all the ways that the currency has, none where the rail
+   * takes in no such money. What they name belongs to this quote or account alone.
+   */
   paymentInstructions(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** What the receiver behind a UMA address can be paid, or undefined when there is none. */
@@ -33,7 +42,26 @@ export interface Rail {
    * `settled` set: it has come back by then (`returned`), or it stands (`settled`).
    */
   perform(order: RailOrder): Promise<RailOutcome>;
+
+  /**
+   * Looks at an account outside before it is registered: whether it exists, whether it can be paid at once, and whether
+   * its owner is who the platform says. `ownerName` is undefined for a wallet, which has no owner to compare.
+   */
+  checkAccount(account: OutsideAccount, ownerName: string | undefined): Promise<AccountCheck>;
 }
+
+/** What a rail says of an account outside. */
+export type AccountCheck =
+  | {
+      readonly accepted: true;
+      readonly status: ExternalAccountStatus;
+      /** Null where there is no owner to compare. */
+      readonly verification: BeneficiaryVerificationStatus | null;
+      /** The owner's name at the bank, where the rail tells it. */
+      readonly verifiedName: string | null;
+    }
+  /** The account cannot be used. `explanation` is for the refusal. */
+  | { readonly accepted: false; readonly explanation: string };
 
 export interface RateTerms {
   /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
@@ -127,13 +155,32 @@ export interface FundingRequest {
   readonly currency: Currency;
   /** In smallest units, where the way to pay states an amount. */
   readonly amount: bigint | undefined;
+  /** When the quote or account was made, by the database's clock. */
+  readonly madeAt: Date;
+  /** Until when it can be paid; undefined for an account, which has no end. */
+  readonly expiresAt: Date | undefined;
 }
 
-/** One way to pay in. `reference` must be given with the payment where there is one. */
-export type PaymentInstruction = {
-  readonly accountType: 'US_ACCOUNT';
-  readonly accountNumber: string;
-  readonly routingNumber: string;
-  readonly bankName: string;
-  readonly reference: string;
-};
+/**
+ * One way to pay in, by the kind of account or wallet that is paid to (domain-facts 5.3). `reference` must be given with
+ * the payment where there is one; elsewhere the address itself is the payment's own.
+ */
+export type PaymentInstruction =
+  | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>
+  | BankInstruction<'CLABE', 'clabeNumber'>
+  | BankInstruction<'IBAN', 'iban' | 'swiftBic'>
+  | BankInstruction<'NGN_ACCOUNT' | 'PHP_ACCOUNT', 'accountNumber' | 'bankName'>
+  | BankInstruction<'CAD_ACCOUNT', 'bankCode' | 'branchCode' | 'accountNumber' | 'bankName'>
+  | BankInstruction<'GBP_ACCOUNT', 'sortCode' | 'accountNumber' | 'bankName'>
+  | BankInstruction<'SGD_ACCOUNT', 'accountNumber' | 'swiftCode' | 'bankName'>
+  | Instruction<'PIX', 'pixKey' | 'pixKeyType' | 'taxId'>
+  | Instruction<'UPI', 'vpa'>
+  | Instruction<'LIGHTNING', 'invoice'>
+  | Instruction<'LAYER2_WALLET', 'address' | 'invoice' | 'assetType'>
+  | Instruction<'SOLANA_WALLET' | 'BASE_WALLET' | 'POLYGON_WALLET' | 'TRON_WALLET', 'address' | 'assetType'>;
+
+type Instruction<Type extends ExternalAccountType, Field extends string> = Type extends ExternalAccountType
+  ? { readonly accountType: Type } & { readonly [Name in Field]: string }
+  : never;
+
+type BankInstruction<Type extends ExternalAccountType, Field extends string> = Instruction<Type, Field | 'reference'>;

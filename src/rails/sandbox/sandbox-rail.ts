@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Currency } from '../../money/currencies.ts';
 import type {
   FundingRequest,
@@ -9,8 +8,11 @@ import type {
   RailOutcome,
   RateTerms,
 } from '../rail.ts';
+import { checkSandboxAccount } from './account-check.ts';
+import { waysToPay } from './funding/ways.ts';
 import type { SandboxRates } from './rates.ts';
 import { readScenario } from './scenario.ts';
+import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
 export interface SandboxRailOptions {
@@ -47,10 +49,11 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     name: 'sandbox',
     rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> =>
       rates.terms(sending, receiving),
-    paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => bankInstructions(request),
+    paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
+    checkAccount: async (account, ownerName) => checkSandboxAccount(account, ownerName),
     perform: async (order: RailOrder): Promise<RailOutcome> => {
       const remaining = durationMs(order, paceMs) - order.ageMs;
       if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
@@ -84,22 +87,6 @@ function hindrance(order: RailOrder): RailOutcome | undefined {
   return umaOutcome(order.umaAddress, order.kind);
 }
 
-/** For `x@domain` the suffix stands at the end of the part before the @. */
 function magicOf(account: OutsideAccount | undefined) {
-  return account && magicSuffixes[account.identifier.replace(/@.*$/s, '').slice(-3)];
-}
-
-/** A bank account of the sandbox for US dollars. */
-function bankInstructions({ owner, reference, currency }: FundingRequest): PaymentInstruction[] {
-  if (currency.code !== 'USD') return [];
-  const digest = createHash('sha256').update(owner).digest();
-  return [
-    {
-      accountType: 'US_ACCOUNT',
-      accountNumber: (digest.readBigUInt64BE(0) % 10_000_000_000n).toString().padStart(10, '0'),
-      routingNumber: '021000021',
-      bankName: 'Sandbox Bank',
-      reference,
-    },
-  ];
+  return account && magicSuffixes[suffixOf(account)];
 }

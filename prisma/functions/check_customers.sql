@@ -1,0 +1,29 @@
+-- The part of check_plan for customers that a plan changes: locks them by id, and tells the first reason why they may not
+-- change, or null. A deleted customer stays as it is, and a UMA address has one live holder.
+create or replace function check_customers(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_change record;
+  v_deleted boolean;
+begin
+  for v_change in
+    select m.id, m."set" ->> 'uma_address' as uma_address
+    from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id
+  loop
+    select is_deleted into v_deleted from customer
+    where platform_id = p_platform and id = v_change.id for no key update;
+    if v_deleted then
+      return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
+    end if;
+    if exists (
+      select from customer c
+      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+        and (c.platform_id, c.id) <> (p_platform, v_change.id)
+    ) then
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    end if;
+  end loop;
+  return null;
+end
+$$;

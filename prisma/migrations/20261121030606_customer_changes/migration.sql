@@ -1,0 +1,136 @@
+-- The part of check_plan for customers that a plan changes: locks them by id, and tells the first reason why they may not
+-- change, or null. A deleted customer stays as it is, and a UMA address has one live holder.
+create or replace function check_customers(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_change record;
+  v_deleted boolean;
+begin
+  for v_change in
+    select m.id, m."set" ->> 'uma_address' as uma_address
+    from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id
+  loop
+    select is_deleted into v_deleted from customer
+    where platform_id = p_platform and id = v_change.id for no key update;
+    if v_deleted then
+      return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
+    end if;
+    if exists (
+      select from customer c
+      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+        and (c.platform_id, c.id) <> (p_platform, v_change.id)
+    ) then
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- Locks what a plan will change, in one order for all plans (quotes, transactions, customers, accounts by id), and tells
+-- the first reason why it may not happen, or null. Nothing is written before the whole plan has been found possible.
+-- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
+create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_move record;
+  v_row record;
+  v_refusal jsonb;
+begin
+  select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
+  join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
+  if found then
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+  end if;
+  select a.id into v_row from jsonb_populate_recordset(null::account, p_plan -> 'insert' -> 'account') n
+  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
+    and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
+    and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
+  if found then
+    return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_row.id);
+  end if;
+
+  for v_move in
+    select * from jsonb_to_recordset(p_plan -> 'quotes') as m(id uuid, "from" text[], expiry text, fresh boolean)
+    where m.fresh is not true order by m.id
+  loop
+    select status, expires_at into v_row from quote
+    where platform_id = p_platform and id = v_move.id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_move.id);
+    end if;
+    -- The clock is read after the lock is held: a quote that expired while the command waited is expired.
+    if v_row.status = 'EXPIRED' or (v_row.status = 'PENDING' and v_move.expiry = 'before' and clock_timestamp() >= v_row.expires_at) then
+      return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_move.id, 'expiresAt', v_row.expires_at);
+    end if;
+    if not v_row.status::text = any (v_move."from") or (v_move.expiry = 'after' and clock_timestamp() < v_row.expires_at) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_row.status);
+    end if;
+  end loop;
+
+  for v_move in
+    select * from jsonb_to_recordset(p_plan -> 'transactions') as m(id uuid, "from" text[], fresh boolean)
+    where m.fresh is not true order by m.id
+  loop
+    select status into v_row from transaction
+    where platform_id = p_platform and id = v_move.id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_move.id);
+    end if;
+    if not v_row.status::text = any (v_move."from") then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_row.status);
+    end if;
+  end loop;
+
+  v_refusal := check_customers(p_platform, p_plan);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  for v_row in
+    select c.id, c.kyc_status, c.is_deleted from customer c
+    where c.platform_id = p_platform and c.id in (select jsonb_array_elements_text(p_plan -> 'ready' -> 'customers')::uuid)
+    order by c.id for share
+  loop
+    if v_row.is_deleted or v_row.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
+      return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_row.id, 'kycStatus', v_row.kyc_status, 'isDeleted', v_row.is_deleted);
+    end if;
+  end loop;
+
+  for v_row in
+    select a.id, a.kind, a.status, a.posted - a.held as spendable, coalesce(c.change, 0) as change
+    from account a
+    left join (
+      select account, sum(change) as change
+      from (
+        select l.account, l.amount + coalesce(h.amount, 0) as change
+        from jsonb_array_elements(p_plan -> 'journals') j,
+             jsonb_to_recordset(j -> 'legs') as l(account uuid, amount bigint, hold uuid)
+             left join hold h on h.platform_id = p_platform and h.id = l.hold and h.state = 'OPEN'
+        where l.account is not null
+        union all
+        select h.account_id, -h.amount from jsonb_populate_recordset(null::hold, p_plan -> 'insert' -> 'hold') h
+        union all
+        select h.account_id, h.amount from hold h
+        where h.platform_id = p_platform and h.state = 'OPEN'
+          and h.id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid)
+      ) changes
+      group by account
+    ) c on c.account = a.id
+    where a.platform_id = p_platform
+      and (c.account is not null or a.id in (select jsonb_array_elements_text(p_plan -> 'ready' -> 'accounts')::uuid))
+    order by a.id for no key update of a
+  loop
+    if v_row.kind = 'EXTERNAL' and v_row.status <> 'ACTIVE' then
+      return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_row.id, 'status', v_row.status);
+    end if;
+    if v_row.change < 0 and v_row.spendable + v_row.change < 0 then
+      return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
+                                'spendable', v_row.spendable::text, 'needed', (-v_row.change)::text);
+    end if;
+  end loop;
+
+  return null;
+end
+$$;

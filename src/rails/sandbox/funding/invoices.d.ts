@@ -1,0 +1,41 @@
+/** The parts of `invoices` (BOLT 11 payment requests) that are used here; the package has no types of its own. */
+declare module 'invoices' {
+  interface UnsignedRequest {
+    /** What is signed, as hex. */
+    readonly hash: string;
+    /** The part before the separator: network and amount. */
+    readonly hrp: string;
+    /** Everything else but the signature, as 5-bit words. */
+    readonly tags: number[];
+  }
+
+  interface Invoices {
+    createUnsignedRequest(request: {
+      /** ISO 8601. */
+      readonly created_at: string;
+      readonly expires_at: string;
+      readonly description: string;
+      /** The receiving node's compressed public key, as hex. */
+      readonly destination: string;
+      /** Feature bits of BOLT 9. */
+      readonly features: readonly { readonly bit: number }[];
+      /** The payment hash, as hex. */
+      readonly id: string;
+      /** Thousandths of a satoshi, as digits; any amount when left out. */
+      readonly mtokens?: string | undefined;
+      readonly network: 'bitcoin' | 'testnet' | 'regtest' | 'signet';
+      /** The payment secret, as hex. */
+      readonly payment: string;
+    }): UnsignedRequest;
+    createSignedRequest(request: {
+      readonly destination: string;
+      readonly hrp: string;
+      /** 64 bytes, as hex. */
+      readonly signature: string;
+      readonly tags: readonly number[];
+    }): { readonly request: string };
+  }
+
+  const invoices: Invoices;
+  export default invoices;
+}

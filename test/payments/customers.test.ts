@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, externalAccount, fund, internalAccount, makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let platform: TestPlatform;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+});
+afterAll(() => t.stop());
+
+const fields = `id platformCustomerId customerType umaAddress kycStatus isDeleted version name
+  details {
+    ... on IndividualDetails { fullName birthDate nationality address { line1 city postalCode country } }
+    ... on BusinessDetails { legalName registrationNumber taxId beneficialOwners { fullName individualType percentageOwnership } } }`;
+
+/** Sends a customer mutation and answers its result's member. */
+async function change(name: 'createCustomer' | 'updateCustomer' | 'deleteCustomer', input: object): Promise<Data> {
+  const type = name.charAt(0).toUpperCase() + name.slice(1);
+  const data = await platform.ask(
+    `mutation ($input: ${type}Input!) { result: ${name}(input: $input) {
+      __typename ... on ${type}Success { replayed customer { ${fields} } } ... on UserError { code message path } } }`,
+    { input },
+  );
+  return data.result;
+}
+
+const person = (fullName: string) => ({ individual: { fullName } });
+
+async function create(platformCustomerId: string, more: object = { details: person('Grace Hopper') }): Promise<Data> {
+  const { customer } = await change('createCustomer', { platformCustomerId, ...more });
+  return customer;
+}
+
+async function list(filter: object): Promise<string[]> {
+  const { customers } = await platform.ask(
+    'query ($filter: CustomerFilter) { customers(filter: $filter, first: 100) { edges { node { id } } } }',
+    { filter },
+  );
+  return customers.edges.map((edge: Data) => edge.node.id);
+}
+
+describe('updating', () => {
+  test('changes what is given, leaves what is not, and empties what is null', async () => {
+    const { id, version } = await create('update-1', {
+      details: {
+        individual: {
+          fullName: 'Grace Hopper',
+          birthDate: '1990-12-09',
+          nationality: 'US',
+          address: { line1: '1 Main Street', city: 'Arlington', postalCode: '22201', country: 'US' },
+        },
+      },
+    });
+    const { customer } = await change('updateCustomer', {
+      customerId: id,
+      details: { individual: { fullName: 'Grace B. Hopper', birthDate: null } },
+    });
+    expect(customer).toMatchObject({
+      id,
+      version: version + 1,
+      name: 'Grace B. Hopper',
+      details: {
+        fullName: 'Grace B. Hopper',
+        birthDate: null,
+        nationality: 'US',
+        address: { line1: '1 Main Street', city: 'Arlington', postalCode: '22201', country: 'US' },
+      },
+    });
+  });
+
+  test('a business keeps its name when only its owners change', async () => {
+    const { id } = await create('update-2', {
+      details: { business: { legalName: 'Engines Ltd', registrationNumber: 'E-1' } },
+    });
+    const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR', percentageOwnership: 60 };
+    const { customer } = await change('updateCustomer', {
+      customerId: id,
+      details: { business: { beneficialOwners: [owner] } },
+    });
+    expect(customer.details).toEqual({
+      legalName: 'Engines Ltd',
+      registrationNumber: 'E-1',
+      taxId: null,
+      beneficialOwners: [owner],
+    });
+  });
+
+  test('refuses another type, an unknown customer and what a new customer could not have, naming the field', async () => {
+    const { id } = await create('update-3');
+    expect(
+      await change('updateCustomer', { customerId: id, details: { business: { legalName: 'Engines Ltd' } } }),
+    ).toMatchObject({ __typename: 'InvalidInputError', code: 'INVALID_INPUT', path: ['input', 'details', 'business'] });
+    expect(
+      await change('updateCustomer', {
+        customerId: id,
+        details: { individual: { address: { line1: ' ', postalCode: '1', country: 'US' } } },
+      }),
+    ).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'details', 'individual', 'address', 'line1'] });
+    expect(
+      await change('updateCustomer', { customerId: 'Customer:00000000-0000-7000-8000-000000000000' }),
+    ).toMatchObject({ __typename: 'NotFoundError', code: 'USER_NOT_FOUND', path: ['input', 'customerId'] });
+  });
+
+  test('the same idempotency key changes once and answers alike', async () => {
+    const { id, version } = await create('update-4');
+    const input = { customerId: id, details: person('Grace Murray'), idempotencyKey: 'update-4' };
+    expect(await change('updateCustomer', input)).toMatchObject({
+      replayed: false,
+      customer: { name: 'Grace Murray' },
+    });
+    expect(await change('updateCustomer', input)).toMatchObject({
+      replayed: true,
+      customer: { name: 'Grace Murray', version: version + 1 },
+    });
+    expect(await change('updateCustomer', { ...input, details: person('Someone Else') })).toMatchObject({
+      code: 'IDEMPOTENCY_MISMATCH',
+    });
+  });
+
+  test('a new customer needs the legal name of its business', async () => {
+    expect(
+      await change('createCustomer', { platformCustomerId: 'nameless', details: { business: { taxId: '1' } } }),
+    ).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'details', 'business', 'legalName'] });
+  });
+});
+
+describe('UMA addresses', () => {
+  test('one is made up when none is given', async () => {
+    const { umaAddress } = await create('uma-1');
+    expect(umaAddress).toMatch(/^\$[a-z0-9._+-]{1,63}@[a-z0-9.-]+$/);
+  });
+
+  test('are stored in lower case and have one holder in any case', async () => {
+    const first = await create('uma-2', { umaAddress: '$Grace.H@Example.com', details: person('Grace Hopper') });
+    expect(first.umaAddress).toBe('$grace.h@example.com');
+    expect(
+      await change('createCustomer', {
+        platformCustomerId: 'uma-3',
+        umaAddress: '$GRACE.h@example.COM',
+        details: person('Grace Hopper'),
+      }),
+    ).toMatchObject({ __typename: 'ConflictError', code: 'UMA_ADDRESS_EXISTS', path: ['input', 'umaAddress'] });
+    const second = await create('uma-4');
+    expect(await change('updateCustomer', { customerId: second.id, umaAddress: '$Grace.H@example.com' })).toMatchObject(
+      { code: 'UMA_ADDRESS_EXISTS' },
+    );
+    const moved = await change('updateCustomer', { customerId: second.id, umaAddress: '$Second@example.com' });
+    expect(moved.customer.umaAddress).toBe('$second@example.com');
+    const same = await change('updateCustomer', { customerId: second.id, umaAddress: '$SECOND@example.com' });
+    expect(same.customer.umaAddress).toBe('$second@example.com');
+  });
+
+  test('taken by two customers at once, an address goes to one of them', async () => {
+    const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
+    const answers = await Promise.all(
+      rivals.map(({ id }) => change('updateCustomer', { customerId: id, umaAddress: '$contested@example.com' })),
+    );
+    expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual([
+      'UMA_ADDRESS_EXISTS',
+      'UMA_ADDRESS_EXISTS',
+      'done',
+    ]);
+  });
+
+  test.each(['grace@example.com', '$grace', '$gr ace@example.com', '$@example.com', `$${'a'.repeat(64)}@example.com`])(
+    'the malformed %j is refused',
+    async (umaAddress) => {
+      expect(
+        await change('createCustomer', { platformCustomerId: 'uma-5', umaAddress, details: person('Grace Hopper') }),
+      ).toMatchObject({ code: 'INVALID_UMA_ADDRESS', path: ['input', 'umaAddress'] });
+    },
+  );
+});
+
+describe('identity checks', () => {
+  test.each([
+    ['Grace Hopper', 'APPROVED'],
+    ['Grace Hopper 001', 'PENDING_REVIEW'],
+    ['Grace Hopper 002', 'REJECTED'],
+    ['Grace Hopper 003', 'EXPIRED'],
+  ])('in the sandbox the name %j is %s, of persons and companies alike', async (name, kycStatus) => {
+    expect((await create('kyc-1', { details: person(name) })).kycStatus).toBe(kycStatus);
+    expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
+  });
+
+  test('money moves from the moment of approval, which a new name brings', async () => {
+    const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
+    const usd = await internalAccount(platform, id, 'USD');
+    await fund(platform, usd, 10_000n);
+    const outside = await externalAccount(platform, id, 'USD', {
+      usAccount: { accountNumber: '5550001000', routingNumber: '021000021', accountCategory: 'CHECKING' },
+    });
+    const send = async () =>
+      (
+        await platform.ask(
+          'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { code message path } } }',
+          { input: { sourceAccountId: usd, destinationAccountId: outside, amount: 1_000 } },
+        )
+      ).transferOut;
+    expect(await send()).toMatchObject({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
+    expect(await balanceOf(platform, usd)).toBe(10_000n);
+    const { customer } = await change('updateCustomer', { customerId: id, details: person('Grace Hopper') });
+    expect(customer.kycStatus).toBe('APPROVED');
+    expect(await send()).toEqual({ __typename: 'TransferOutSuccess' });
+  });
+});
+
+describe('a deleted customer', () => {
+  test('keeps its history, moves no money, and cannot be deleted or changed again', async () => {
+    const scene = await makeScene(platform, 50_000n);
+    const { customer } = await change('deleteCustomer', { customerId: scene.customerId });
+    expect(customer).toMatchObject({ id: scene.customerId, isDeleted: true });
+
+    const transfer = await platform.ask(
+      'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { code message } } }',
+      { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1_000 } },
+    );
+    expect(transfer.transferOut).toMatchObject({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
+    const quote = await platform.ask(
+      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { __typename ... on UserError { code } } }',
+      {
+        input: {
+          source: { account: { accountId: scene.usd } },
+          destination: { account: { accountId: scene.outsideEur } },
+          lockedCurrencySide: 'SENDING',
+          lockedCurrencyAmount: 1_000,
+        },
+      },
+    );
+    expect(quote.createQuote).toMatchObject({ code: 'USER_NOT_READY' });
+    expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
+
+    for (const again of [
+      await change('deleteCustomer', { customerId: scene.customerId }),
+      await change('updateCustomer', { customerId: scene.customerId, details: person('Grace') }),
+    ]) {
+      expect(again).toMatchObject({
+        __typename: 'ConflictError',
+        code: 'CUSTOMER_DELETED',
+        path: ['input', 'customerId'],
+      });
+    }
+    const { node } = await platform.ask(
+      'query ($id: ID!) { node(id: $id) { ... on Customer { isDeleted accounts { totalCount edges { node { id } } } } } }',
+      { id: scene.customerId },
+    );
+    expect(node).toMatchObject({ isDeleted: true, accounts: { totalCount: 16 } });
+  });
+
+  test('a quote that was made before the deletion cannot be executed after it', async () => {
+    const scene = await makeScene(platform, 50_000n);
+    const { createQuote } = await platform.ask(
+      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } } }',
+      {
+        input: {
+          source: { account: { accountId: scene.usd } },
+          destination: { account: { accountId: scene.outsideEur } },
+          lockedCurrencySide: 'SENDING',
+          lockedCurrencyAmount: 1_000,
+        },
+      },
+    );
+    await change('deleteCustomer', { customerId: scene.customerId });
+    const { executeQuote } = await platform.ask(
+      'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { __typename ... on UserError { code } } }',
+      { id: createQuote.quote.id },
+    );
+    expect(executeQuote).toEqual({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
+    expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('leaves its UMA address to others', async () => {
+    const umaAddress = '$leaving@example.com';
+    const first = await create('gone-1', { umaAddress, details: person('Grace Hopper') });
+    await change('deleteCustomer', { customerId: first.id });
+    const second = await create('gone-2', { umaAddress, details: person('Ada Lovelace') });
+    expect(second.umaAddress).toBe(umaAddress);
+    expect(await list({ umaAddress })).toEqual([second.id]);
+    expect(await list({ umaAddress, isIncludingDeleted: true })).toEqual([second.id, first.id]);
+  });
+});
+
+test('filters of specification 4.11 combine, and their dates are inclusive', async () => {
+  const first = await create('filter', { details: person('Filter One') });
+  const second = await create('filter', { details: { business: { legalName: 'Filter Two' } } });
+  const moments = await platform.ask(
+    'query ($a: ID!, $b: ID!) { a: customer(id: $a) { createdAt updatedAt } b: customer(id: $b) { createdAt updatedAt } }',
+    { a: first.id, b: second.id },
+  );
+  const platformCustomerId = 'filter';
+  expect(await list({ platformCustomerId })).toEqual([second.id, first.id]);
+  expect(await list({ platformCustomerId, customerType: 'BUSINESS' })).toEqual([second.id]);
+  expect(await list({ umaAddress: first.umaAddress.toUpperCase() })).toEqual([first.id]);
+  const { createdAt, updatedAt } = moments.b;
+  expect(await list({ platformCustomerId, createdAfter: createdAt, createdBefore: createdAt })).toEqual([second.id]);
+  expect(await list({ platformCustomerId, updatedAfter: updatedAt, updatedBefore: updatedAt })).toEqual([second.id]);
+  expect(await list({ platformCustomerId, createdAfter: moments.a.createdAt })).toEqual([second.id, first.id]);
+
+  await change('updateCustomer', { customerId: first.id, details: person('Filter 1') });
+  const { customer } = await platform.ask('query ($id: ID!) { customer(id: $id) { createdAt updatedAt } }', {
+    id: first.id,
+  });
+  expect(customer.createdAt).toBe(moments.a.createdAt);
+  expect(await list({ platformCustomerId, updatedAfter: customer.updatedAt })).toEqual([first.id]);
+});

@@ -1,0 +1,235 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58, base58check, bech32m, hex } from '@scure/base';
+import { clabe } from 'clabe-validator';
+import { isValidBIC, isValidIBAN } from 'ibantools';
+import { decode } from 'light-bolt11-decoder';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+  scene = await makeScene(platform, 0n);
+});
+afterAll(() => t.stop());
+
+const instructions = `__typename
+  ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
+  ... on IbanInstruction { accountType iban swiftBic reference }
+  ... on ClabeInstruction { accountType clabeNumber reference }
+  ... on PixInstruction { accountType pixKey pixKeyType taxId }
+  ... on UpiInstruction { accountType vpa }
+  ... on NgnAccountInstruction { accountType accountNumber bankName reference }
+  ... on GbpAccountInstruction { accountType sortCode accountNumber bankName reference }
+  ... on CadAccountInstruction { accountType bankCode branchCode accountNumber bankName reference }
+  ... on PhpAccountInstruction { accountType accountNumber bankName reference }
+  ... on SgdAccountInstruction { accountType accountNumber swiftCode bankName reference }
+  ... on LightningInstruction { accountType invoice }
+  ... on Layer2WalletInstruction { accountType address invoice assetType }
+  ... on SolanaWalletInstruction { accountType address assetType }
+  ... on TronWalletInstruction { accountType address assetType }
+  ... on PolygonWalletInstruction { accountType address assetType }
+  ... on BaseWalletInstruction { accountType address assetType }`;
+
+/** A quote that is funded by the customer in a currency; the receiver gets `amount` euro cents. */
+async function fundedQuote(currency: string, amount = 5_000): Promise<Data> {
+  const { createQuote } = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
+      ... on CreateQuoteSuccess { quote { id createdAt expiresAt totalSendingAmount { amount } transaction { reconciliationReference }
+        paymentInstructions { ${instructions} } } }
+      ... on UserError { code message path } } }`,
+    {
+      input: {
+        source: { realtimeFunding: { customerId: scene.customerId, currency } },
+        destination: { account: { accountId: currency === 'EUR' ? scene.outsideUsd : scene.outsideEur } },
+        lockedCurrencySide: 'RECEIVING',
+        lockedCurrencyAmount: amount,
+      },
+    },
+  );
+  return createQuote.quote ?? createQuote;
+}
+
+async function accountInstructions(currency: string): Promise<Data[]> {
+  const { account } = await platform.ask(
+    `query ($id: ID!) { account(id: $id) { ... on InternalAccount { fundingPaymentInstructions { ${instructions} } } } }`,
+    { id: await internalAccount(platform, scene.customerId, currency) },
+  );
+  return account.fundingPaymentInstructions;
+}
+
+/** The sections of an invoice, by name. */
+function read(invoice: string): Record<string, Data> {
+  return Object.fromEntries(decode(invoice).sections.map((section: Data) => [section.name, section.value]));
+}
+
+/** The address again with the capitals that EIP-55 asks for. */
+function checksummed(address: string): string {
+  const small = address.slice(2).toLowerCase();
+  const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));
+  return `0x${[...small].map((letter, at) => (Number.parseInt(hash.charAt(at), 16) > 7 ? letter.toUpperCase() : letter)).join('')}`;
+}
+
+const ways: Record<string, string[]> = {
+  USD: ['US_ACCOUNT'],
+  EUR: ['IBAN'],
+  GBP: ['GBP_ACCOUNT'],
+  MXN: ['CLABE'],
+  BRL: ['PIX'],
+  INR: ['UPI'],
+  NGN: ['NGN_ACCOUNT'],
+  CAD: ['CAD_ACCOUNT'],
+  PHP: ['PHP_ACCOUNT'],
+  SGD: ['SGD_ACCOUNT'],
+  BTC: ['LIGHTNING', 'LAYER2_WALLET'],
+  USDC: ['SOLANA_WALLET', 'BASE_WALLET', 'POLYGON_WALLET'],
+  USDT: ['TRON_WALLET', 'SOLANA_WALLET'],
+};
+
+describe.each(Object.entries(ways))('%s', (currency, types) => {
+  test('a quote and an account list every way to pay it, each of its own', async () => {
+    const [first, second] = [await fundedQuote(currency), await fundedQuote(currency)];
+    const own = await accountInstructions(currency);
+    for (const list of [first.paymentInstructions, second.paymentInstructions, own]) {
+      expect(list.map((way: Data) => way.accountType)).toEqual(types);
+    }
+    types.forEach((_type, at) => {
+      const three = [first.paymentInstructions, second.paymentInstructions, own].map((list) =>
+        JSON.stringify(list[at]),
+      );
+      expect(new Set(three).size).toBe(3);
+    });
+    for (const way of first.paymentInstructions) {
+      if ('reference' in way) expect(way.reference).toBe(first.transaction.reconciliationReference);
+    }
+  });
+});
+
+test('yen, for which the interface has no form of account, cannot fund a quote', async () => {
+  expect(await fundedQuote('JPY')).toMatchObject({
+    code: 'INVALID_CURRENCY',
+    path: ['input', 'source', 'realtimeFunding', 'currency'],
+  });
+  expect(await accountInstructions('JPY')).toEqual([]);
+});
+
+describe('banks', () => {
+  const only = async (currency: string) => (await fundedQuote(currency)).paymentInstructions[0];
+
+  test('an IBAN and its BIC hold their checks', async () => {
+    const { iban, swiftBic } = await only('EUR');
+    expect([isValidIBAN(iban), isValidBIC(swiftBic)]).toEqual([true, true]);
+  });
+
+  test('a CLABE holds its check digit', async () => {
+    const { clabeNumber } = await only('MXN');
+    expect(clabe.validate(clabeNumber).ok).toBe(true);
+  });
+
+  test('a routing number holds its checksum', async () => {
+    const { routingNumber, accountNumber } = await only('USD');
+    const weights = [3, 7, 1, 3, 7, 1, 3, 7, 1];
+    const sum = weights.reduce((total, weight, at) => total + weight * Number(routingNumber[at]), 0);
+    expect([sum % 10, accountNumber]).toEqual([0, expect.stringMatching(/^\d{17}$/)]);
+  });
+
+  test('every bank account could be registered as an account of its kind', async () => {
+    const inputs: Record<string, string> = {
+      EUR: 'iban',
+      MXN: 'clabe',
+      BRL: 'pix',
+      INR: 'upi',
+      GBP: 'gbpAccount',
+      CAD: 'cadAccount',
+      PHP: 'phpAccount',
+      SGD: 'sgdAccount',
+    };
+    for (const [currency, kind] of Object.entries(inputs)) {
+      const { __typename, accountType, reference, ...details } = await only(currency);
+      const input = {
+        currency,
+        accountInfo: { [kind]: details },
+        beneficiary: { business: { legalName: 'Sandbox Bank' } },
+      };
+      const { createExternalAccount } = await platform.ask(
+        `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) { __typename ... on UserError { message } } }`,
+        { input },
+      );
+      expect([accountType, createExternalAccount]).toEqual([
+        accountType,
+        { __typename: 'CreateExternalAccountSuccess' },
+      ]);
+    }
+  });
+});
+
+describe('Lightning', () => {
+  test('an invoice is for the amount of its quote, carries its reference and ends with it', async () => {
+    const quote = await fundedQuote('BTC');
+    for (const { invoice } of quote.paymentInstructions) {
+      const sections = read(invoice);
+      expect(sections.amount).toBe(`${quote.totalSendingAmount.amount}000`);
+      expect(sections.description).toBe(quote.transaction.reconciliationReference);
+      expect(sections.timestamp).toBe(Math.floor(Date.parse(quote.createdAt) / 1000));
+      expect(decode(invoice).expiry).toBe(300);
+      expect(sections.coin_network.bech32).toBe('bcrt');
+    }
+  });
+
+  test('an account has an invoice for any amount', async () => {
+    const [lightning] = await accountInstructions('BTC');
+    expect(read(lightning.invoice).amount).toBeUndefined();
+  });
+
+  test('a layer-2 address is a public key', async () => {
+    const [, wallet] = (await fundedQuote('BTC')).paymentInstructions;
+    expect(bech32m.decodeToBytes(wallet.address).bytes).toHaveLength(33);
+    expect(wallet.assetType).toBe('BTC');
+  });
+});
+
+describe('stablecoins', () => {
+  test('addresses on Base and Polygon hold their EIP-55 checksum', async () => {
+    const [, base, polygon] = (await fundedQuote('USDC')).paymentInstructions;
+    for (const { address, assetType } of [base, polygon]) {
+      expect([checksummed(address), assetType]).toEqual([address, 'USDC']);
+    }
+    expect(checksummed('0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed')).toBe(
+      '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    );
+  });
+
+  test('an address on Solana is a point of its curve', async () => {
+    const [solana] = (await fundedQuote('USDC')).paymentInstructions;
+    expect(() => ed25519.Point.fromBytes(base58.decode(solana.address))).not.toThrow();
+  });
+
+  test('an address on Tron holds its checksum', async () => {
+    const [tron] = (await fundedQuote('USDT')).paymentInstructions;
+    expect(tron.address).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
+    const bytes = base58check(sha256).decode(tron.address);
+    expect([bytes.length, bytes[0]]).toEqual([21, 0x41]);
+    expect(tron.assetType).toBe('USDT');
+  });
+});
+
+test('a quote that is paid from an account has nothing to pay in', async () => {
+  const { createQuote } = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { paymentInstructions { __typename } } } } }`,
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1_000,
+      },
+    },
+  );
+  expect(createQuote.quote.paymentInstructions).toEqual([]);
+});

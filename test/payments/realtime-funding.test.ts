@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 0n);
+});
+afterAll(() => t.stop());
+
+interface Funded {
+  readonly quoteId: string;
+  readonly transactionId: string;
+  readonly due: bigint;
+  /** The customer's account in the funding currency. */
+  readonly account: string;
+  readonly currency: string;
+}
+
+/** A quote that the customer pays in `currency`, for 50 euro at the receiver. */
+async function fundedQuote(currency = 'USDC', platform = t.platform, of = scene): Promise<Funded> {
+  const { createQuote } = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote {
+      id status totalSendingAmount { amount } transaction { id status } paymentInstructions { __typename }
+      source { ... on RealtimeFundingSource { customer { id } currency { code } } } } } ... on UserError { code message } } }`,
+    {
+      input: {
+        source: { realtimeFunding: { customerId: of.customerId, currency } },
+        destination: { account: { accountId: of.outsideEur } },
+        lockedCurrencySide: 'RECEIVING',
+        lockedCurrencyAmount: 5_000,
+      },
+    },
+  );
+  const { quote } = createQuote;
+  expect(quote).toMatchObject({
+    status: 'PENDING',
+    transaction: { status: 'PENDING' },
+    source: { customer: { id: of.customerId }, currency: { code: currency } },
+  });
+  return {
+    quoteId: quote.id,
+    transactionId: quote.transaction.id,
+    due: BigInt(quote.totalSendingAmount.amount),
+    account: await internalAccount(platform, of.customerId, currency),
+    currency,
+  };
+}
+
+async function send(quote: Funded, more: object = {}, platform = t.platform): Promise<Data> {
+  const { sandboxSend } = await platform.ask(
+    `mutation ($input: SandboxSendInput!) { sandboxSend(input: $input) { __typename
+      ... on SandboxSendSuccess { replayed transaction { id status failureReason } } ... on UserError { code message path } } }`,
+    { input: { quoteId: quote.quoteId, currencyCode: quote.currency, ...more } },
+  );
+  return sandboxSend;
+}
+
+/** The statuses of a payment from now to its end. */
+async function statuses(transactionId: string, platform: TestPlatform = t.platform): Promise<string[]> {
+  const seen: string[] = [];
+  for await (const { data } of platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }',
+    { id: transactionId },
+  )) {
+    seen.push(data.transactionUpdates.status);
+  }
+  return seen;
+}
+
+async function payment(quote: Funded, platform = t.platform): Promise<Data> {
+  const { transaction } = await platform.ask(
+    `query ($id: ID!) { transaction(id: $id) { status failureReason refund { reference } quote { status }
+      timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system } } }`,
+    { id: quote.transactionId },
+  );
+  return transaction;
+}
+
+/** What a payment's entries come to on the customer's account. */
+function onAccount(entries: readonly Data[], account: string): bigint[] {
+  return entries.filter((entry) => entry.account?.id === account).map((entry) => BigInt(entry.amount.amount));
+}
+
+describe('a deposit of what the quote asks for', () => {
+  test.each(['USDC', 'USDT', 'BTC', 'USD', 'MXN'])(
+    'in %s is credited, converted and delivered by itself',
+    async (currency) => {
+      const quote = await fundedQuote(currency);
+      const end = statuses(quote.transactionId);
+      expect(await send(quote)).toMatchObject({
+        replayed: false,
+        transaction: { id: quote.transactionId, status: 'PROCESSING', failureReason: null },
+      });
+      expect((await end).at(-1)).toBe('COMPLETED');
+      expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+      const { status, quote: after, ledgerEntries, timeline } = await payment(quote);
+      expect([status, after.status]).toEqual(['COMPLETED', 'COMPLETED']);
+      expect(timeline.map((event: Data) => event.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+      expect(onAccount(ledgerEntries, quote.account).sort()).toEqual([-quote.due, quote.due].sort());
+    },
+  );
+
+  test('named to the unit, or sent again with its key, is the same deposit', async () => {
+    const quote = await fundedQuote();
+    const input = { currencyAmount: quote.due, idempotencyKey: 'deposit-1' };
+    expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
+    expect(await send(quote, input)).toMatchObject({ replayed: true, transaction: { status: 'PROCESSING' } });
+    expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
+    expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+  });
+
+  test('is told as a change of balance before the payment proceeds', async () => {
+    const quote = await fundedQuote();
+    await send(quote);
+    await statuses(quote.transactionId);
+    const events = await t.gateway.payments.database.prisma.event.findMany({
+      where: {
+        OR: [
+          { transactionId: quote.transactionId.replace('Transaction:', ''), type: 'OUTGOING_PAYMENT' },
+          { accountId: quote.account.replace('InternalAccount:', '') },
+        ],
+      },
+      orderBy: { sequence: 'desc' },
+      take: 4,
+    });
+    expect(events.reverse().map(({ type, status, newBalance }) => [type, status ?? newBalance])).toEqual([
+      ['ACCOUNT_STATUS', quote.due],
+      ['ACCOUNT_STATUS', 0n],
+      ['OUTGOING_PAYMENT', 'PROCESSING'],
+      ['OUTGOING_PAYMENT', 'COMPLETED'],
+    ]);
+  });
+
+  test('arrives once: a second one is refused, whichever comes first', async () => {
+    const quote = await fundedQuote();
+    const answers = await Promise.all([send(quote), send(quote), send(quote)]);
+    expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual(['CONFLICT', 'CONFLICT', 'done']);
+    expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
+    expect(await send(quote)).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
+    expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+  });
+
+  test('whose delivery fails comes back to the customer’s account of that currency', async () => {
+    const failing = await makeScene(t.platform, 0n, '003');
+    const quote = await fundedQuote('USDC', t.platform, failing);
+    await send(quote);
+    expect((await statuses(quote.transactionId)).at(-1)).toBe('FAILED');
+    expect(await payment(quote)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: { reference: expect.any(String) },
+    });
+    expect(await balanceOf(t.platform, quote.account)).toBe(quote.due);
+  });
+});
+
+describe('a deposit that does not match', () => {
+  test.each([
+    ['short', -1n],
+    ['excess', 1n],
+  ])('%s by one unit fails the payment and stays with the customer', async (_word, difference) => {
+    const own = await makeScene(t.platform, 0n);
+    const quote = await fundedQuote('USDC', t.platform, own);
+    const amount = quote.due + difference;
+    expect(await send(quote, { currencyAmount: amount })).toMatchObject({
+      transaction: { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' },
+    });
+    const { quote: after, timeline, ledgerEntries } = await payment(quote);
+    expect(after.status).toBe('FAILED');
+    expect(timeline.at(-1).reason).toContain(`${amount} arrived where ${quote.due} were due`);
+    expect(onAccount(ledgerEntries, quote.account)).toEqual([amount]);
+    expect(await balanceOf(t.platform, quote.account)).toBe(amount);
+    expect(await send(quote)).toMatchObject({ code: 'CONFLICT' });
+    expect(await balanceOf(t.platform, quote.account)).toBe(amount);
+  });
+
+  test('in another currency, of nothing, or for a quote that an account pays is refused', async () => {
+    const quote = await fundedQuote();
+    expect(await send(quote, { currencyCode: 'USD' })).toMatchObject({
+      code: 'INVALID_CURRENCY',
+      path: ['input', 'currencyCode'],
+    });
+    expect(await send(quote, { currencyAmount: 0n })).toMatchObject({
+      code: 'INVALID_AMOUNT',
+      path: ['input', 'currencyAmount'],
+    });
+    const { createQuote } = await t.platform.ask(
+      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } } }',
+      {
+        input: {
+          source: { account: { accountId: scene.usd } },
+          destination: { account: { accountId: scene.outsideEur } },
+          lockedCurrencySide: 'SENDING',
+          lockedCurrencyAmount: 1_000,
+        },
+      },
+    );
+    expect(await send({ ...quote, quoteId: createQuote.quote.id, currency: 'USD' })).toMatchObject({
+      code: 'INVALID_INPUT',
+      path: ['input', 'quoteId'],
+    });
+    expect(await send({ ...quote, quoteId: 'Quote:00000000-0000-7000-8000-000000000000' })).toMatchObject({
+      code: 'QUOTE_NOT_FOUND',
+    });
+    expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+  });
+});
+
+test('a quote that a deposit pays cannot be executed by hand', async () => {
+  const quote = await fundedQuote();
+  const { executeQuote } = await t.platform.ask(
+    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { __typename ... on UserError { code message path } } }',
+    { id: quote.quoteId },
+  );
+  expect(executeQuote).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
+  expect(executeQuote.message).toContain('paymentInstructions');
+});
+
+test('a production platform cannot pretend a deposit', async () => {
+  const production = await t.newPlatform('production', 'PRODUCTION');
+  expect(
+    await send({ ...(await fundedQuote()), quoteId: 'Quote:00000000-0000-7000-8000-000000000000' }, {}, production),
+  ).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
+});
+
+describe('a late deposit', () => {
+  test('for a quote that has expired is the customer’s, and the payment stays EXPIRED', async () => {
+    const short = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 });
+    try {
+      const own = await makeScene(short.platform, 0n);
+      const quote = await fundedQuote('USDC', short.platform, own);
+      expect((await statuses(quote.transactionId, short.platform)).at(-1)).toBe('EXPIRED');
+      expect(await payment(quote, short.platform)).toMatchObject({ failureReason: 'QUOTE_EXPIRED' });
+
+      expect(await send(quote, {}, short.platform)).toMatchObject({
+        transaction: { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' },
+      });
+      expect(await balanceOf(short.platform, quote.account)).toBe(quote.due);
+      const { ledgerEntries, quote: after } = await payment(quote, short.platform);
+      expect(after.status).toBe('EXPIRED');
+      expect(onAccount(ledgerEntries, quote.account)).toEqual([quote.due]);
+      expect(await send(quote, {}, short.platform)).toMatchObject({ code: 'CONFLICT', path: ['input', 'quoteId'] });
+      expect(await balanceOf(short.platform, quote.account)).toBe(quote.due);
+    } finally {
+      await short.stop();
+    }
+  });
+
+  test('for a quote that nobody has marked expired yet fails the payment with QUOTE_EXPIRED', async () => {
+    const still = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
+    try {
+      const own = await makeScene(still.platform, 0n);
+      const quote = await fundedQuote('USDC', still.platform, own);
+      expect(await send(quote, {}, still.platform)).toMatchObject({
+        transaction: { status: 'FAILED', failureReason: 'QUOTE_EXPIRED' },
+      });
+      expect(await balanceOf(still.platform, quote.account)).toBe(quote.due);
+      expect((await payment(quote, still.platform)).quote.status).toBe('FAILED');
+      expect(await send(quote, {}, still.platform)).toMatchObject({ code: 'CONFLICT' });
+      expect(await balanceOf(still.platform, quote.account)).toBe(quote.due);
+    } finally {
+      await still.stop();
+    }
+  });
+});
