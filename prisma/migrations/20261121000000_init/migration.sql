@@ -75,7 +75,7 @@ CREATE TYPE "failure_reason" AS ENUM ('LNURLP_FAILED', 'PAY_REQUEST_FAILED', 'PA
 CREATE TYPE "hold_state" AS ENUM ('OPEN', 'CAPTURED', 'RELEASED');
 
 -- CreateEnum
-CREATE TYPE "system_account" AS ENUM ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES');
+CREATE TYPE "system_account" AS ENUM ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES', 'SUSPENSE');
 
 -- CreateEnum
 CREATE TYPE "rail_order_kind" AS ENUM ('PAYOUT', 'COLLECTION');
@@ -209,6 +209,7 @@ CREATE TABLE "quote" (
     "description" TEXT,
     "payment_instructions" JSONB NOT NULL DEFAULT '[]',
     "sender_information" JSONB NOT NULL DEFAULT '{}',
+    "scenario" JSONB,
 
     CONSTRAINT "quote_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -248,6 +249,8 @@ CREATE TABLE "transaction" (
     "reference" TEXT NOT NULL,
     "counterparty_information" JSONB NOT NULL DEFAULT '{}',
     "description" TEXT,
+    "approval_due_at" TIMESTAMPTZ(3),
+    "requested_information" JSONB,
 
     CONSTRAINT "transaction_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -334,6 +337,34 @@ CREATE TABLE "rail_order" (
     "scenario" JSONB,
 
     CONSTRAINT "rail_order_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "lookup" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "uma_address" TEXT NOT NULL,
+    "receiver_platform_id" UUID,
+    "receiver_customer_id" UUID,
+    "vasp_name" TEXT,
+    "network" TEXT NOT NULL,
+    "currencies" JSONB NOT NULL,
+    "required_fields" JSONB NOT NULL,
+    "information" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "lookup_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "arrival" (
+    "platform_id" UUID NOT NULL,
+    "transaction_id" UUID NOT NULL,
+    "sender_platform_id" UUID NOT NULL,
+    "sender_transaction_id" UUID NOT NULL,
+
+    CONSTRAINT "arrival_pkey" PRIMARY KEY ("platform_id","transaction_id")
 );
 
 -- CreateTable
@@ -457,6 +488,9 @@ CREATE INDEX "idempotency_record_created_at_idx" ON "idempotency_record"("create
 CREATE INDEX "rail_order_platform_id_transaction_id_idx" ON "rail_order"("platform_id", "transaction_id");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "arrival_sender_platform_id_sender_transaction_id_key" ON "arrival"("sender_platform_id", "sender_transaction_id");
+
+-- CreateIndex
 CREATE INDEX "event_platform_id_transaction_id_sequence_idx" ON "event"("platform_id", "transaction_id", "sequence");
 
 -- CreateIndex
@@ -548,6 +582,15 @@ ALTER TABLE "hold" ADD CONSTRAINT "hold_platform_id_transaction_id_fkey" FOREIGN
 
 -- AddForeignKey
 ALTER TABLE "rail_order" ADD CONSTRAINT "rail_order_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "lookup" ADD CONSTRAINT "lookup_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "arrival" ADD CONSTRAINT "arrival_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "arrival" ADD CONSTRAINT "arrival_sender_platform_id_sender_transaction_id_fkey" FOREIGN KEY ("sender_platform_id", "sender_transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "event" ADD CONSTRAINT "event_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -657,7 +700,7 @@ begin
 end
 $$;
 
--- Carries out a plan that check_plan has found possible: new rows, status moves, money, and the rail's orders. Triggers
+-- Carries out a plan that check_plan has found possible: new rows, money, status moves, and the rail's orders. Triggers
 -- write the events and move the balances. Returns the row that the plan names as its result, as it is now.
 create or replace function apply_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
@@ -693,11 +736,32 @@ begin
   if v_insert ? 'quote' then
     insert into quote select r.* from jsonb_populate_recordset(null::quote, v_insert -> 'quote') r;
   end if;
+  if v_insert ? 'lookup' then
+    insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_insert -> 'lookup') r;
+  end if;
+  if v_insert ? 'arrival' then
+    insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_insert -> 'arrival') r;
+  end if;
   if v_insert ? 'hold' then
     insert into hold (platform_id, id, account_id, transaction_id, amount, created_at)
     select r.platform_id, r.id, r.account_id, r.transaction_id, r.amount, uuid_v7_time(r.id)
     from jsonb_populate_recordset(null::hold, v_insert -> 'hold') r order by r.account_id, r.id;
   end if;
+
+  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
+  update hold set state = 'RELEASED'
+  where platform_id = p_platform and id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid);
+
+  for v_journal in select * from jsonb_array_elements(p_plan -> 'journals') loop
+    v_journal_id := uuid_v7();
+    insert into journal (platform_id, id, transaction_id, kind, created_at)
+    values (p_platform, v_journal_id, (v_journal ->> 'transactionId')::uuid, v_journal ->> 'kind', uuid_v7_time(v_journal_id));
+    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
+    select p_platform, v_journal_id, row_number() over (order by l.account nulls first), l.account, l.system, l.currency, l.amount, l.hold
+    from jsonb_to_recordset(v_journal -> 'legs')
+      as l(account uuid, system system_account, currency text, amount bigint, hold uuid)
+    order by l.account nulls first;
+  end loop;
 
   for v_move in
     select * from jsonb_to_recordset(p_plan -> 'quotes') as m(id uuid, "to" quote_status, reason text)
@@ -708,7 +772,7 @@ begin
 
   for v_move in
     select * from jsonb_to_recordset(p_plan -> 'transactions')
-      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint)
+      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint, "refundWaits" boolean)
   loop
     select * into v_transaction from transaction where platform_id = p_platform and id = v_move.id;
     v_transaction := jsonb_populate_record(v_transaction, coalesce(v_move."set", '{}'));
@@ -718,9 +782,13 @@ begin
       failure_reason = v_transaction.failure_reason,
       refund_reference = v_transaction.refund_reference,
       refund_amount = v_transaction.refund_amount,
+      -- A refund that waits has been started and has not arrived.
+      refund_settled_at = case when v_transaction.refund_reference is not null and v_move."refundWaits" is not true
+                               then coalesce(refund_settled_at, clock_ms()) end,
       received_amount = v_transaction.received_amount,
       counterparty_information = v_transaction.counterparty_information,
       destination_account_id = v_transaction.destination_account_id,
+      requested_information = v_transaction.requested_information,
       expected_settlement_at = coalesce(clock_ms() + v_move."expectedInMs" * interval '1 millisecond', expected_settlement_at)
     where platform_id = p_platform and id = v_move.id;
   end loop;
@@ -736,20 +804,6 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
     where platform_id = p_platform and id = v_move.id;
-  end loop;
-
-  update hold set state = 'RELEASED'
-  where platform_id = p_platform and id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid);
-
-  for v_journal in select * from jsonb_array_elements(p_plan -> 'journals') loop
-    v_journal_id := uuid_v7();
-    insert into journal (platform_id, id, transaction_id, kind, created_at)
-    values (p_platform, v_journal_id, (v_journal ->> 'transactionId')::uuid, v_journal ->> 'kind', uuid_v7_time(v_journal_id));
-    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
-    select p_platform, v_journal_id, row_number() over (order by l.account nulls first), l.account, l.system, l.currency, l.amount, l.hold
-    from jsonb_to_recordset(v_journal -> 'legs')
-      as l(account uuid, system system_account, currency text, amount bigint, hold uuid)
-    order by l.account nulls first;
   end loop;
 
   if v_insert ? 'rail_order' then
@@ -768,6 +822,8 @@ begin
       select to_jsonb(t) into v_result from transaction t where t.platform_id = p_platform and t.id = (p_plan -> 'result' ->> 'id')::uuid;
     when 'Customer' then
       select to_jsonb(c) into v_result from customer c where c.platform_id = p_platform and c.id = (p_plan -> 'result' ->> 'id')::uuid;
+    when 'Lookup' then
+      select to_jsonb(l) into v_result from lookup l where l.platform_id = p_platform and l.id = (p_plan -> 'result' ->> 'id')::uuid;
     when 'Account' then
       select account_snapshot(a) into v_result from account a where a.platform_id = p_platform and a.id = (p_plan -> 'result' ->> 'id')::uuid;
     else
@@ -813,6 +869,36 @@ begin
 end
 $$;
 
+-- The part of check_plan for customers that a plan changes: locks them by id, and tells the first reason why they may not
+-- change, or null. A deleted customer stays as it is, and a UMA address has one live holder.
+create or replace function check_customers(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_change record;
+  v_deleted boolean;
+begin
+  for v_change in
+    select m.id, m."set" ->> 'uma_address' as uma_address
+    from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id
+  loop
+    select is_deleted into v_deleted from customer
+    where platform_id = p_platform and id = v_change.id for no key update;
+    if v_deleted then
+      return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
+    end if;
+    if exists (
+      select from customer c
+      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+        and (c.platform_id, c.id) <> (p_platform, v_change.id)
+    ) then
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
 -- Deferred, once per new journal, at commit: at least two legs, and every currency sums to zero.
 create or replace function check_journal() returns trigger
   language plpgsql
@@ -838,6 +924,7 @@ as $$
 declare
   v_move record;
   v_row record;
+  v_refusal jsonb;
 begin
   select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
@@ -884,6 +971,10 @@ begin
     end if;
   end loop;
 
+  v_refusal := check_customers(p_platform, p_plan);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
   for v_row in
     select c.id, c.kyc_status, c.is_deleted from customer c
     where c.platform_id = p_platform and c.id in (select jsonb_array_elements_text(p_plan -> 'ready' -> 'customers')::uuid)
@@ -927,6 +1018,28 @@ begin
     end if;
   end loop;
 
+  return null;
+end
+$$;
+
+-- Several plans that happen together or not at all, such as the two sides of a payment between platforms: a list of
+-- {platform, plan}, without idempotency claims. All are checked before any is applied. Returns the first refusal, or null.
+create or replace function commit_group(p_group jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_item jsonb;
+  v_refusal jsonb;
+begin
+  for v_item in select * from jsonb_array_elements(p_group) loop
+    v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
+    if v_refusal is not null then
+      return v_refusal;
+    end if;
+  end loop;
+  for v_item in select * from jsonb_array_elements(p_group) loop
+    perform apply_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
+  end loop;
   return null;
 end
 $$;
@@ -1043,7 +1156,7 @@ begin
   end if;
   if new.refund_reference is not null and old.refund_reference is null then
     new.refund_initiated_at := new.updated_at;
-    new.refund_settled_at := coalesce(new.refund_settled_at, new.updated_at);
+    new.refund_settled_at := case when new.refund_settled_at is not null then new.updated_at end;
   end if;
   return new;
 end
@@ -1110,6 +1223,17 @@ as $$
 begin
   new.version := old.version + 1;
   new.updated_at := clock_ms();
+  return new;
+end
+$$;
+
+-- Before insert on lookup: made at the moment inside its id, and good for ten minutes.
+create or replace function stamp_lookup() returns trigger
+  language plpgsql
+as $$
+begin
+  new.created_at := uuid_v7_time(new.id);
+  new.expires_at := new.created_at + interval '10 minutes';
   return new;
 end
 $$;
@@ -1221,3 +1345,9 @@ CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "posting" FOR EACH STATEMENT EXE
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "event" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "account" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "hold" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Receiver lookups and payments between customers of one installation
+CREATE TRIGGER "stamp" BEFORE INSERT ON "lookup" FOR EACH ROW EXECUTE FUNCTION stamp_lookup();
+-- An approval is asked of the receiving platform only.
+ALTER TABLE "transaction" ADD CONSTRAINT "transaction_approval" CHECK ("approval_due_at" IS NULL OR "type" = 'INCOMING');
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "arrival" FOR EACH ROW EXECUTE FUNCTION refuse_change();
