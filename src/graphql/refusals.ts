@@ -85,17 +85,16 @@ export function asUserError(refusal: Refusal, inputType: GraphQLInputType | unde
  * @oneOf object, whose one field lies between.
  */
 function inputPath(type: GraphQLInputType | undefined, value: unknown, names: readonly string[]): string[] {
+  const here = getNullableType(type);
+  if (isInputObjectType(here) && here.isOneOf) {
+    const [chosen] = Object.keys(value ?? {});
+    if (chosen === undefined) return [...names];
+    return [chosen, ...inputPath(here.getFields()[chosen]?.type, fieldOf(value, chosen), names)];
+  }
   const [name, ...below] = names;
   if (name === undefined) return [];
-  const here = getNullableType(type);
-  if (isListType(here)) {
-    return [name, ...inputPath(isInputType(here.ofType) ? here.ofType : undefined, fieldOf(value, name), below)];
-  }
-  if (!isInputObjectType(here)) return [...names];
-  const fields = here.getFields();
-  const [chosen] = here.isOneOf && !fields[name] ? Object.keys(value ?? {}) : [];
-  if (chosen !== undefined) return [chosen, ...inputPath(fields[chosen]?.type, fieldOf(value, chosen), names)];
-  return [name, ...inputPath(fields[name]?.type, fieldOf(value, name), below)];
+  const inside = isListType(here) ? here.ofType : isInputObjectType(here) ? here.getFields()[name]?.type : undefined;
+  return [name, ...inputPath(isInputType(inside) ? inside : undefined, fieldOf(value, name), below)];
 }
 
 function fieldOf(value: unknown, name: string): unknown {
