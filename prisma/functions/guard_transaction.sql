@@ -5,10 +5,10 @@ create or replace function guard_transaction() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
-      new.received_currency, new.source_account_id, new.reference)
+      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
-      old.received_currency, old.source_account_id, old.reference) then
+      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   if not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 
 /** An error in `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(
@@ -7,12 +7,22 @@ export function failure(
   details: { readonly field?: string | undefined; readonly status?: number } = {},
 ): GraphQLError {
   const { field, status } = details;
+  // With `spec`, application/json keeps the 200 that GraphQL over HTTP asks for; credentials are a matter of HTTP.
+  const http = status && { status, spec: status !== 401 };
   return new GraphQLError(message, {
-    extensions: { code, ...(field && { field }), ...(status && { http: { status, spec: true } }) },
+    extensions: { code, ...(field && { field }), ...(http && { http }) },
   });
 }
 
 /** What a malformed or out-of-range argument gets. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
+}
+
+/** An error as a stream sends it: statuses belong to HTTP. */
+export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
+  const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
+  if (!extensions) return rest;
+  const { http: _http, ...kept } = extensions;
+  return { ...rest, extensions: kept };
 }

@@ -1,4 +1,3 @@
-import { useGraphQLSSE } from '@graphql-yoga/plugin-graphql-sse';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
@@ -12,6 +11,7 @@ import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
+import { useEventStream } from './use-event-stream.ts';
 import { useFeedHead } from './use-feed-head.ts';
 
 export interface GraphqlOptions {
@@ -55,7 +55,12 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useBudget({ introspection: options.introspection }),
       useSyntaxErrorCode(),
       useFeedHead(),
-      useGraphQLSSE({ endpoint: '/graphql/stream' }),
+      useEventStream({
+        path: '/graphql/stream',
+        tokens,
+        unauthenticated,
+        present: (error) => presentError(error, log),
+      }),
     ],
   });
 }
@@ -70,7 +75,7 @@ export function unauthenticated(): GraphQLError {
 }
 
 /** Errors as clients see them: refusals with their code, GraphQL's own as they are, and bugs without their inside. */
-function presentError(error: unknown, log: Logger): Error {
+function presentError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
   const at =
     error instanceof GraphQLError

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { GraphQLFormattedError } from 'graphql';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
+import type { SubscribePayload } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import { Overflow } from '../events/channel.ts';
-import { failure } from './failure.ts';
+import { failure, withoutStatus } from './failure.ts';
 import type { GraphqlServer } from './server.ts';
 
 /** What one socket may ask of the server. */
@@ -28,6 +28,31 @@ export function serveWebSockets(server: Server, graphql: GraphqlServer, tokens: 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
   const chains = new WeakMap<ExecutionArgs, ReturnType<GraphqlServer['getEnveloped']>>();
 
+  /** What to execute, or why not. What is thrown here would close the socket; a syntax error or an ended token is an answer. */
+  async function begin(params: SubscribePayload, authorization: string | undefined) {
+    const chain = graphql.getEnveloped({ params, authorization } as never);
+    try {
+      const document = chain.parse(params.query);
+      const errors = chain.validate(chain.schema, document);
+      if (errors.length > 0) return errors;
+      if (!getOperationAST(document, params.operationName)) {
+        return [failure('INVALID_INPUT', 'no such operation in the document')];
+      }
+      const args: ExecutionArgs = {
+        schema: chain.schema,
+        document,
+        operationName: params.operationName,
+        variableValues: params.variables,
+        contextValue: await chain.contextFactory(),
+      };
+      chains.set(args, chain);
+      return args;
+    } catch (error) {
+      if (error instanceof GraphQLError) return [error];
+      throw error;
+    }
+  }
+
   const protocol = useServer<
     Record<string, unknown>,
     { socket: WebSocket; request: IncomingMessage } & Partial<SocketContext>
@@ -48,26 +73,11 @@ export function serveWebSockets(server: Server, graphql: GraphqlServer, tokens: 
         if ((extra.open ?? 0) >= socketLimits.operations) {
           return [failure('RATE_LIMITED', `a socket carries at most ${socketLimits.operations} operations at once`)];
         }
-        const chain = graphql.getEnveloped({ params, authorization: extra.authorization } as never);
-        try {
-          const document = chain.parse(params.query);
-          const errors = chain.validate(chain.schema, document);
-          if (errors.length > 0) return errors;
-          const args: ExecutionArgs = {
-            schema: chain.schema,
-            document,
-            operationName: params.operationName,
-            variableValues: params.variables,
-            contextValue: await chain.contextFactory(),
-          };
-          chains.set(args, chain);
-          extra.open = (extra.open ?? 0) + 1;
-          return args;
-        } catch (error) {
-          // What is thrown here would close the socket; a syntax error or an ended token is an answer.
-          if (error instanceof GraphQLError) return [error];
-          throw error;
-        }
+        // Counted before anything is awaited: messages that arrive together are handled side by side.
+        extra.open = (extra.open ?? 0) + 1;
+        const begun = await begin(params, extra.authorization);
+        if (Array.isArray(begun)) extra.open -= 1;
+        return begun;
       },
       // graphql-ws answers with what is returned here: statuses belong to HTTP.
       onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
@@ -114,11 +124,4 @@ function authorizationIn(payload: Readonly<Record<string, unknown>> | undefined)
     if (name.toLowerCase() === 'authorization' && typeof value === 'string') return value;
   }
   return undefined;
-}
-
-function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
-  const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
-  if (!extensions) return rest;
-  const { http: _http, ...kept } = extensions;
-  return { ...rest, extensions: kept };
 }

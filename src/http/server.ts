@@ -77,6 +77,8 @@ function refuseBody(request: IncomingMessage): { status: number; code: string; m
 function limitBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['content-length'] !== undefined) return;
   let bytes = 0;
+  // Paused, since listening would start the flow before the body's reader is there, and lose the beginning.
+  request.pause();
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > bodyBytes && !response.headersSent) {

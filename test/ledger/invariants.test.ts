@@ -147,7 +147,7 @@ describe('a journal', () => {
     expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
     expect(await refusalOf('delete from journal where id = $1', [journal])).toBe('LG001');
-    for (const table of ['posting', 'journal', 'hold', 'account', 'event']) {
+    for (const table of ['posting', 'journal', 'hold', 'account', 'event', 'quote', 'transaction']) {
       expect(await refusalOf(`truncate ${table} cascade`)).toBe('LG001');
     }
     expect(await refusalOf('delete from event')).toBe('LG001');
@@ -236,6 +236,10 @@ describe('a status moves only along the table of allowed moves', () => {
         [id, from],
       );
       await run('set local session_replication_role = origin');
+      const again = `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
+      if (from !== 'PENDING' && from !== 'CREATED') {
+        expect([from, await refusalOf(again, [id, { id: randomUUID() }])]).toEqual([from, 'LG003']);
+      }
       for (const to of statuses) {
         const state = await refusalOf(`update ${table} set status = $2 ${filled} where id = $1`, [id, to]);
         expect(`${from}>${to} ${state}`).toBe(`${from}>${to} ${allowed.has(`${from}>${to}`) ? 'done' : 'LG003'}`);
@@ -255,6 +259,8 @@ describe('a status moves only along the table of allowed moves', () => {
       `receiving_currency = 'GBP'`,
       'source_account_id = destination_account_id',
       'destination_account_id = source_account_id',
+      `locked_currency_side = 'RECEIVING'`,
+      `pricing = '{}'`,
     ]) {
       const text = `update quote set status = 'PROCESSING', ${change} where id = $1`;
       expect([change, await refusalOf(text, [uuidOf(quote.id)])]).toEqual([change, 'LG002']);
@@ -264,6 +270,8 @@ describe('a status moves only along the table of allowed moves', () => {
       `sent_currency = 'GBP'`,
       `received_currency = 'GBP'`,
       `reference = 'x'`,
+      'fees = fees + 1',
+      'exchange_rate = exchange_rate * 2',
     ]) {
       const text = `update transaction set status = 'PROCESSING', ${change} where id = $1`;
       expect([change, await refusalOf(text, [uuidOf(quote.transaction.id)])]).toEqual([change, 'LG002']);

@@ -1,0 +1,288 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+const scenes: Scene[] = [];
+beforeAll(async () => {
+  // Nothing settles or expires meanwhile: what the model reads is what the next query finds.
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
+  const foreign = await t.newPlatform('foreign');
+  await makeScene(foreign);
+  for (let made = 0; made < 4; made++) {
+    const scene = await makeScene(t.platform, 10_000_000n);
+    scenes.push(scene);
+    for (let index = 0; index < 4; index++) {
+      await transfer('transferOut', scene);
+      await transfer('transferIn', scene);
+      await quote(scene, index % 2 === 0);
+    }
+  }
+  await customer('BUSINESS');
+  await t.gateway.payments.database.pool.query('update customer set is_deleted = true where id = $1', [
+    uuidOf(await customer('INDIVIDUAL')),
+  ]);
+});
+afterAll(() => t.stop());
+
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+
+async function transfer(mutation: 'transferOut' | 'transferIn', { usd, outsideUsd }: Scene): Promise<void> {
+  const [from, to] = mutation === 'transferOut' ? [usd, outsideUsd] : [outsideUsd, usd];
+  await t.platform.ask(
+    `mutation ($from: ID!, $to: ID!) { ${mutation}(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 10 }) { __typename } }`,
+    { from, to },
+  );
+}
+
+async function quote({ usd, outsideEur }: Scene, immediatelyExecute: boolean): Promise<void> {
+  await t.platform.ask(
+    `mutation ($from: ID!, $to: ID!, $now: Boolean) { createQuote(input: { source: { account: { accountId: $from } },
+       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000,
+       immediatelyExecute: $now }) { __typename } }`,
+    { from: usd, to: outsideEur, now: immediatelyExecute },
+  );
+}
+
+let made = 0;
+async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
+  made += 1;
+  const details = type === 'BUSINESS' ? { business: { legalName: 'Analytical Engines' } } : { individual: {} };
+  const { createCustomer } = await t.platform.ask(
+    'mutation ($input: CreateCustomerInput!) { createCustomer(input: $input) { ... on CreateCustomerSuccess { customer { id } } } }',
+    { input: { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Example.com`, details } },
+  );
+  return createCustomer.customer.id;
+}
+
+type Row = Data;
+interface List {
+  readonly name: string;
+  /** All rows of the platform, in any order, with what filters look at. */
+  readonly rows: string;
+  readonly idType: (row: Row) => string;
+  /** For each filter: the value that finds this row, and whether a row matches a value. */
+  readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
+  readonly insert: (scene: Scene) => Promise<unknown>;
+}
+
+const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
+  [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
+const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
+const anyOf = (column: string) =>
+  [(row: Row) => [row[column], 'COMPLETED'], (row: Row, value: Data) => value.includes(row[column])] as const;
+const iso = (date: Date) => date.toISOString();
+/** Bounds are inclusive: the very moment of a row finds it. */
+const since = (column: string) =>
+  [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) >= value] as const;
+const until = (column: string) =>
+  [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) <= value] as const;
+/** UMA addresses are found in any case. */
+const uma = [
+  (row: Row) => row.uma_address.toUpperCase(),
+  (row: Row, value: Data) => row.uma_address === value.toLowerCase(),
+] as const;
+/** An account's id, or for payments of that direction the customer's UMA address. */
+const party = (column: string, kind: string, type: string) =>
+  [
+    (row: Row) => (row.type === type && row.odd ? row.uma_address : `${row[kind]}Account:${row[column]}`),
+    (row: Row, value: Data) =>
+      value.startsWith('$')
+        ? row.type === type && row.uma_address === value
+        : `${row[kind]}Account:${row[column]}` === value,
+  ] as const;
+
+const payment = `initcap(s.kind::text) as source_kind_name, initcap(d.kind::text) as destination_kind_name, c.uma_address, c.platform_customer_id`;
+const joins = `left join customer c on c.id = r.customer_id left join account s on s.id = r.source_account_id
+  left join account d on d.id = r.destination_account_id`;
+
+const lists: List[] = [
+  {
+    name: 'transactions',
+    rows: `select r.*, ${payment}, get_byte(uuid_send(r.id), 15) % 2 = 1 as odd from transaction r ${joins} where r.platform_id = $1`,
+    idType: () => 'Transaction',
+    filters: {
+      customerId: id('Customer', 'customer_id'),
+      platformCustomerId: same('platform_customer_id'),
+      senderAccountIdentifier: party('source_account_id', 'source_kind_name', 'OUTGOING'),
+      receiverAccountIdentifier: party('destination_account_id', 'destination_kind_name', 'INCOMING'),
+      status: anyOf('status'),
+      type: same('type'),
+      reference: same('reference'),
+      startDate: since('created_at'),
+      endDate: until('created_at'),
+    },
+    insert: (scene) => transfer('transferOut', scene),
+  },
+  {
+    name: 'quotes',
+    rows: `select r.*, ${payment} from quote r ${joins} where r.platform_id = $1`,
+    idType: () => 'Quote',
+    filters: {
+      customerId: id('Customer', 'customer_id'),
+      sendingAccountId: id('InternalAccount', 'source_account_id'),
+      receivingAccountId: id('ExternalAccount', 'destination_account_id'),
+      sendingUmaAddress: uma,
+      status: anyOf('status'),
+      createdAfter: since('created_at'),
+      createdBefore: until('created_at'),
+    },
+    insert: (scene) => quote(scene, false),
+  },
+  {
+    name: 'customers',
+    rows: 'select * from customer where platform_id = $1',
+    idType: () => 'Customer',
+    filters: {
+      platformCustomerId: same('platform_customer_id'),
+      customerType: same('customer_type'),
+      umaAddress: uma,
+      createdAfter: since('created_at'),
+      createdBefore: until('created_at'),
+      updatedAfter: since('updated_at'),
+      updatedBefore: until('updated_at'),
+      isIncludingDeleted: [() => true, () => true],
+    },
+    insert: () => customer('INDIVIDUAL'),
+  },
+  {
+    name: 'accounts',
+    rows: 'select * from account where platform_id = $1',
+    idType: (row) => (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
+    filters: {
+      kind: same('kind'),
+      currency: same('currency'),
+      customerId: [
+        (row) => `Customer:${row.customer_id ?? uuidOf(scenes[0]?.customerId ?? '')}`,
+        (row, value) => `Customer:${row.customer_id}` === value,
+      ],
+      platformOwned: same('customer_id', (owner) => owner === null),
+    },
+    insert: async (scene) => {
+      made += 1;
+      const usAccount = { accountNumber: `88${made}00`, routingNumber: '021000021', accountCategory: 'CHECKING' };
+      await externalAccount(t.platform, scene.customerId, 'USD', { usAccount });
+    },
+  },
+];
+
+/** The list as it is now, by brute force: filtered and sorted here. */
+async function model(list: List, filter: Data, sortOrder: string, owner?: string): Promise<string[]> {
+  const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
+  return rows
+    .filter((row: Row) => owner === undefined || `Customer:${row.customer_id}` === owner)
+    .filter((row: Row) => !row.is_deleted || filter.isIncludingDeleted)
+    .filter((row: Row) => Object.entries(filter).every(([name, value]) => list.filters[name]?.[1](row, value)))
+    .sort((a: Row, b: Row) => (a.id < b.id ? -1 : 1) * (sortOrder === 'ASC' ? 1 : -1))
+    .map((row: Row) => `${list.idType(row)}:${row.id}`);
+}
+
+/** Reads one page, of the platform's list or of a customer's. */
+async function pageOf(list: List, args: Data, owner?: string): Promise<Data> {
+  const type = `${list.name.charAt(0).toUpperCase()}${list.name.slice(1, -1)}Filter`;
+  const field = `${list.name}(first: $first, after: $after, last: $last, before: $before, filter: $filter, sortOrder: $sortOrder) {
+    edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount }`;
+  const variables = `$first: Int, $after: String, $last: Int, $before: String, $filter: ${type}, $sortOrder: SortOrder`;
+  const data = await (owner === undefined
+    ? t.platform.ask(`query (${variables}) { ${field} }`, args)
+    : t.platform.ask(`query ($owner: ID!, ${variables}) { customer(id: $owner) { ${field} } }`, { ...args, owner }));
+  return (owner === undefined ? data : data.customer)[list.name];
+}
+
+describe.each(lists)('$name', (list) => {
+  const walk = fc.record({
+    size: fc.integer({ min: 1, max: 30 }),
+    sortOrder: fc.constantFrom('ASC', 'DESC'),
+    backward: fc.boolean(),
+    nested: list.name === 'customers' ? fc.constant(false) : fc.boolean(),
+    insertions: fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
+    chosen: fc.subarray(Object.keys(list.filters), { maxLength: 4 }),
+    subject: fc.nat(),
+    other: fc.nat(),
+    strays: fc.nat({ max: 5 }),
+  });
+
+  test('every page is what a brute-force model says, and a walk meets each row once, whatever is made meanwhile', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        walk,
+        async ({ size, sortOrder, backward, nested, insertions, chosen, subject, other, strays }) => {
+          const scene = scenes[subject % scenes.length] ?? expect.fail('no scene');
+          const owner = nested ? scene.customerId : undefined;
+          const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
+          // Values of one row, now and then of another: filters that find something, and some that do not.
+          const filter = Object.fromEntries(
+            chosen.map((name, index) => [
+              name,
+              list.filters[name]?.[0](rows[(index === strays ? other : subject) % rows.length]),
+            ]),
+          );
+          const atStart = await model(list, filter, sortOrder, owner);
+          const seen: string[] = [];
+          let cursor: string | undefined;
+          for (let pages = 0; ; pages++) {
+            const all = await model(list, filter, sortOrder, owner);
+            const args = backward ? { last: size, before: cursor } : { first: size, after: cursor };
+            const page = await pageOf(list, { ...args, filter, sortOrder }, owner);
+
+            const edge = backward ? seen[0] : seen.at(-1);
+            const at = edge === undefined ? (backward ? all.length : -1) : all.indexOf(edge);
+            const [from, to] = backward ? [Math.max(0, at - size), at] : [at + 1, Math.min(all.length, at + 1 + size)];
+            expect(page.edges.map((found: Data) => found.node.id)).toEqual(all.slice(from, to));
+            expect(page.totalCount).toBe(all.length);
+            expect(page.pageInfo).toEqual({
+              hasPreviousPage: from > 0,
+              hasNextPage: to < all.length,
+              startCursor: page.edges[0]?.cursor ?? null,
+              endCursor: page.edges.at(-1)?.cursor ?? null,
+            });
+
+            const ids = page.edges.map((found: Data) => found.node.id);
+            if (backward) seen.unshift(...ids);
+            else seen.push(...ids);
+            cursor = backward ? page.pageInfo.startCursor : page.pageInfo.endCursor;
+            if (!(backward ? page.pageInfo.hasPreviousPage : page.pageInfo.hasNextPage)) break;
+            if (pages < 5 && insertions.next().value === 0) await list.insert(scene);
+          }
+          expect(new Set(seen).size).toBe(seen.length);
+          expect(seen.filter((found) => atStart.includes(found))).toEqual(atStart);
+        },
+      ),
+      { numRuns: 15, interruptAfterTimeLimit: 10_000 },
+    );
+  });
+
+  test('every filter alone finds the rows that have its value, and no other', async () => {
+    const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
+    for (const [name, [valueIn]] of Object.entries(list.filters)) {
+      const [first, middle] = [rows[0], rows[Math.floor(rows.length / 2)]];
+      for (const row of [first, middle]) {
+        const filter = { [name]: valueIn(row) };
+        const expected = await model(list, filter, 'DESC');
+        const page = await pageOf(list, { first: 100, filter });
+        expect({ filter, found: page.edges.map((edge: Data) => edge.node.id) }).toEqual({
+          filter,
+          found: expected.slice(0, 100),
+        });
+        expect(page.totalCount).toBe(expected.length);
+        // A platform's own account has no customer to be found by.
+        if (!row.is_deleted && row.customer_id !== null) expect(expected).toContain(`${list.idType(row)}:${row.id}`);
+      }
+    }
+  });
+});
+
+test('20 rows without a size; two nested lists of one field, each with its own arguments', async () => {
+  const accounts = lists.find(({ name }) => name === 'accounts') ?? expect.fail('no accounts');
+  expect((await pageOf(accounts, {})).edges).toHaveLength(20);
+  const owner = scenes[0]?.customerId;
+  const { customer: found } = await t.platform.ask(
+    `query ($owner: ID!) { customer(id: $owner) {
+       out: transactions(first: 3, filter: { type: OUTGOING }) { edges { node { type } } totalCount }
+       in: transactions(last: 2, sortOrder: ASC, filter: { type: INCOMING }) { edges { node { type } } totalCount } } }`,
+    { owner },
+  );
+  expect(found.out.edges.map((edge: Data) => edge.node.type)).toEqual(['OUTGOING', 'OUTGOING', 'OUTGOING']);
+  expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
+});

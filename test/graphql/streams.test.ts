@@ -1,0 +1,204 @@
+import { createClient as createSseClient } from 'graphql-sse';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 100_000n);
+});
+afterAll(() => t.stop());
+afterEach(() => released());
+
+/** Waits until no subscription is open: a reader that left must not leave one behind. */
+async function released(): Promise<void> {
+  while (t.gateway.feed.subscriptions > 0) await t.gateway.feed.moved(10);
+}
+
+/** Waits until this many subscriptions are open. */
+async function subscribed(count: number): Promise<void> {
+  while (t.gateway.feed.subscriptions < count) await t.gateway.feed.moved(10);
+}
+
+const updates =
+  'subscription ($id: ID) { transactionUpdates(transactionId: $id) { status terminal transaction { id } } }';
+const kind = '{ viewer { kind } }';
+
+async function pay(amount = 100): Promise<string> {
+  const { transferOut } = await t.platform.ask(
+    `mutation ($from: ID!, $to: ID!, $amount: BigInt!) { transferOut(input: { sourceAccountId: $from,
+       destinationAccountId: $to, amount: $amount }) { ... on TransferOutSuccess { transaction { id } } } }`,
+    { from: scene.usd, to: scene.outsideUsd, amount },
+  );
+  return transferOut.transaction.id;
+}
+
+const sse = (singleConnection: boolean) =>
+  createSseClient<boolean>({
+    url: `${t.url}/graphql/stream`,
+    singleConnection,
+    headers: { authorization: t.platform.authorization },
+    retryAttempts: 0,
+  });
+
+const clients = {
+  WebSocket: () => t.platform.socket(),
+  'SSE, a connection each': () => sse(false),
+  'SSE, one connection': () => sse(true),
+};
+
+/** Reads results until the stream completes, or `enough` says so. */
+async function read(
+  client: ReturnType<(typeof clients)[keyof typeof clients]>,
+  query: string,
+  variables: Record<string, unknown> = {},
+  enough: (result: Data) => boolean = () => false,
+): Promise<Data[]> {
+  const results: Data[] = [];
+  for await (const result of client.iterate({ query, variables })) {
+    results.push(result);
+    if (enough(result)) break;
+  }
+  return results;
+}
+
+describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
+  test('a stream of one starts with its present state and completes after its terminal one', async () => {
+    const client = connectClient();
+    const id = await pay();
+    const statuses = (await read(client, updates, { id })).map(({ data }) => data.transactionUpdates.status);
+    expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
+    expect(statuses.at(-1)).toBe('COMPLETED');
+    // Once it has ended, its present state is its last.
+    expect(await read(client, updates, { id })).toEqual([
+      { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } },
+    ]);
+    await client.dispose();
+  });
+
+  test('a stream over many starts with the next change, and is released when its reader leaves', async () => {
+    const client = connectClient();
+    const reading = read(client, updates, {}, () => true);
+    await subscribed(1);
+    const id = await pay();
+    const [first] = await reading;
+    expect(first.data.transactionUpdates).toEqual({ status: 'PENDING', terminal: false, transaction: { id } });
+    await released();
+    await client.dispose();
+  });
+
+  test('a stream whose client goes away at once is released', async () => {
+    const client = connectClient();
+    const stop = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
+    const stopLater = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
+    stop();
+    await subscribed(1);
+    stopLater();
+    await released();
+    await client.dispose();
+  });
+
+  test('queries are answered too, and errors come as results, not as broken streams', async () => {
+    const client = connectClient();
+    expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
+    for (const [query, code] of [
+      ['{ viewer {', 'GRAPHQL_PARSE_FAILED'],
+      [`{ ${'viewer { kind } '.repeat(300)} }`, 'COST_LIMIT_EXCEEDED'],
+      [`{ ${Array.from({ length: 21 }, (_, i) => `a${i}: viewer { kind }`).join(' ')} }`, 'COST_LIMIT_EXCEEDED'],
+      ['subscription { transactionUpdates(transactionId: "Transaction:1") { status } }', 'NOT_FOUND'],
+      ['subscription { transactionUpdates(after: "nonsense") { status } }', 'INVALID_INPUT'],
+    ] as const) {
+      expect([query, codesIn(await read(client, query).catch((error: unknown) => error))]).toEqual([query, [code]]);
+    }
+    expect(codesIn(await read(client, '{ nonsense }').catch((error: unknown) => error))).toHaveLength(1);
+    await client.dispose();
+  });
+});
+
+/** The codes of refused operations: a socket tells them as an error message, SSE as a result. */
+function codesIn(outcome: Data): string[] {
+  const errors = Array.isArray(outcome) ? (outcome[0]?.errors ?? outcome) : outcome.errors;
+  return [...new Set<string>(errors.map((error: Data) => error.extensions?.code))];
+}
+
+/** Opens a bare socket, sends these messages, and answers the code that it is closed with. */
+function closeCode(...messages: object[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('open', () => {
+      for (const message of messages) socket.send(JSON.stringify(message));
+    });
+    socket.on('close', resolve);
+    socket.on('error', reject);
+  });
+}
+
+describe('a socket', () => {
+  const init = (payload: object) => ({ type: 'connection_init', payload });
+  const good = () => ({ authorization: t.platform.authorization });
+  const subscribe = (id: string, payload: object) => ({ id, type: 'subscribe', payload });
+
+  test.each([
+    ['no credentials', {}],
+    ['malformed ones', { authorization: 'nonsense' }],
+    ['unknown ones', { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` }],
+    ['ones that are no text', { authorization: 1 }],
+  ])('with %s is closed with 4403', async (_what, payload) => {
+    expect(await closeCode(init(payload))).toBe(4403);
+  });
+
+  test('that does not say who it is in time is closed with 4408, and one that asks before with 4401', async () => {
+    const silent = closeCode();
+    expect(await closeCode(subscribe('1', { query: kind }))).toBe(4401);
+    expect(await silent).toBe(4408);
+  });
+
+  test('takes its credentials under authorization in any case, and is closed when it sends them twice', async () => {
+    expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
+  });
+
+  test('is closed for a frame over 64 KiB', async () => {
+    expect(await closeCode(init(good()), subscribe('1', { query: `${kind} #${'x'.repeat(70_000)}` }))).toBe(1009);
+  });
+
+  test('carries 20 operations at once, also when they are asked for in one breath, and refusals free their place', async () => {
+    const client = t.platform.socket();
+    const refused: Promise<unknown>[] = [];
+    for (let index = 0; index < 30; index++) {
+      refused.push(read(client, `query A ${kind} query B ${kind}`).catch((error: unknown) => codesIn(error)));
+    }
+    // Which operation of the document is meant, nobody said.
+    expect(new Set((await Promise.all(refused)).flat())).toEqual(new Set(['INVALID_INPUT']));
+
+    const codes: string[] = [];
+    const stops: (() => void)[] = [];
+    await new Promise<void>((resolve) => {
+      for (let index = 0; index < 30; index++) {
+        const error = (problem: Data) => {
+          codes.push(...codesIn(problem));
+          if (codes.length === 10) resolve();
+        };
+        stops.push(client.subscribe({ query: updates }, { next() {}, complete() {}, error }));
+      }
+    });
+    expect(codes).toEqual(Array(10).fill('RATE_LIMITED'));
+    await subscribed(20);
+    expect(t.gateway.feed.subscriptions).toBe(20);
+    for (const stop of stops) stop();
+    await released();
+    expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
+    await client.dispose();
+  });
+
+  test('that breaks off releases all it had', async () => {
+    const client = t.platform.socket();
+    for (let index = 0; index < 5; index++)
+      client.subscribe({ query: updates }, { next() {}, complete() {}, error() {} });
+    await subscribed(5);
+    client.terminate();
+    await released();
+  });
+});

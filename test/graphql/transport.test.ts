@@ -1,0 +1,178 @@
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+const kind = '{ viewer { kind } }';
+const create =
+  'mutation { createCustomer(input: { platformCustomerId: "x", details: { individual: {} } }) { __typename } }';
+
+/** Sends to the gateway as its platform, unless headers say otherwise. */
+function http(path: string, init: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
+  return fetch(`${t.url}${path}`, { ...init, headers: { authorization: t.platform.authorization, ...init.headers } });
+}
+
+const json = { 'content-type': 'application/json' };
+const post = (body: string, headers: Record<string, string> = json) =>
+  http('/graphql', { method: 'POST', headers, body });
+
+async function customers(): Promise<number> {
+  return (await t.platform.ask('{ customers { totalCount } }')).customers.totalCount;
+}
+
+/** A body in chunks, whose length nobody says beforehand. */
+function chunked(chunks: readonly string[]): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${t.url}/graphql`,
+      { method: 'POST', agent: false, headers: { authorization: t.platform.authorization, ...json } },
+      async (response) => {
+        response.setEncoding('utf8');
+        let body = '';
+        response.on('error', () => undefined);
+        response.on('data', (data: string) => {
+          body += data;
+        });
+        response.on('close', () => resolve({ status: response.statusCode ?? 0, body }));
+      },
+    );
+    sent.on('error', reject);
+    Readable.from(chunks).pipe(sent);
+  });
+}
+
+describe('HTTP', () => {
+  test('answers queries by POST and by GET', async () => {
+    const data = { viewer: { kind: 'PLATFORM' } };
+    expect(await (await post(JSON.stringify({ query: kind }))).json()).toEqual({ data });
+    expect(await (await http(`/graphql?query=${encodeURIComponent(kind)}`)).json()).toEqual({ data });
+  });
+
+  test('refuses a mutation by GET, whatever is accepted', async () => {
+    for (const [path, accept] of [
+      ['/graphql', 'application/json'],
+      ['/graphql', 'application/graphql-response+json'],
+      ['/graphql', 'text/event-stream'],
+      ['/graphql/stream', 'text/event-stream'],
+    ] as const) {
+      const response = await http(`${path}?query=${encodeURIComponent(create)}`, { headers: { accept } });
+      expect([path, accept, response.status]).toEqual([path, accept, 405]);
+      await response.text();
+    }
+    expect(await customers()).toBe(0);
+  });
+
+  test('refuses several operations in an array', async () => {
+    const response = await post(JSON.stringify([{ query: kind }, { query: kind }]));
+    expect(response.status).toBe(400);
+    expect(await response.json()).not.toHaveProperty('data');
+  });
+
+  test.each(['/graphql', '/graphql/stream'])('refuses forms and plain text at %s with 415', async (path) => {
+    for (const type of [
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/plain',
+      'application/graphql',
+      'application/jsonx',
+      '',
+    ]) {
+      const response = await http(path, { method: 'POST', headers: { 'content-type': type }, body: `query=${kind}` });
+      expect([type, response.status]).toEqual([type, 415]);
+      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] });
+    }
+  });
+
+  test('refuses a body over 100 KiB with 413, whether it says its length or not', async () => {
+    const long = JSON.stringify({ query: `${kind} #${'x'.repeat(101 * 1024)}` });
+    const response = await post(long);
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
+    expect((await chunked([long.slice(0, 60_000), long.slice(60_000)])).status).toBe(413);
+  });
+
+  test('takes a body in chunks', async () => {
+    const body = JSON.stringify({ query: `${kind} #${'x'.repeat(50_000)}` });
+    const chunks = Array.from({ length: 20 }, (_, index) => body.slice(index * 3_000, (index + 1) * 3_000));
+    const { status, body: answer } = await chunked(chunks);
+    expect([status, answer]).toEqual([200, JSON.stringify({ data: { viewer: { kind: 'PLATFORM' } } })]);
+  });
+
+  test('speaks both media types: only the newer one tells errors by its status', async () => {
+    for (const [accept, broken] of [
+      ['application/json', 200],
+      ['application/graphql-response+json', 400],
+    ] as const) {
+      const good = await post(JSON.stringify({ query: kind }), { ...json, accept });
+      expect([good.status, good.headers.get('content-type')]).toEqual([200, expect.stringContaining(accept)]);
+      for (const query of ['{ nonsense }', '{ viewer']) {
+        const bad = await post(JSON.stringify({ query }), { ...json, accept });
+        expect([query, accept, bad.status]).toEqual([query, accept, broken]);
+        const { errors } = (await bad.json()) as { errors: { message: string }[] };
+        expect(errors[0]?.message).toMatch(/nonsense|Syntax Error/);
+      }
+    }
+    const picky = await post(JSON.stringify({ query: kind }), { ...json, accept: 'text/csv' });
+    expect(picky.status).toBe(406);
+  });
+
+  test.each([
+    ['malformed JSON', '{'],
+    ['JSON that is no object', '"query"'],
+    ['no query', '{}'],
+    ['a query that is no string', '{"query": 1}'],
+    ['variables that are no object', `{"query": ${JSON.stringify(kind)}, "variables": "x"}`],
+    ['an unknown operation', `{"query": ${JSON.stringify(`query A ${kind}`)}, "operationName": "B"}`],
+  ])('refuses %s with 400', async (_what, body) => {
+    const response = await post(body, { ...json, accept: 'application/graphql-response+json' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
+  });
+
+  test('answers 401 and nothing else to whoever does not show who it is', async () => {
+    for (const authorization of ['', 'Basic nonsense', `Basic ${Buffer.from('a:b').toString('base64')}`, 'Bearer x']) {
+      for (const accept of ['application/json', 'application/graphql-response+json', 'text/event-stream']) {
+        const response = await post(JSON.stringify({ query: kind }), { ...json, accept, authorization });
+        expect([accept, response.status]).toEqual([accept, 401]);
+        expect(await response.text()).toContain('UNAUTHENTICATED');
+      }
+    }
+  });
+
+  test('opens no stream for strangers, and keeps none for later', async () => {
+    for (const [method, accept] of [
+      ['PUT', '*/*'],
+      ['GET', 'text/event-stream'],
+      ['POST', 'text/event-stream'],
+      ['DELETE', '*/*'],
+    ] as const) {
+      const response = await http('/graphql/stream', { method, headers: { ...json, accept, authorization: '' } });
+      expect([method, response.status]).toEqual([method, 401]);
+      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    }
+  });
+
+  test('tells errors of a stream as its results, with nothing of the inside', async () => {
+    for (const path of ['/graphql', '/graphql/stream']) {
+      for (const query of ['{ nonsense }', '{ viewer', 'subscription { transactionUpdates(after: "x") { status } }']) {
+        const headers = { ...json, accept: 'text/event-stream' };
+        const response = await http(path, { method: 'POST', headers, body: JSON.stringify({ query }) });
+        const text = await response.text();
+        expect([path, query, text]).toEqual([path, query, expect.stringMatching(/"errors":\[\{"message":"[^"]/)]);
+        expect(text).not.toMatch(/\.ts:|node_modules|"http"/);
+      }
+    }
+  });
+
+  test('knows no other path', async () => {
+    expect((await http('/graphql/other')).status).toBe(404);
+    expect((await http('/health/live')).status).toBe(200);
+    expect((await http('/health/ready')).status).toBe(200);
+  });
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+
+let database: ThrowawayDatabase;
+/** Serves and reads beside the process that dies; it does no work of its own. Its end audits the ledger. */
+let door: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  database = await freshDatabase();
+  door = await startTestGateway({ ROLE: 'serve' }, database.url);
+  platform = await door.newPlatform('survivor');
+  scene = await makeScene(platform, 1_000_000n);
+});
+afterAll(async () => {
+  await door.stop();
+  await database.drop();
+});
+
+const startWorker = (paceMs: number) =>
+  startChildGateway({ DATABASE_URL: database.url, SANDBOX_PACE_MS: String(paceMs), ROLE: 'all' });
+
+/** Sends a quote's worth through the gateway that is about to die, and answers its transaction. */
+async function execute(through: TestPlatform, amount: number): Promise<string> {
+  const { createQuote } = await through.ask(
+    `mutation ($from: ID!, $to: ID!, $amount: BigInt!) { createQuote(input: { source: { account: { accountId: $from } },
+       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: $amount,
+       immediatelyExecute: true }) { ... on CreateQuoteSuccess { quote { transaction { id } } } ... on UserError { message } } }`,
+    { from: scene.usd, to: scene.outsideEur, amount },
+  );
+  return createQuote.quote.transaction.id;
+}
+
+async function statuses(transactionId: string): Promise<string[]> {
+  const seen: string[] = [];
+  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+  for await (const { data } of platform.watch(updates, { id: transactionId }))
+    seen.push(data.transactionUpdates.status);
+  return seen;
+}
+
+test('payments whose process was killed between execution and settlement settle once, by whoever comes next', async () => {
+  // Its rail takes so long that nothing settles before it dies.
+  const doomed = await startWorker(600_000);
+  const ids: string[] = [];
+  for (let index = 0; index < 5; index++)
+    ids.push(await execute(connect(doomed.url, '', platform.authorization), 1_000));
+  expect(await doomed.end('SIGKILL')).toBe('SIGKILL');
+  expect(await balanceOf(platform, scene.usd)).toBe(995_000n);
+
+  // What the dead process had promised to look at again is due at once, as it would be when its lease is over.
+  await door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  const successors: ChildGateway[] = await Promise.all([startWorker(0), startWorker(0)]);
+  for (const id of ids) {
+    expect((await statuses(id)).at(-1)).toBe('COMPLETED');
+    const { transaction } = await platform.ask(
+      'query ($id: ID!) { transaction(id: $id) { version timeline { status } ledgerEntries { system amount { amount currency { code } } } } }',
+      { id },
+    );
+    expect(transaction.timeline.map((event: { status: string }) => event.status)).toEqual([
+      'PENDING',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+    expect(transaction.version).toBe(3);
+    const outside = transaction.ledgerEntries.filter((entry: { system: string }) => entry.system === 'OUTSIDE');
+    expect(outside).toHaveLength(1);
+  }
+  expect(await balanceOf(platform, scene.usd)).toBe(995_000n);
+  for (const successor of successors) await successor.end('SIGTERM');
+});
+
+test('a process killed under load loses and doubles nothing: what it answered stands, what it did not is whole or not at all', async () => {
+  const before = await balanceOf(platform, scene.usd);
+  const doomed = await startWorker(0);
+  const through = connect(doomed.url, '', platform.authorization);
+  const keys = Array.from({ length: 60 }, (_, index) => `under-load-${index}`);
+  const transfer = (by: TestPlatform, idempotencyKey: string) =>
+    by.ask(
+      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed transaction { id } } } }`,
+      { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey } },
+    );
+  const answers = keys.map((key) => transfer(through, key).catch(() => undefined));
+  await Promise.race(answers);
+  await doomed.end('SIGKILL');
+  const answered = await Promise.all(answers);
+
+  // The same keys again, at another instance: each payment is there once, with the id that was answered, if any was.
+  const again = await Promise.all(keys.map((key) => transfer(platform, key)));
+  for (const [index, first] of answered.entries()) {
+    if (first) expect(again[index].transferOut).toEqual({ ...first.transferOut, replayed: true });
+  }
+  expect(new Set(again.map(({ transferOut }) => transferOut.transaction.id)).size).toBe(keys.length);
+  expect(await balanceOf(platform, scene.usd)).toBe(before - 100n * BigInt(keys.length));
+
+  await door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  const successor = await startWorker(0);
+  for (const { transferOut } of again) expect((await statuses(transferOut.transaction.id)).at(-1)).toBe('COMPLETED');
+  await successor.end('SIGTERM');
+});
