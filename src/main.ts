@@ -7,6 +7,7 @@ import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization } from './graphql/graphiql.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
+import { signingKeyIn } from './signing-key.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
@@ -53,7 +54,16 @@ async function main(): Promise<void> {
         `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
       ]);
     }
-    gateway = await startGateway({ databaseUrl, config, log, credentials: local ? sandboxCredentials : undefined });
+    const CLIENT_TOKEN_KEY =
+      config.CLIENT_TOKEN_KEY ??
+      (config.NODE_ENV === 'production' ? undefined : await signingKeyIn(path.resolve(config.DATA_DIR)));
+    if (!CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
+    gateway = await startGateway({
+      databaseUrl,
+      config: { ...config, CLIENT_TOKEN_KEY },
+      log,
+      credentials: local ? sandboxCredentials : undefined,
+    });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');

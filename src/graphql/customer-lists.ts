@@ -25,14 +25,11 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its accounts, internal and external.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      accounts: nested(
-        nestedQuery('Account', args, context, whereAccounts(context.viewer.platformId, args.filter)),
-        nodes,
-      ),
+      accounts: nested(nestedQuery('Account', args, context, whereAccounts(context.viewer, args.filter)), nodes),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Account', args, context);
-      const where = whereAccounts(customer.platformId, args.filter);
+      const where = whereAccounts(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.account.groupBy({
           by: 'customerId',
@@ -56,13 +53,13 @@ builder.prismaObjectFields(Customer, (t) => ({
     },
     select: (args, context, nested) => ({
       transactions: nested(
-        nestedQuery('Transaction', args, context, whereTransactions(context.viewer.platformId, args.filter)),
+        nestedQuery('Transaction', args, context, whereTransactions(context.viewer, args.filter)),
         nodes,
       ),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Transaction', args, context);
-      const where = whereTransactions(customer.platformId, args.filter);
+      const where = whereTransactions(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.transaction.groupBy({
           by: 'customerId',
@@ -81,11 +78,11 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its quotes, as the sender.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      quotes: nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer.platformId, args.filter)), nodes),
+      quotes: nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer, args.filter)), nodes),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Quote', args, context);
-      const where = whereQuotes(customer.platformId, args.filter);
+      const where = whereQuotes(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.quote.groupBy({
           by: 'customerId',

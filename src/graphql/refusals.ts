@@ -55,6 +55,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   TRANSACTION_NOT_FOUND: 'NotFoundError',
   USER_NOT_FOUND: 'NotFoundError',
   ACCOUNT_NOT_FOUND: 'NotFoundError',
+  TOKEN_NOT_FOUND: 'NotFoundError',
   CONFLICT: 'ConflictError',
   QUOTE_EXPIRED: 'QuoteExpiredError',
   UMA_ADDRESS_EXISTS: 'ConflictError',

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Database } from '../database/database.ts';
 import type { GraphqlServer } from '../graphql/server.ts';
+import { streamToken } from '../graphql/single-connection.ts';
+import { type AllowedOrigins, answerCors } from './cors.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -10,18 +12,27 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
+  /** Event streams that carry several operations. */
+  readonly singleConnections: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly origins: AllowedOrigins;
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
 }
 
+/** Requests with more, or slower to arrive, are refused. */
+const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
+
 /** The one HTTP server: GraphQL, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
-  const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
-    dispatch(options, request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
+  const server = createServer(
+    { ...connectionLimits, keepAlive: true, keepAliveInitialDelay: 12_000 },
+    (request, response) => {
+      dispatch(options, request, response).catch((error: unknown) =>
+        response.destroy(error instanceof Error ? error : undefined),
+      );
+    },
+  );
   // Longer than the heartbeats of streams, so that an idle one is not cut.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
@@ -39,6 +50,7 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
 
 async function dispatch(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
+  if (answerCors(request, response, options.origins)) return;
   if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
@@ -58,6 +70,12 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
     });
   }
   limitBody(request, response);
+  if (request.url?.startsWith('/graphql/stream')) {
+    const distinct = streamToken(request) === undefined && request.headers.accept === 'text/event-stream';
+    if (!distinct) return options.singleConnections(request, response);
+    // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
+    request.url = request.url.replace('/graphql/stream', '/graphql');
+  }
   await options.graphql(request, response);
 }
 
