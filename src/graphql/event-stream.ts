@@ -5,6 +5,9 @@ import type { Viewer } from '../access/viewer.ts';
 /** A reader of an event stream that has taken nothing for so long is gone, as far as can be told. */
 const stalledMs = 30_000;
 
+/** How long a reader has for the last word before the cut. */
+const lastWordMs = 200;
+
 const ended = {
   errors: [{ message: 'the token has ended: come back with a new one', extensions: { code: 'UNAUTHENTICATED' } }],
 };
@@ -16,7 +19,12 @@ const ended = {
 export function watchOver(sessions: Sessions, viewer: Viewer, response: ServerResponse): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {
-    forbid: () => response.write(`event: next\ndata: ${JSON.stringify(ended)}\n\n`, () => response.destroy()),
+    forbid: () => {
+      // Of this connection nothing more is asked: a reader that is cut in the same breath may drop what it has just got.
+      session.close();
+      response.write(`event: next\ndata: ${JSON.stringify(ended)}\n\n`);
+      setTimeout(() => response.destroy(), lastWordMs);
+    },
     leave: () => response.destroy(),
     check: () => {
       if (!response.writableNeedDrain) stalledSince = undefined;
