@@ -10,7 +10,7 @@ import {
   whereQuotes,
   whereTransactions,
 } from './filters.ts';
-import { idPage, nestedQuery, pageArgs, sortArg } from './list.ts';
+import { idPage, nestedQuery, pageArgs, sortArg, withKeys } from './list.ts';
 import { connectionOf } from './paging.ts';
 import { QuoteConnection, quoteCursor } from './quote.ts';
 import { TransactionConnection, transactionCursor } from './transaction.ts';
@@ -25,7 +25,9 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its accounts, internal and external.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      accounts: nested(nestedQuery('Account', args, context, whereAccounts(context.viewer, args.filter)), nodes),
+      accounts: withKeys(
+        nested(nestedQuery('Account', args, context, whereAccounts(context.viewer, args.filter)), nodes),
+      ),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Account', args, context);
@@ -52,9 +54,8 @@ builder.prismaObjectFields(Customer, (t) => ({
       ...sortArg(t.arg),
     },
     select: (args, context, nested) => ({
-      transactions: nested(
-        nestedQuery('Transaction', args, context, whereTransactions(context.viewer, args.filter)),
-        nodes,
+      transactions: withKeys(
+        nested(nestedQuery('Transaction', args, context, whereTransactions(context.viewer, args.filter)), nodes),
       ),
     }),
     resolve: (customer, args, context, info) => {
@@ -78,7 +79,7 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its quotes, as the sender.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      quotes: nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer, args.filter)), nodes),
+      quotes: withKeys(nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer, args.filter)), nodes)),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Quote', args, context);

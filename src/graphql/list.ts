@@ -50,6 +50,17 @@ export function nestedQuery<Where>(
   }
 }
 
+/**
+ * A nested page's selection as Prisma takes it. A document that asks for nothing of the rows themselves (only totalCount,
+ * say) leaves nothing selected, which Prisma refuses; the keys are always needed, for cursors.
+ */
+export function withKeys<Selection>(selection: Selection): Selection {
+  if (typeof selection !== 'object' || selection === null || !('select' in selection)) return selection;
+  const { select } = selection;
+  const isEmpty = typeof select === 'object' && select !== null && Object.keys(select).length === 0;
+  return isEmpty ? { ...selection, select: { platformId: true, id: true } } : selection;
+}
+
 /** The first row that matches, if any: whether a page has something before it. */
 interface Findable<Where> {
   findFirst(query: { select: { id: true }; where: Where }): Promise<{ id: string } | null>;
