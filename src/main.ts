@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pino } from 'pino';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
@@ -54,9 +54,7 @@ async function main(): Promise<void> {
         `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
       ]);
     }
-    const CLIENT_TOKEN_KEY =
-      config.CLIENT_TOKEN_KEY ??
-      (config.NODE_ENV === 'production' ? undefined : await signingKeyIn(path.resolve(config.DATA_DIR)));
+    const CLIENT_TOKEN_KEY = config.CLIENT_TOKEN_KEY ?? (await localSigningKey(config));
     if (!CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
     gateway = await startGateway({
       databaseUrl,
@@ -69,6 +67,15 @@ async function main(): Promise<void> {
     await stop('failed start');
     throw error;
   }
+}
+
+/**
+ * In production there may be several instances on several machines, so a key of this machine's own would be a token that
+ * is good here and bad there: only the setting will do.
+ */
+async function localSigningKey(config: Config): Promise<string | undefined> {
+  if (config.NODE_ENV === 'production') return undefined;
+  return signingKeyIn(path.resolve(config.DATA_DIR)).catch(() => undefined);
 }
 
 function isLoopback(host: string): boolean {

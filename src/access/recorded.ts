@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { sqlState } from '../database/retry.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { claimOf, type Tenant } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
@@ -60,7 +61,11 @@ export async function recorded(
     return { id, replayed: false };
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
-    throw error;
+    if (sqlState(error) !== '55P03') throw error;
+    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
+      field: 'idempotencyKey',
+      retryAfter: 1,
+    });
   } finally {
     client.release();
   }

@@ -46,6 +46,7 @@ export class Sessions {
   readonly #open = new Set<Open>();
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> | undefined;
+  #leaving = false;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
@@ -62,6 +63,7 @@ export class Sessions {
   open(viewer: Viewer, connection: Connection): Session {
     const open: Open = { viewer, connection };
     this.#open.add(open);
+    if (this.#leaving) queueMicrotask(() => connection.leave());
     return {
       get viewer() {
         return open.viewer;
@@ -78,6 +80,7 @@ export class Sessions {
   /** Tells every connection to come back elsewhere, one by one over `spreadMs`, so that they do not all come at once. */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
+    this.#leaving = true;
     const all = [...this.#open];
     const pause = all.length > 0 ? spreadMs / all.length : 0;
     let due = performance.now();

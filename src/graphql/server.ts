@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Credentials as TokenHolders } from '../access/credentials.ts';
 import type { Sessions } from '../access/sessions.ts';
+import { Overflow } from '../events/channel.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
@@ -99,6 +100,8 @@ function presentError(error: unknown, log: Logger): Error {
       extensions: { code: original.code, ...(field && { field }), ...details },
     });
   }
+  // Its connection is being closed (Context.tooSlow); this is for a reader that still hears it.
+  if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   if (original instanceof GraphQLError) return original;
   if (error instanceof GraphQLError && !original) return error;
   log.error({ err: original ?? error }, 'a resolver failed');

@@ -71,12 +71,18 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
   }
   limitBody(request, response);
   if (request.url?.startsWith('/graphql/stream')) {
-    const distinct = streamToken(request) === undefined && request.headers.accept === 'text/event-stream';
+    const distinct = streamToken(request) === undefined && wantsEvents(request);
     if (!distinct) return options.singleConnections(request, response);
     // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
+  // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
+  if (wantsEvents(request)) response.setHeader('x-accel-buffering', 'no');
   await options.graphql(request, response);
+}
+
+function wantsEvents(request: IncomingMessage): boolean {
+  return request.headers.accept?.includes('text/event-stream') ?? false;
 }
 
 /** JSON only: forms and plain text are what a foreign page can send without asking first. */

@@ -170,6 +170,10 @@ test('a token that was answered once is not answered again, but its key tells wh
   expect(repeat).toMatchObject({ code: 'CONFLICT', path: ['input', 'idempotencyKey'] });
   expect(repeat.message).toContain(tokenId);
   expect(await mint({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+  const { mutationReceipt } = await t.platform.ask(
+    '{ mutationReceipt(operation: "createClientToken", idempotencyKey: "mint-1") { succeeded code result { id } } }',
+  );
+  expect(mutationReceipt).toEqual({ succeeded: true, code: null, result: null });
 });
 
 test('a revoked or forged client token is like none', async () => {
