@@ -123,7 +123,7 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
   const payer = await phone({ quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
   const watched = payer.watch('subscription { events { type customer { id } } }');
   const next = nextOf(watched);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
   // What happens to others meanwhile is not for this phone.
   await t.platform.ask(quoteDocument, { input: quoteInput(theirs) });
   const { executeQuote } = await payer.ask(

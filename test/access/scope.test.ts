@@ -281,11 +281,11 @@ describe.each(['another platform', 'another customer', 'another quote', 'another
 
 /** A stream over many is refused to nobody; it is silent about what is not the caller's. */
 async function tellsOnlyTheirs(caller: TestPlatform, call: Call): Promise<void> {
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
   const raw = await openRawSocket(t.url, caller.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: call.query, variables: call.variables } });
   raw.send({ id: '2', type: 'subscribe', payload: { query: 'subscription { events { id } }' } });
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
   const heard: string[] = [];
   raw.socket.on('message', (message) => heard.push(String(message)));
   const mark = t.platform.watch(

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { openDatabase } from '../../src/database/database.ts';
 import { Sequencer } from '../../src/events/sequencer.ts';
 import { startLoop } from '../../src/work/loop.ts';
+import { pauseAfterStep } from '../../src/work/workers.ts';
 
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', poolSize: 1 });
 const sequencer = new Sequencer(database);
@@ -13,5 +14,5 @@ startLoop('sequencer', pino({ level: 'silent' }), async () => {
     leads = true;
     process.send?.('leads');
   }
-  return count === undefined ? 20 : 2;
+  return pauseAfterStep(count);
 });

@@ -142,7 +142,7 @@ test('a reader that stops reading is dropped, told 1013 when it reads again, and
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
   const fields = Array.from({ length: 15 }, (_, at) => `c${at}: cursor`).join(' ');
   raw.send({ id: '1', type: 'subscribe', payload: { query: `subscription { events { id ${fields} } }` } });
-  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(1));
+  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
   raw.socket.pause();
   const count = 40_000;
   await pool.query(
@@ -225,7 +225,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
   const open = await openEventStream(`${stopping.url}/graphql`, stopping.platform.authorization, {
     query: watchEvents,
   });
-  await vi.waitFor(() => expect(stopping.gateway.feed.subscriptions).toBe(2));
+  await vi.waitFor(() => expect(stopping.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
   const stopped = stopping.stop();
   expect((await raw.closed).code).toBe(1012);
   await expect(open.events.next()).rejects.toThrow();

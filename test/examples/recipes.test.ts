@@ -81,12 +81,15 @@ test.each<[string, (app: App) => Following]>([
   'the recipe for %s sees every change once through restarts, expiring tokens and an app that was closed',
   async (_name, start) => {
     const before = await pay();
-    await vi.waitFor(async () => {
-      const { transaction } = await steady.platform.ask('query ($id: ID!) { transaction(id: $id) { terminal } }', {
-        id: before,
-      });
-      expect(transaction.terminal).toBe(true);
-    });
+    await vi.waitFor(
+      async () => {
+        const { transaction } = await steady.platform.ask('query ($id: ID!) { transaction(id: $id) { terminal } }', {
+          id: before,
+        });
+        expect(transaction.terminal).toBe(true);
+      },
+      { timeout: 10_000 },
+    );
     const first = recorded();
     let following = start(first.app);
     await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 10_000 });

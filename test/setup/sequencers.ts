@@ -3,8 +3,8 @@ import { once } from 'node:events';
 
 /** Processes that do nothing but sequence a database's feed, one of them leading, to be killed and replaced. */
 export interface Sequencers {
-  /** Kills the leader without a word, waits until another leads, and starts a replacement. */
-  killLeader(): Promise<void>;
+  /** Kills the leader without a word, waits until another leads, starts a replacement; tells how many ms that took. */
+  killLeader(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -37,9 +37,12 @@ export async function startSequencers(databaseUrl: string): Promise<Sequencers> 
   return {
     async killLeader() {
       const next = leads();
+      const killed = performance.now();
       leader?.kill('SIGKILL');
       await next;
+      const taken = performance.now() - killed;
       start();
+      return taken;
     },
     async stop() {
       const children = [...all];

@@ -30,8 +30,15 @@ const query =
  * Subscribers that are cut, half-opened and reconnected again and again, on two instances and both transports, while
  * changes are committed out of order and the process that sequences is killed. In the end each must have seen every change
  * of what it watches exactly once and in order: the database is asked what that is.
+ * @returns the longest that nobody sequenced
  */
-export async function torture({ subscribers, customers, seconds, rate, kills }: Torture): Promise<void> {
+export async function torture({
+  subscribers,
+  customers,
+  seconds,
+  rate,
+  kills,
+}: Torture): Promise<{ readonly slowestTakeoverMs: number }> {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { keepAliveMs: 1_000 });
   const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { keepAliveMs: 1_000 });
   const sequencers = await startSequencers(one.databaseUrl);
@@ -61,9 +68,10 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     writeUntil(() => !writing, one.databaseUrl, one.platform.platformId, ids, rate / 4),
   );
 
+  let slowestTakeoverMs = 0;
   for (let kill = 0; kill < kills; kill += 1) {
     await delay((seconds * 1_000) / (kills + 1));
-    await sequencers.killLeader();
+    slowestTakeoverMs = Math.max(slowestTakeoverMs, await sequencers.killLeader());
   }
   await delay((seconds * 1_000) / (kills + 1));
   writing = false;
@@ -94,6 +102,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   await sequencers.stop();
   await two.stop();
   await one.stop();
+  return { slowestTakeoverMs };
 }
 
 /** One connection's life: resumed after the last cursor, and ended in one of the ways in which connections end. */
