@@ -5,6 +5,9 @@ import { Sequencer } from '../../src/events/sequencer.ts';
 import { startLoop } from '../../src/work/loop.ts';
 import { pauseAfterStep } from '../../src/work/workers.ts';
 
+// Whoever started it is gone: so is the reason to be.
+process.on('disconnect', () => process.exit());
+
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', poolSize: 1 });
 const sequencer = new Sequencer(database);
 let leads = false;

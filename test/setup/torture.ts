@@ -85,10 +85,14 @@ export async function torture({
     [one.platform.platformId, sequenceIn(start)],
   );
   await check.end();
-  const expected = (subscriber: Subscriber) => {
-    const uuid = subscriber.customerId && uuidOf(subscriber.customerId, 'Customer');
-    return rows.filter((row) => uuid === undefined || row.customer_id === uuid).map((row) => row.id);
-  };
+  const ofCustomer = Map.groupBy(rows, (row) => row.customer_id);
+  const expectedOf = new Map(
+    all.map((subscriber) => {
+      const uuid = subscriber.customerId && uuidOf(subscriber.customerId, 'Customer');
+      return [subscriber, (uuid === undefined ? rows : (ofCustomer.get(uuid) ?? [])).map((row) => row.id)];
+    }),
+  );
+  const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
   // All that is left to come comes; then a little more, in which nothing may come twice.
   await until(() => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length));
   subscribing = false;
