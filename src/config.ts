@@ -40,6 +40,20 @@ export const settings = {
     })
     .default('info'),
   GRAPHIQL: onOff.optional(),
+  CORS_ORIGINS: z
+    .string()
+    .default('')
+    .transform((list) =>
+      list
+        .split(',')
+        .map((origin) => origin.trim())
+        .filter((origin) => origin !== ''),
+    )
+    .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
+      error: 'must be origins such as https://app.example.com, parted by commas, or *',
+    }),
+  CLIENT_TOKEN_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400).default(300),

@@ -1,11 +1,16 @@
 import type { Logger } from 'pino';
 import { ApiTokens } from './access/api-tokens.ts';
+import { ClientTokens } from './access/client-tokens.ts';
+import { Credentials as TokenHolders } from './access/credentials.ts';
+import { Sessions } from './access/sessions.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { Feed } from './events/feed.ts';
 import type { Newcomer } from './graphql/graphiql.ts';
 import { createGraphqlServer } from './graphql/server.ts';
-import { serveWebSockets } from './graphql/websocket.ts';
+import { createSingleConnections } from './graphql/single-connection.ts';
+import { serveWebSockets, socketLimits } from './graphql/websocket.ts';
+import { acceptsOrigin } from './http/cors.ts';
 import { startHttpServer } from './http/server.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
@@ -17,6 +22,8 @@ export interface Gateway {
   readonly url: string | undefined;
   readonly payments: Payments;
   readonly feed: Feed;
+  /** The sockets and event streams that are open here. */
+  readonly sessions: Sessions;
   /** Stops in the reverse order of starting: no new work, sockets told to come back, work under way finished. */
   stop(): Promise<void>;
 }
@@ -30,6 +37,9 @@ export type GatewaySettings = Pick<
   | 'GRAPHIQL'
   | 'INTROSPECTION'
   | 'PAYMENT_APPROVAL_MS'
+  | 'CORS_ORIGINS'
+  | 'CLIENT_TOKEN_KEY'
+  | 'EVENT_RETENTION_DAYS'
   | 'SANDBOX_QUOTE_SECONDS'
   | 'SANDBOX_PACE_MS'
   | 'SANDBOX_RATES'
@@ -54,6 +64,8 @@ export async function startGateway(options: {
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
   readonly onPrismaStatement?: (sql: string) => void;
+  /** How often open streams are sent a sign of life, and the most that one operation may take: for tests only. */
+  readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number };
 }): Promise<Gateway> {
   const { config, log } = options;
   const database = openDatabase({
@@ -63,6 +75,7 @@ export async function startGateway(options: {
   });
   const payments = openPayments(database, config, log);
   const feed = new Feed(database, log);
+  const sessions = new Sessions(database, log);
   await feed.open();
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, log);
   if (config.ROLE === 'work') {
@@ -70,16 +83,24 @@ export async function startGateway(options: {
       url: undefined,
       payments,
       feed,
-      stop: () => stopAll([() => workers?.stop(), () => feed.close(), () => database.close()]),
+      sessions,
+      stop: () => stopAll([() => sessions.leave(0), () => workers?.stop(), () => feed.close(), () => database.close()]),
     };
   }
 
   const tokens = new ApiTokens(database);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
+  const credentials = new TokenHolders(tokens, clientTokens);
+  const keepAliveMs = options.pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   let ready = true;
   const graphql = createGraphqlServer({
     payments,
     feed,
-    tokens,
+    credentials,
+    clientTokens,
+    sessions,
+    retentionDays: config.EVENT_RETENTION_DAYS,
+    operationMs: options.pace?.operationMs ?? operationMs,
     introspection: config.INTROSPECTION,
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
@@ -88,18 +109,28 @@ export async function startGateway(options: {
     host: config.HOST,
     port: config.PORT,
     graphql,
+    singleConnections: createSingleConnections({ graphql, credentials, sessions, keepAliveMs }),
+    origins: config.CORS_ORIGINS,
     database,
     ready: () => ready,
   });
-  const sockets = serveWebSockets(server, graphql, tokens);
+  const sockets = serveWebSockets(server, {
+    graphql,
+    credentials,
+    sessions,
+    acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),
+    keepAliveMs,
+  });
   return {
     url,
     payments,
     feed,
+    sessions,
     stop: () => {
       ready = false;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       return stopAll([
+        () => sessions.leave(Math.min(spreadMs, sessions.size * 5)),
         () => sockets.close(),
         () => feed.close(),
         () => server.closeIdleConnections(),
@@ -111,6 +142,10 @@ export async function startGateway(options: {
   };
 }
 
+/** The most that one operation may take. */
+const operationMs = 10_000;
+/** Open streams are told to come back over so long, so that the other instances are not met by all at once. */
+const spreadMs = 5_000;
 /** How long requests under way may take when the server stops. */
 const stopMs = 10_000;
 

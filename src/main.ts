@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { pino } from 'pino';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
+import { signingKeyIn } from './signing-key.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
@@ -54,12 +55,28 @@ async function main(): Promise<void> {
         `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
       ]);
     }
-    gateway = await startGateway({ databaseUrl, config, log, newcomer });
+    const CLIENT_TOKEN_KEY = config.CLIENT_TOKEN_KEY ?? (await localSigningKey(config));
+    if (!CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
+    gateway = await startGateway({
+      databaseUrl,
+      config: { ...config, CLIENT_TOKEN_KEY },
+      log,
+      newcomer,
+    });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');
     throw error;
   }
+}
+
+/**
+ * In production there may be several instances on several machines, so a key of this machine's own would be a token that
+ * is good here and bad there: only the setting will do.
+ */
+async function localSigningKey(config: Config): Promise<string | undefined> {
+  if (config.NODE_ENV === 'production') return undefined;
+  return signingKeyIn(path.resolve(config.DATA_DIR)).catch(() => undefined);
 }
 
 function isLoopback(host: string): boolean {

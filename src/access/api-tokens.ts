@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
+import { publicId } from '../payments/ids.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Secrets are 256 random bits (the fixed one of the local sandbox aside), so one SHA-256 keeps them. */
@@ -65,6 +66,9 @@ export class ApiTokens {
       environment: row.environment,
       permissions: row.permissions,
       tokenId: row.id,
+      bound: { kind: 'PLATFORM' },
+      subject: publicId('Platform', row.platform_id),
+      expiresAt: null,
     };
     this.#known.set(digest, viewer);
     // For people who look after their tokens; a request does not wait for it.

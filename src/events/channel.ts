@@ -14,15 +14,18 @@ export class Overflow extends Error {
 export class Channel<T> implements AsyncIterableIterator<T> {
   readonly #limit: number;
   readonly #onClose: () => void;
+  readonly #onOverflow: () => void;
   #queue: T[] = [];
   #waiting: { resolve: (result: IteratorResult<T, undefined>) => void; reject: (error: unknown) => void } | undefined;
   #drained: (() => void) | undefined;
   #ended = false;
   #error: unknown;
 
-  constructor(limit: number, onClose: () => void) {
+  /** `onOverflow` is called when the reader has fallen too far behind: it may not be reading at all any more. */
+  constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
     this.#onClose = onClose;
+    this.#onOverflow = onOverflow;
   }
 
   get ended(): boolean {
@@ -37,6 +40,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     } else if (this.#queue.length >= this.#limit) {
       this.#queue = [];
       this.fail(new Overflow(this.#limit));
+      this.#onOverflow();
     } else {
       this.#queue.push(message);
     }
@@ -107,17 +111,32 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 }
 
+/** One message and the end. */
+export function only<T>(message: T): AsyncIterableIterator<T> {
+  const channel = new Channel<T>(1, () => undefined);
+  channel.push(message);
+  channel.end();
+  return channel;
+}
+
 /**
  * A channel's messages, each turned into something else; `undefined` passes it over, and `last` ends the channel after
- * it. Returning releases the channel at once.
+ * it. `first` goes before all. Returning releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,
   turn: (message: T) => { readonly value: U; readonly last?: boolean } | undefined,
+  first?: U,
 ): AsyncIterableIterator<U> {
   let finished = false;
+  let before = first;
   return {
     async next() {
+      if (before !== undefined && !finished) {
+        const value = before;
+        before = undefined;
+        return { done: false, value };
+      }
       while (!finished) {
         const result = await channel.next();
         if (result.done) return { done: true, value: undefined };

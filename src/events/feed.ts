@@ -87,14 +87,23 @@ export class Feed {
     return count;
   }
 
-  /** Every event after `after` that the filter wants, then the live ones, until the reader returns. */
-  async subscribe(platformId: string, after: bigint, wants: EventFilter): Promise<Channel<Event>> {
+  /**
+   * Every event after `after` that the filter wants, then the live ones, until the reader returns. A reader that falls too
+   * far behind is dropped, and `tooSlow` is called then: the reader itself may be stuck.
+   */
+  async subscribe(
+    platformId: string,
+    after: bigint,
+    wants: EventFilter,
+    tooSlow?: () => void,
+  ): Promise<Channel<Event>> {
     const fetched = await this.#hub(platformId);
     const hub = this.#hubs.get(platformId) ?? fetched;
-    const channel = new Channel<Event>(maxBehind, () => {
+    const release = () => {
       hub.subscribers.delete(subscriber);
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
-    });
+    };
+    const channel = new Channel<Event>(maxBehind, release, tooSlow);
     const subscriber: Subscriber = { wants, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);

@@ -1,39 +1,52 @@
 import type { Database } from '../database/database.ts';
-import type { Event } from '../database/generated/client/client.ts';
+import type { Event, EventType, Prisma } from '../database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 
 /** How long to wait for a change that is committed but has no place in the feed yet: it takes a few milliseconds. */
 const waitMs = 2_000;
 
+export const paymentEvents: EventType[] = ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'];
+
 /**
  * The events of a transaction, in order. Each of its changes made one, so a caller that has seen version 3 is shown at
  * least three: what is committed but not yet sequenced is waited for.
  */
-export async function eventsOfTransaction(
+export function eventsOfTransaction(
   database: Database,
   feed: Feed,
   transaction: { readonly platformId: string; readonly id: string; readonly version: number },
 ): Promise<Event[]> {
-  const deadline = Date.now() + waitMs;
-  for (;;) {
-    const events = await database.prisma.event.findMany({
-      where: {
-        platformId: transaction.platformId,
-        transactionId: transaction.id,
-        type: { in: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
-      },
+  return sequenced(feed, transaction.version, () =>
+    database.prisma.event.findMany({
+      where: { platformId: transaction.platformId, transactionId: transaction.id, type: { in: paymentEvents } },
       orderBy: { sequence: 'asc' },
-    });
-    const left = deadline - Date.now();
-    if ((events.at(-1)?.version ?? 0) >= transaction.version || left <= 0) return events;
-    await feed.moved(Math.min(left, 50));
-  }
+    }),
+  );
 }
 
-/** The last event of a transaction in the feed, or null when its first has no place yet. */
-export function latestEvent(database: Database, platformId: string, transactionId: string): Promise<Event | null> {
-  return database.prisma.event.findFirst({
-    where: { platformId, transactionId, type: { in: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] } },
-    orderBy: { sequence: 'desc' },
-  });
+/**
+ * The last event of a thing that has reached `version`, waited for until it has its place in the feed. Undefined when it
+ * gets none in time (no sequencer runs, or that change made no event).
+ */
+export async function latestEvent(
+  database: Database,
+  feed: Feed,
+  where: Prisma.EventWhereInput,
+  version: number,
+): Promise<Event | undefined> {
+  const [event] = await sequenced(feed, version, () =>
+    database.prisma.event.findMany({ where, orderBy: { sequence: 'desc' }, take: 1 }),
+  );
+  return event && event.version >= version ? event : undefined;
+}
+
+/** Reads events until they show `version`, or time is up. */
+async function sequenced(feed: Feed, version: number, read: () => Promise<Event[]>): Promise<Event[]> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const events = await read();
+    const left = deadline - Date.now();
+    if (events.some((event) => event.version >= version) || left <= 0) return events;
+    await feed.moved(Math.min(left, 50));
+  }
 }

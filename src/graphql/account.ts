@@ -190,7 +190,7 @@ builder.queryFields((t) => ({
     resolve: async (_root, args, context, info) => {
       const { prisma } = context.payments.database;
       const page = idPage('Account', args, context);
-      const where = whereAccounts(context.viewer.platformId, args.filter);
+      const where = whereAccounts(context.viewer, args.filter);
       const rows = await prisma.account.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
@@ -7,6 +9,13 @@ export interface Context {
   readonly viewer: Viewer;
   readonly payments: Payments;
   readonly feed: Feed;
+  readonly clientTokens: ClientTokens;
+  /** How far back a cursor may lie, in days. */
+  readonly retentionDays: number;
+  /** Ends the connection because its reader does not keep up: it is to come back and resume. */
+  readonly tooSlow: () => void;
+  /** The answer of an event stream that has a connection of its own. */
+  readonly eventStream?: ServerResponse | undefined;
   /** The end of the feed as it was before the operation read anything else (graphql/use-feed-head.ts). */
   feedHead?: bigint;
 }

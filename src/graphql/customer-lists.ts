@@ -10,7 +10,7 @@ import {
   whereQuotes,
   whereTransactions,
 } from './filters.ts';
-import { idPage, nestedQuery, pageArgs, rowsOf, sortArg } from './list.ts';
+import { idPage, nestedQuery, pageArgs, sortArg, withKeys } from './list.ts';
 import { connectionOf } from './paging.ts';
 import { QuoteConnection, quoteCursor } from './quote.ts';
 import { TransactionConnection, transactionCursor } from './transaction.ts';
@@ -25,13 +25,13 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its accounts, internal and external.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      accounts: rowsOf(
-        nested(nestedQuery('Account', args, context, whereAccounts(context.viewer.platformId, args.filter)), nodes),
+      accounts: withKeys(
+        nested(nestedQuery('Account', args, context, whereAccounts(context.viewer, args.filter)), nodes),
       ),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Account', args, context);
-      const where = whereAccounts(customer.platformId, args.filter);
+      const where = whereAccounts(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.account.groupBy({
           by: 'customerId',
@@ -54,16 +54,13 @@ builder.prismaObjectFields(Customer, (t) => ({
       ...sortArg(t.arg),
     },
     select: (args, context, nested) => ({
-      transactions: rowsOf(
-        nested(
-          nestedQuery('Transaction', args, context, whereTransactions(context.viewer.platformId, args.filter)),
-          nodes,
-        ),
+      transactions: withKeys(
+        nested(nestedQuery('Transaction', args, context, whereTransactions(context.viewer, args.filter)), nodes),
       ),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Transaction', args, context);
-      const where = whereTransactions(customer.platformId, args.filter);
+      const where = whereTransactions(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.transaction.groupBy({
           by: 'customerId',
@@ -82,13 +79,11 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'Its quotes, as the sender.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
-      quotes: rowsOf(
-        nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer.platformId, args.filter)), nodes),
-      ),
+      quotes: withKeys(nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer, args.filter)), nodes)),
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Quote', args, context);
-      const where = whereQuotes(customer.platformId, args.filter);
+      const where = whereQuotes(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.quote.groupBy({
           by: 'customerId',

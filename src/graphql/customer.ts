@@ -154,7 +154,7 @@ builder.queryFields((t) => ({
     resolve: async (_root, args, context, info) => {
       const { customer } = context.payments.database.prisma;
       const page = idPage('Customer', args, context);
-      const where = whereCustomers(context.viewer.platformId, args.filter);
+      const where = whereCustomers(context.viewer, args.filter);
       const rows = await customer.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),

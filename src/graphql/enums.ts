@@ -128,6 +128,19 @@ export const ExternalAccountType = builder.enumType('ExternalAccountType', {
   }),
 });
 
+export const EventType = builder.enumType('EventType', {
+  description: 'What kind of change an event tells of.',
+  values: describe({
+    OUTGOING_PAYMENT: 'An outgoing transaction was made or changed its status.',
+    INCOMING_PAYMENT: 'An incoming transaction was made or changed its status.',
+    ACCOUNT_STATUS: "An internal account's balance changed.",
+    KYC_STATUS: "A customer's identity check was decided.",
+    TEST: 'A test of a webhook endpoint; never in the feed.',
+    QUOTE_STATUS: 'A quote was made or changed its status. In the feed only.',
+    EXTERNAL_ACCOUNT_STATUS: 'An external account was made or changed its status. In the feed only.',
+  }),
+});
+
 export const Permission = builder.enumType('Permission', {
   description: 'What a token may do.',
   values: describe({

@@ -1,9 +1,11 @@
+import type { Viewer } from '../access/viewer.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import { isPlainText } from '../payments/checks.ts';
 import { firstIdAt, lastIdAt, uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import { AccountKind, CustomerType, QuoteStatus, TransactionStatus, TransactionType } from './enums.ts';
 import { matchesNothing } from './paging.ts';
+import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
 /** Filters of lists: what is given combines with AND, a list means any of its values, date-times are inclusive. */
 
@@ -63,12 +65,12 @@ export const AccountFilter = builder.inputType('AccountFilter', {
   }),
 });
 
-/** The rows of a platform's quotes that a filter wants. */
-export function whereQuotes(platformId: string, filter: Given<ShapeOf<typeof QuoteFilter>>): Prisma.QuoteWhereInput {
-  if (!filter) return { platformId };
+/** The quotes that the caller may see and a filter wants. */
+export function whereQuotes(viewer: Viewer, filter: Given<ShapeOf<typeof QuoteFilter>>): Prisma.QuoteWhereInput {
+  if (!filter) return visibleQuotes(viewer);
   return {
-    platformId,
     AND: [
+      visibleQuotes(viewer),
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
       byId(filter.sendingAccountId, ['InternalAccount', 'ExternalAccount'], (sourceAccountId) => ({ sourceAccountId })),
       byId(filter.receivingAccountId, ['InternalAccount', 'ExternalAccount'], (destinationAccountId) => ({
@@ -82,15 +84,15 @@ export function whereQuotes(platformId: string, filter: Given<ShapeOf<typeof Quo
   };
 }
 
-/** The rows of a platform's transactions that a filter wants. */
+/** The transactions that the caller may see and a filter wants. */
 export function whereTransactions(
-  platformId: string,
+  viewer: Viewer,
   filter: Given<ShapeOf<typeof TransactionFilter>>,
 ): Prisma.TransactionWhereInput {
-  if (!filter) return { platformId };
+  if (!filter) return visibleTransactions(viewer);
   return {
-    platformId,
     AND: [
+      visibleTransactions(viewer),
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
       byIdentifier(
         filter.senderAccountIdentifier,
@@ -115,14 +117,14 @@ export function whereTransactions(
   };
 }
 
-/** The rows of a platform's customers that a filter wants; deleted ones only when asked for. */
+/** The customers that the caller may see and a filter wants; deleted ones only when asked for. */
 export function whereCustomers(
-  platformId: string,
+  viewer: Viewer,
   filter: Given<ShapeOf<typeof CustomerFilter>>,
 ): Prisma.CustomerWhereInput {
   return {
-    platformId,
     AND: [
+      visibleCustomers(viewer),
       byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
       byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
     ],
@@ -138,15 +140,12 @@ export function whereCustomers(
   };
 }
 
-/** The rows of a platform's accounts that a filter wants. */
-export function whereAccounts(
-  platformId: string,
-  filter: Given<ShapeOf<typeof AccountFilter>>,
-): Prisma.AccountWhereInput {
-  if (!filter) return { platformId };
+/** The accounts that the caller may see and a filter wants. */
+export function whereAccounts(viewer: Viewer, filter: Given<ShapeOf<typeof AccountFilter>>): Prisma.AccountWhereInput {
+  if (!filter) return visibleAccounts(viewer);
   return {
-    platformId,
     AND: [
+      visibleAccounts(viewer),
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
       byText(filter.currency, (currency) => ({ currency })),
       filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },

@@ -51,14 +51,14 @@ export function nestedQuery<Where>(
 }
 
 /**
- * What a connection selects of its rows. Where the document asks for none of their fields (a count, cursors alone), the
- * columns that make a cursor: an empty selection is none.
+ * A nested page's selection as Prisma takes it. A document that asks for nothing of the rows themselves (only totalCount,
+ * say) leaves nothing selected, which Prisma refuses; the keys are always needed, for cursors.
  */
-export function rowsOf<Selection>(selection: Selection): Selection {
+export function withKeys<Selection>(selection: Selection): Selection {
   if (typeof selection !== 'object' || selection === null || !('select' in selection)) return selection;
   const { select } = selection;
-  const empty = typeof select === 'object' && select !== null && Object.keys(select).length === 0;
-  return empty ? { ...selection, select: { platformId: true, id: true } } : selection;
+  const isEmpty = typeof select === 'object' && select !== null && Object.keys(select).length === 0;
+  return isEmpty ? { ...selection, select: { platformId: true, id: true } } : selection;
 }
 
 /** The first row that matches, if any: whether a page has something before it. */

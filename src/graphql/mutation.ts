@@ -1,9 +1,10 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { type Operation, operations } from '../access/operations.ts';
+import { isForClients, type Operation, operations } from '../access/operations.ts';
 import { Refusal } from '../payments/refusal.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import type { Context } from './context.ts';
+import { requireVisibleIds } from './named-ids.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
@@ -93,6 +94,10 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         try {
           if (!context.viewer.permissions.includes(permission)) {
             throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
+          }
+          if (context.viewer.kind === 'CLIENT') {
+            if (!isForClients(name)) throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
+            await requireVisibleIds(args.input, context);
           }
           return await options.resolve(args.input as never, context, info);
         } catch (error) {

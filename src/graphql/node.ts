@@ -5,6 +5,7 @@ import { uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { invalidInput } from './failure.ts';
+import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
 /** What can be read by its id, and how. Anything unknown, malformed or another platform's is null, all alike. */
 type NodeLoader = (uuid: string, context: Context, info: GraphQLResolveInfo) => Promise<object | null>;
@@ -17,33 +18,40 @@ const loaders = {
   Quote: (uuid, context, info) =>
     context.payments.database.prisma.quote.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Quote' }),
-      where: key(uuid, context),
+      where: { ...key(uuid, context), AND: [visibleQuotes(context.viewer)] },
     }),
   Transaction: (uuid, context, info) =>
     context.payments.database.prisma.transaction.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Transaction' }),
-      where: key(uuid, context),
+      where: { ...key(uuid, context), AND: [visibleTransactions(context.viewer)] },
     }),
   Customer: (uuid, context, info) =>
     context.payments.database.prisma.customer.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Customer' }),
-      where: key(uuid, context),
+      where: { ...key(uuid, context), AND: [visibleCustomers(context.viewer)] },
     }),
   InternalAccount: (uuid, context, info) =>
     context.payments.database.prisma.account.findUnique({
       ...queryFromInfo({ context, info, typeName: 'InternalAccount' }),
-      where: { ...key(uuid, context), kind: 'INTERNAL' },
+      where: { ...key(uuid, context), kind: 'INTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   ExternalAccount: (uuid, context, info) =>
     context.payments.database.prisma.account.findUnique({
       ...queryFromInfo({ context, info, typeName: 'ExternalAccount' }),
-      where: { ...key(uuid, context), kind: 'EXTERNAL' },
+      where: { ...key(uuid, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   Lookup: (uuid, context, info) =>
     context.payments.database.prisma.lookup.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Lookup' }),
       where: key(uuid, context),
     }),
+  ApiToken: async (uuid, context, info) =>
+    context.viewer.permissions.includes('MANAGE')
+      ? context.payments.database.prisma.apiToken.findUnique({
+          ...queryFromInfo({ context, info, typeName: 'ApiToken' }),
+          where: { ...key(uuid, context), revokedAt: null },
+        })
+      : null,
 } satisfies Record<string, NodeLoader>;
 
 type NodeType = keyof typeof loaders;

@@ -5,6 +5,7 @@ import { Account } from './account.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
 import { CurrencyType, knownCurrency } from './money.ts';
+import { maySeeAccount, maySeeCustomer } from './visible.ts';
 
 /** Where money comes from and goes to: the two ends of quotes and transactions. */
 
@@ -36,10 +37,11 @@ const accountEnd = (name: string, description: string) =>
         description: "The account's public id.",
         resolve: ({ account }) => accountPublicId(account.kind, account.id),
       }),
-      account: t.expose('account', {
+      account: t.field({
         type: Account,
         nullable: true,
         description: 'The account; null where the caller may not see it.',
+        resolve: ({ account }, _args, { viewer }) => (maySeeAccount(viewer, account) ? account : null),
       }),
     }),
   });
@@ -64,8 +66,8 @@ const RealtimeFundingSource = builder.objectRef<RealtimeFunding>('RealtimeFundin
     customer: t.field({
       type: Customer,
       nullable: true,
-      description: 'The customer who pays it in.',
-      resolve: ({ customer }) => customer,
+      description: 'The customer who pays it in; null where the caller may not see it.',
+      resolve: ({ customer }, _args, { viewer }) => (customer && maySeeCustomer(viewer, customer) ? customer : null),
     }),
     currency: t.expose('currency', { type: CurrencyType, description: 'In which currency.' }),
   }),

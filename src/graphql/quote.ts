@@ -3,6 +3,7 @@ import { publicId } from '../payments/ids.ts';
 import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
 import { builder } from './builder.ts';
+import { Customer } from './customer.ts';
 import { LockedCurrencySide, QuoteStatus } from './enums.ts';
 import { QuoteFilter, whereQuotes } from './filters.ts';
 import { InformationFieldInput } from './information.ts';
@@ -23,6 +24,7 @@ import {
 } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { SandboxScenarioInput } from './scenario.ts';
+import { maySeeCustomer } from './visible.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
@@ -122,9 +124,13 @@ export const Quote = builder.prismaObject('Quote', {
       // Written by the rail in this form when the quote was made.
       resolve: (quote) => quote.paymentInstructions as unknown as PaymentInstructionShape[],
     }),
-    customer: t.relation('customer', {
+    customer: t.field({
+      type: Customer,
       nullable: true,
       description: 'Who sends; null when it is the platform itself.',
+      select: (_args, _context, nested) => ({ customer: nested(true) }),
+      resolve: (payment, _args, { viewer }) =>
+        payment.customer && maySeeCustomer(viewer, payment.customer) ? payment.customer : null,
     }),
     transaction: t.relation('transaction', { description: 'The payment that was made with it.' }),
   }),
@@ -165,7 +171,7 @@ builder.queryFields((t) => ({
     resolve: async (_root, args, context, info) => {
       const { quote } = context.payments.database.prisma;
       const page = idPage('Quote', args, context);
-      const where = whereQuotes(context.viewer.platformId, args.filter);
+      const where = whereQuotes(context.viewer, args.filter);
       const rows = await quote.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),

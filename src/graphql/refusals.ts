@@ -58,6 +58,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   ACCOUNT_NOT_FOUND: 'NotFoundError',
   LOOKUP_REQUEST_NOT_FOUND: 'NotFoundError',
   UMA_NOT_FOUND: 'NotFoundError',
+  TOKEN_NOT_FOUND: 'NotFoundError',
   CONFLICT: 'ConflictError',
   QUOTE_EXPIRED: 'QuoteExpiredError',
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'ConflictError',

@@ -10,10 +10,14 @@ import './transaction-history.ts';
 import './lookup.ts';
 import './approval.ts';
 import './transaction-updates.ts';
+import './quote-updates.ts';
+import './account-updates.ts';
+import './events.ts';
 import './customer-lists.ts';
 import './exchange-rates.ts';
 import './sandbox.ts';
 import './receipt.ts';
+import './tokens.ts';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from './builder.ts';
 

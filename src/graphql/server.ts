@@ -1,8 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
-import type { ApiTokens } from '../access/api-tokens.ts';
+import type { ClientTokens } from '../access/client-tokens.ts';
+import type { Credentials } from '../access/credentials.ts';
+import type { Sessions } from '../access/sessions.ts';
+import { Overflow } from '../events/channel.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
@@ -11,13 +15,20 @@ import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
-import { useEventStream } from './use-event-stream.ts';
+import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
+import { useTimeLimit } from './use-time-limit.ts';
 
 export interface GraphqlOptions {
   readonly payments: Payments;
   readonly feed: Feed;
-  readonly tokens: ApiTokens;
+  readonly credentials: Credentials;
+  readonly clientTokens: ClientTokens;
+  readonly sessions: Sessions;
+  /** How far back a cursor may lie, in days. */
+  readonly retentionDays: number;
+  /** The most that one operation may take. */
+  readonly operationMs: number;
   readonly introspection: boolean;
   /** Serves GraphiQL to browsers; for a newcomer, ready to use. */
   readonly graphiql: false | { readonly newcomer: Newcomer | undefined };
@@ -27,13 +38,17 @@ export interface GraphqlOptions {
 /** What the transports hand to Yoga: on a socket there is no request, and the credentials came with its first message. */
 export interface TransportContext {
   readonly authorization?: string | undefined;
+  /** Ends the connection of a reader that does not keep up. */
+  readonly tooSlow?: () => void;
+  /** The answer that Yoga writes itself: over HTTP, and over SSE with a connection for each operation. */
+  readonly res?: ServerResponse;
 }
 
 export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
 /** The GraphQL endpoint: one chain of plug-ins for HTTP, SSE and (through getEnveloped) WebSocket. */
 export function createGraphqlServer(options: GraphqlOptions) {
-  const { payments, feed, tokens, log } = options;
+  const { payments, feed, credentials, clientTokens, retentionDays, log } = options;
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -47,20 +62,17 @@ export function createGraphqlServer(options: GraphqlOptions) {
     graphiql: options.graphiql ? graphiqlOptions(options.graphiql.newcomer) : false,
     context: async (initial: YogaInitialContext & TransportContext): Promise<Context> => {
       const authorization = initial.authorization ?? initial.request?.headers.get('authorization');
-      const viewer = await tokens.authenticate(authorization);
+      const viewer = await credentials.authenticate(authorization);
       if (!viewer) throw unauthenticated();
-      return { viewer, payments, feed };
+      const tooSlow = initial.tooSlow ?? (() => initial.res?.destroy());
+      return { viewer, payments, feed, clientTokens, retentionDays, tooSlow, eventStream: initial.res };
     },
     plugins: [
       useBudget({ introspection: options.introspection }),
       useSyntaxErrorCode(),
+      useTimeLimit(options.operationMs),
       useFeedHead(),
-      useEventStream({
-        path: '/graphql/stream',
-        tokens,
-        unauthenticated,
-        present: (error) => presentError(error, log),
-      }),
+      useEventStreams(options.sessions),
     ],
   });
 }
@@ -69,13 +81,13 @@ export function createGraphqlServer(options: GraphqlOptions) {
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',
-    'credentials are missing or wrong: send Authorization: Basic base64(clientId:secret)',
+    'credentials are missing, wrong or expired: send Authorization: Basic base64(clientId:secret), or Bearer with a client token',
     { status: 401 },
   );
 }
 
 /** Errors as clients see them: refusals with their code, GraphQL's own as they are, and bugs without their inside. */
-function presentError(error: unknown, log: Logger): GraphQLError {
+function presentError(error: unknown, log: Logger): Error {
   const original = error instanceof GraphQLError ? error.originalError : error;
   const at =
     error instanceof GraphQLError
@@ -88,6 +100,8 @@ function presentError(error: unknown, log: Logger): GraphQLError {
       extensions: { code: original.code, ...(field && { field }), ...details },
     });
   }
+  // Its connection is being closed (Context.tooSlow); this is for a reader that still hears it.
+  if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   // The outer one says where: at which variable, at which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) return error;
   if (original instanceof GraphQLError) return original;

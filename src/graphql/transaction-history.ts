@@ -8,6 +8,7 @@ import { TransactionStatus } from './enums.ts';
 import { type Money, MoneyType, money } from './money.ts';
 import { rowBelow } from './parties.ts';
 import { Transaction } from './transaction.ts';
+import { maySeeAccount } from './visible.ts';
 
 /** What explains a payment: every status it went through, and the money behind it. */
 
@@ -51,7 +52,7 @@ const LedgerEntryType = builder.objectRef<LedgerEntry>('LedgerEntry').implement(
     system: t.exposeString('system', {
       nullable: true,
       description:
-        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back).',
+        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back); or OTHER_ACCOUNT, an account that the caller may not see.',
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was posted.' }),
   }),
@@ -81,13 +82,14 @@ builder.prismaObjectFields(Transaction, (t) => ({
         include: { postings: { orderBy: { leg: 'asc' }, include: { account: rowBelow(nested(true, ['account'])) } } },
       },
     }),
-    resolve: (transaction) =>
+    resolve: (transaction, _args, { viewer }) =>
       transaction.journals.flatMap((journal) =>
         journal.postings.map((posting) => ({
           id: `LedgerEntry:${journal.id}.${posting.leg}`,
           amount: money(posting.amount, posting.currency),
-          account: posting.account,
-          system: posting.system,
+          ...(posting.account && !maySeeAccount(viewer, posting.account)
+            ? { account: null, system: 'OTHER_ACCOUNT' }
+            : { account: posting.account, system: posting.system }),
           occurredAt: journal.createdAt,
         })),
       ),

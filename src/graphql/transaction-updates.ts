@@ -1,15 +1,15 @@
 import type { Event, TransactionStatus as Status } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../database/rows.ts';
-import { mapChannel } from '../events/channel.ts';
-import { feedCursor, sequenceOf } from '../events/cursor.ts';
-import { feedHead } from '../events/feed.ts';
-import { latestEvent } from '../events/history.ts';
+import { feedCursor } from '../events/cursor.ts';
+import { paymentEvents } from '../events/history.ts';
 import { uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { TransactionStatus } from './enums.ts';
 import { failure, invalidInput } from './failure.ts';
+import { afterDescription, type One, watchMany, watchOne } from './stream.ts';
 import { Transaction } from './transaction.ts';
+import { visibleCustomers, visibleTransactions } from './visible.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -28,7 +28,7 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
     previousStatus: t.expose('previousStatus', {
       type: TransactionStatus,
       nullable: true,
-      description: 'The status before; null where there was none.',
+      description: 'The status before; null where there was none, and with the present state.',
     }),
     status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
     terminal: t.exposeBoolean('terminal', {
@@ -38,61 +38,46 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   }),
 });
 
-const isTransactionEvent = (event: Event) => event.type === 'OUTGOING_PAYMENT' || event.type === 'INCOMING_PAYMENT';
+const isPayment = (event: Event) => paymentEvents.includes(event.type);
 
-function updateOf(event: Event): TransactionUpdate {
+function updateOf(event: Event, first = false): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event.sequence),
     // The feed's snapshots are rows as our triggers wrote them.
     transaction: rowFromSnapshot('Transaction', event.snapshot as Record<string, unknown>),
-    previousStatus: event.previousStatus as Status | null,
+    previousStatus: first ? null : (event.previousStatus as Status | null),
     status: event.status as Status,
     terminal: event.terminal,
     occurredAt: event.occurredAt,
   };
 }
 
-/** The sequence behind `after`, or undefined where none is given. */
-function sequenceAfter(after: string | null | undefined, context: Context): bigint | undefined {
-  if (after === null || after === undefined) return undefined;
-  const sequence = sequenceOf(context.viewer.platformId, after);
-  if (sequence === undefined) throw invalidInput('after is not a cursor of this feed', 'after');
-  return sequence;
-}
+const terminal: ReadonlySet<Status> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
-/** A stream over many: the next change and all that follow. */
-async function watchMany(context: Context, after: bigint | undefined, wants: (event: Event) => boolean) {
-  const { platformId } = context.viewer;
-  const from = after ?? (await feedHead(context.payments.database, platformId));
-  const channel = await context.feed.subscribe(platformId, from, (event) => isTransactionEvent(event) && wants(event));
-  return mapChannel(channel, (event) => ({ value: updateOf(event) }));
-}
-
-/**
- * A stream of one: its latest event is its present state, and all that follow come after it, so nothing falls between
- * the two. A transaction whose first event has no place in the feed yet is shown as soon as it has.
- */
-async function watchOne(context: Context, id: string, after: bigint | undefined) {
-  const { platformId } = context.viewer;
-  const { database } = context.payments;
+function oneTransaction({ payments, viewer }: Context, id: string): One<TransactionRow, TransactionUpdate> {
   const uuid = uuidOf(id, 'Transaction');
-  const known =
-    uuid &&
-    (await database.prisma.transaction.findUnique({
-      select: { id: true },
-      where: { platformId_id: { platformId, id: uuid } },
-    }));
-  if (!known) throw failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' });
-  const head = await feedHead(database, platformId);
-  const latest = after === undefined ? await latestEvent(database, platformId, known.id) : undefined;
-  // From the latest event itself, which is then the first message.
-  const from = after ?? (latest ? latest.sequence - 1n : head);
-  const channel = await context.feed.subscribe(
-    platformId,
-    from,
-    (event) => isTransactionEvent(event) && event.transactionId === known.id,
-  );
-  return mapChannel(channel, (event) => ({ value: updateOf(event), last: event.terminal }));
+  return {
+    find: async () =>
+      uuid === undefined
+        ? null
+        : payments.database.prisma.transaction.findUnique({
+            where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleTransactions(viewer)] },
+          }),
+    unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
+    events: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
+    isOf: (row, event) => event.transactionId === row.id && isPayment(event),
+    hasEvent: () => true,
+    turn: updateOf,
+    present: (transaction, cursor) => ({
+      cursor,
+      transaction,
+      previousStatus: null,
+      status: transaction.status,
+      terminal: terminal.has(transaction.status),
+      occurredAt: transaction.updatedAt,
+    }),
+    isLast: (event) => event.terminal,
+  };
 }
 
 builder.subscriptionField('transactionUpdates', (t) =>
@@ -103,25 +88,28 @@ builder.subscriptionField('transactionUpdates', (t) =>
     args: {
       transactionId: t.arg.id({ description: 'Only this one.' }),
       customerId: t.arg.id({ description: "Only this customer's." }),
-      after: t.arg.string({ description: 'A cursor of the feed: resume after it.' }),
+      after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, args, context) => {
-      const after = sequenceAfter(args.after, context);
-      if (args.transactionId && args.customerId)
+    subscribe: async (_root, { transactionId, customerId, after }, context) => {
+      if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
-      if (args.transactionId) return watchOne(context, args.transactionId, after);
-      if (!args.customerId) return watchMany(context, after, () => true);
-      const { platformId } = context.viewer;
-      const customerId = uuidOf(args.customerId, 'Customer');
-      const known =
-        customerId &&
-        (await context.payments.database.prisma.customer.findUnique({
-          select: { id: true },
-          where: { platformId_id: { platformId, id: customerId } },
-        }));
-      if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
-      return watchMany(context, after, (event) => event.customerId === known.id);
+      if (transactionId != null) return watchOne(context, after, oneTransaction(context, transactionId));
+      if (customerId == null) return watchMany(context, after, isPayment, updateOf);
+      const customer = await knownCustomer(context, customerId);
+      return watchMany(context, after, (event) => isPayment(event) && event.customerId === customer, updateOf);
     },
     resolve: (update) => update,
   }),
 );
+
+async function knownCustomer({ payments, viewer }: Context, id: string): Promise<string> {
+  const uuid = uuidOf(id, 'Customer');
+  const known =
+    uuid &&
+    (await payments.database.prisma.customer.findUnique({
+      select: { id: true },
+      where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleCustomers(viewer)] },
+    }));
+  if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
+  return known.id;
+}

@@ -2,6 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import { publicId } from '../payments/ids.ts';
 import { transferIn, transferOut } from '../payments/transfers.ts';
 import { builder } from './builder.ts';
+import { Customer } from './customer.ts';
 import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
 import { TransactionFilter, whereTransactions } from './filters.ts';
 import { InformationField } from './information.ts';
@@ -21,6 +22,7 @@ import {
   sourceOf,
 } from './parties.ts';
 import { SandboxScenarioInput } from './scenario.ts';
+import { maySeeCustomer } from './visible.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
@@ -85,9 +87,13 @@ export const Transaction = builder.prismaObject('Transaction', {
       select: (_args, _context, nested) => ({ destinationAccount: rowBelow(nested(true, destinationAccountPath)) }),
       resolve: (transaction) => destinationOf(transaction, transaction.receivedCurrency),
     }),
-    customer: t.relation('customer', {
+    customer: t.field({
+      type: Customer,
       nullable: true,
       description: "The customer whose payment it is; null when it is the platform's own.",
+      select: (_args, _context, nested) => ({ customer: nested(true) }),
+      resolve: (payment, _args, { viewer }) =>
+        payment.customer && maySeeCustomer(viewer, payment.customer) ? payment.customer : null,
     }),
     quote: t.relation('quote', { nullable: true, description: 'The quote behind it, if any.' }),
     exchangeRate: t.field({
@@ -195,7 +201,7 @@ builder.queryFields((t) => ({
     resolve: async (_root, args, context, info) => {
       const { transaction } = context.payments.database.prisma;
       const page = idPage('Transaction', args, context);
-      const where = whereTransactions(context.viewer.platformId, args.filter);
+      const where = whereTransactions(context.viewer, args.filter);
       const rows = await transaction.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),

@@ -3,7 +3,9 @@ import { feedCursor } from '../events/cursor.ts';
 import { feedHead } from '../events/feed.ts';
 import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
+import { Customer } from './customer.ts';
 import { Environment, Permission, ViewerKind } from './enums.ts';
+import { loadNode } from './node.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'Who is asking.',
@@ -12,6 +14,21 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     platformId: t.id({ description: 'The platform.', resolve: (viewer) => publicId('Platform', viewer.platformId) }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What the token may do.' }),
     environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the token ends by itself; null for an API token, which lasts until it is revoked.',
+    }),
+    customer: t.field({
+      type: Customer,
+      nullable: true,
+      description:
+        "The customer that a client token is bound to; null for a platform's token and for that of one payment.",
+      resolve: ({ bound }, _args, context, info) =>
+        bound.kind === 'CUSTOMER'
+          ? loadNode(publicId('Customer', bound.customerId), context, info, ['Customer'])
+          : null,
+    }),
     feedCursor: t.string({
       description:
         'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',

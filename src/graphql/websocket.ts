@@ -1,105 +1,117 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
-import type { SubscribePayload } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { ApiTokens } from '../access/api-tokens.ts';
-import { Overflow } from '../events/channel.ts';
-import { failure, withoutStatus } from './failure.ts';
+import type { Credentials } from '../access/credentials.ts';
+import type { Session, Sessions } from '../access/sessions.ts';
+import { execute, maxOperations, prepareOperation, subscribe, tooManyOperations, withoutStatus } from './operation.ts';
 import type { GraphqlServer } from './server.ts';
 
 /** What one socket may ask of the server. */
-export const socketLimits = { operations: 20, frameBytes: 64 * 1024, initSeconds: 3, keepAliveMs: 12_000 } as const;
+export const socketLimits = {
+  operations: maxOperations,
+  frameBytes: 64 * 1024,
+  initSeconds: 3,
+  /** How long a client may take to answer when its socket is closed. */
+  closeMs: 1_000,
+  keepAliveMs: 12_000,
+  /** What may wait in this process for one reader to take it. */
+  bufferedBytes: 1024 * 1024,
+} as const;
 
 /** Try again later: the reader was too slow, or the server stops. Stock clients come back after either. */
 const closeTryAgain = 1013;
 const closeRestart = 1012;
+/** The token has ended, or was never good: come back with another. */
+const closeForbidden = 4403;
 
-interface SocketContext extends Record<string, unknown> {
+type Extra = {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
   authorization?: string;
-  open: number;
+  session?: Session;
+  /** The operations under way. */
+  open?: Set<string>;
+};
+
+export interface SocketOptions {
+  readonly graphql: GraphqlServer;
+  readonly credentials: Credentials;
+  readonly sessions: Sessions;
+  /** Whether a page of this origin may open a socket. */
+  readonly acceptsOrigin: (request: IncomingMessage) => boolean;
+  readonly keepAliveMs: number;
 }
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws) at /graphql. The same plug-ins, context, limits and errors as over HTTP,
- * since every operation goes through Yoga's own chain. Credentials come in `connection_init.payload.authorization`.
+ * since every operation goes through Yoga's own chain. Credentials come in `connection_init.payload.authorization`, newer
+ * ones of the same subject in a ping's payload.
  */
-export function serveWebSockets(server: Server, graphql: GraphqlServer, tokens: ApiTokens) {
+export function serveWebSockets(server: Server, options: SocketOptions) {
+  const { graphql, credentials, sessions } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
-  const chains = new WeakMap<ExecutionArgs, ReturnType<GraphqlServer['getEnveloped']>>();
 
-  /** What to execute, or why not. What is thrown here would close the socket; a syntax error or an ended token is an answer. */
-  async function begin(params: SubscribePayload, authorization: string | undefined) {
-    const chain = graphql.getEnveloped({ params, authorization } as never);
-    try {
-      const document = chain.parse(params.query);
-      const errors = chain.validate(chain.schema, document);
-      if (errors.length > 0) return errors;
-      if (!getOperationAST(document, params.operationName)) {
-        return [failure('INVALID_INPUT', 'no such operation in the document')];
-      }
-      const args: ExecutionArgs = {
-        schema: chain.schema,
-        document,
-        operationName: params.operationName,
-        variableValues: params.variables,
-        contextValue: await chain.contextFactory(),
-      };
-      chains.set(args, chain);
-      return args;
-    } catch (error) {
-      if (error instanceof GraphQLError) return [error];
-      throw error;
-    }
-  }
-
-  const protocol = useServer<
-    Record<string, unknown>,
-    { socket: WebSocket; request: IncomingMessage } & Partial<SocketContext>
-  >(
+  const protocol = useServer<Record<string, unknown>, Extra>(
     {
       connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-      execute: (args) => chains.get(args)?.execute(args),
-      subscribe: (args) => chains.get(args)?.subscribe(args),
+      execute,
+      subscribe,
       // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
       onConnect: async ({ extra, connectionParams }) => {
         const authorization = authorizationIn(connectionParams);
-        if (!(await tokens.authenticate(authorization))) return false;
+        const viewer = await credentials.authenticate(authorization).catch(() => {
+          // The database cannot be asked: not the client's fault, and not final.
+          extra.socket.close(closeTryAgain, 'try again later');
+        });
+        if (!viewer) return false;
         extra.authorization = authorization ?? '';
-        extra.open = 0;
+        extra.open = new Set();
+        if (extra.socket.readyState === extra.socket.OPEN) extra.session = sessions.open(viewer, watch(extra.socket));
         return true;
       },
-      onSubscribe: async ({ extra }, _id, params) => {
-        if ((extra.open ?? 0) >= socketLimits.operations) {
-          return [failure('RATE_LIMITED', `a socket carries at most ${socketLimits.operations} operations at once`)];
-        }
-        // Counted before anything is awaited: messages that arrive together are handled side by side.
-        extra.open = (extra.open ?? 0) + 1;
-        const begun = await begin(params, extra.authorization);
-        if (Array.isArray(begun)) extra.open -= 1;
-        return begun;
+      onPing: async ({ extra }, payload) => {
+        const authorization = authorizationIn(payload);
+        if (authorization === undefined || !extra.session) return;
+        const viewer = await credentials.authenticate(authorization);
+        if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
+        else extra.socket.close(closeForbidden, 'not a good token of the same subject');
+      },
+      onSubscribe: async ({ extra }, id, params) => {
+        const open = extra.open ?? new Set();
+        if (open.size >= socketLimits.operations) return [tooManyOperations()];
+        // Counted before anything is waited for, so that a burst is counted too.
+        open.add(id);
+        const tooSlow = () => extra.socket.close(closeTryAgain, 'too slow: resume with after');
+        const prepared = await prepareOperation(graphql, { authorization: extra.authorization, tooSlow }, params);
+        if (Array.isArray(prepared)) open.delete(id);
+        return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },
       // graphql-ws answers with what is returned here: statuses belong to HTTP.
-      onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
-      onNext: ({ extra }, _id, _payload, args, result) => {
-        void args;
-        if (result.errors?.some((error) => error instanceof GraphQLError && error.originalError instanceof Overflow)) {
-          extra.socket.close(closeTryAgain, 'too slow: resume with after');
-        }
-        return undefined;
+      onError: ({ extra }, id, _payload, errors) => {
+        extra.open?.delete(id);
+        return errors.map(withoutStatus);
       },
-      onComplete: ({ extra }) => {
-        extra.open = Math.max(0, (extra.open ?? 0) - 1);
+      onNext: (_context, _id, _payload, _args, result) =>
+        result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
+      onComplete: ({ extra }, id) => {
+        extra.open?.delete(id);
       },
+      onClose: ({ extra }) => extra.session?.close(),
     },
     sockets,
-    socketLimits.keepAliveMs,
+    options.keepAliveMs,
   );
 
   server.on('upgrade', (request, socket, head) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname !== '/graphql') {
+    // Node takes its own listener off an upgraded connection; without one a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    const [path] = (request.url ?? '/').split('?', 1);
+    if (path !== '/graphql') {
       socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    if (!options.acceptsOrigin(request)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
       return;
     }
     sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
@@ -110,15 +122,32 @@ export function serveWebSockets(server: Server, graphql: GraphqlServer, tokens: 
     get size(): number {
       return sockets.clients.size;
     },
-    /** Tells every client to come back elsewhere, then ends. */
+    /** Ends what is still open: sockets that never said who they are. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server restarts: resume with after');
+      // A client that does not answer the close is not waited for.
+      const cut = setTimeout(() => {
+        for (const client of sockets.clients) client.terminate();
+      }, socketLimits.closeMs);
       await protocol.dispose();
+      clearTimeout(cut);
     },
   };
 }
 
-/** The credentials in connection_init's payload: `authorization`, in whatever case. */
+/** What becomes of a socket whose token ends, whose server stops, or whose reader does not keep up. */
+function watch(socket: WebSocket) {
+  return {
+    forbid: () => socket.close(closeForbidden, 'the token has ended'),
+    leave: () => socket.close(closeRestart, 'the server restarts: resume with after'),
+    check: () => {
+      if (socket.bufferedAmount > socketLimits.bufferedBytes)
+        socket.close(closeTryAgain, 'too slow: resume with after');
+    },
+  };
+}
+
+/** The credentials in a message's payload: `authorization`, in whatever case. */
 function authorizationIn(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [name, value] of Object.entries(payload ?? {})) {
     if (name.toLowerCase() === 'authorization' && typeof value === 'string') return value;

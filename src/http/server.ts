@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Database } from '../database/database.ts';
 import type { GraphqlServer } from '../graphql/server.ts';
+import { streamToken } from '../graphql/single-connection.ts';
+import { type AllowedOrigins, answerCors } from './cors.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -10,18 +12,27 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
+  /** Event streams that carry several operations. */
+  readonly singleConnections: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly origins: AllowedOrigins;
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
 }
 
+/** Requests with more, or slower to arrive, are refused. */
+const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
+
 /** The one HTTP server: GraphQL, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
-  const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
-    dispatch(options, request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
+  const server = createServer(
+    { ...connectionLimits, keepAlive: true, keepAliveInitialDelay: 12_000 },
+    (request, response) => {
+      dispatch(options, request, response).catch((error: unknown) =>
+        response.destroy(error instanceof Error ? error : undefined),
+      );
+    },
+  );
   // Longer than the heartbeats of streams, so that an idle one is not cut.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
@@ -39,6 +50,7 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
 
 async function dispatch(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
+  if (answerCors(request, response, options.origins)) return;
   if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
@@ -50,7 +62,7 @@ async function dispatch(options: HttpOptions, request: IncomingMessage, response
 }
 
 async function serveGraphql(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const refused = refuseBody(request);
+  const refused = refuseRequest(request);
   if (refused) {
     request.resume();
     return answer(response, refused.status, {
@@ -58,13 +70,28 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
     });
   }
   limitBody(request, response);
+  if (request.url?.startsWith('/graphql/stream')) {
+    const distinct = streamToken(request) === undefined && wantsEvents(request);
+    if (!distinct) return options.singleConnections(request, response);
+    // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
+    request.url = request.url.replace('/graphql/stream', '/graphql');
+  }
+  // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
+  if (wantsEvents(request)) response.setHeader('x-accel-buffering', 'no');
   await options.graphql(request, response);
 }
 
-/** JSON only: forms and plain text are what a foreign page can send without asking first. */
-function refuseBody(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
+function wantsEvents(request: IncomingMessage): boolean {
+  return request.headers.accept?.includes('text/event-stream') ?? false;
+}
+
+/** What cannot be a request of ours. JSON only: forms and plain text are what a foreign page can send without asking first. */
+function refuseRequest(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes) {
     return { status: 413, code: 'PAYLOAD_TOO_LARGE', message: `a request body has at most ${bodyBytes} bytes` };
+  }
+  if (!URL.canParse(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`)) {
+    return { status: 400, code: 'BAD_REQUEST', message: 'the Host header or the path is malformed' };
   }
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (request.method === 'POST' && type !== 'application/json') {

@@ -33,6 +33,13 @@ export function railOf(payments: Payments, tenant: Tenant): Rail {
 export interface Tenant {
   readonly platformId: string;
   readonly environment: Environment;
+  /** Idempotency keys of an app are its own: no other app of the platform can meet or probe them. */
+  readonly keySpace?: string | undefined;
+}
+
+/** The name under which a tenant's idempotency keys for an operation are kept. */
+export function keyedOperation(tenant: Tenant, operation: string): string {
+  return tenant.keySpace === undefined ? operation : `${operation}@${tenant.keySpace}`;
 }
 
 /** A command's success: its row as it was right after, and whether this repeats an earlier answer. */
@@ -67,7 +74,7 @@ export async function run<Type extends ResultType>(
   command: Command<Type>,
 ): Promise<Done<SnapshotRows[Type]>> {
   const { database } = payments;
-  const claim = claimOf(command);
+  const claim = claimOf(tenant, command);
   const first = claim && (await firstOutcome(database, tenant.platformId, claim));
   if (first) return present(first, command);
 
@@ -92,7 +99,14 @@ export async function run<Type extends ResultType>(
   }
 }
 
-function claimOf(command: Command<ResultType>): Claim | undefined {
+/**
+ * The claim that a call makes on its idempotency key, or undefined without one.
+ * @throws Refusal INVALID_INPUT for what is not a key
+ */
+export function claimOf(
+  tenant: Tenant,
+  command: Pick<Command<ResultType>, 'operation' | 'input' | 'idempotencyKey'>,
+): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
@@ -101,7 +115,7 @@ function claimOf(command: Command<ResultType>): Claim | undefined {
     });
   }
   const hash = createHash('sha256').update(canonicalJson(command.input)).digest('hex');
-  return { operation: command.operation, key, hash };
+  return { operation: keyedOperation(tenant, command.operation), key, hash };
 }
 
 /** JSON with sorted keys and nothing undefined: equal inputs have equal text. */

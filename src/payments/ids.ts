@@ -10,6 +10,7 @@ export type IdType =
   | 'ExternalAccount'
   | 'Lookup'
   | 'ApiToken'
+  | 'ClientToken'
   | 'Platform'
   | 'Event'
   | 'LedgerEntry';

@@ -1,7 +1,7 @@
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
-import type { Payments, Tenant } from './command.ts';
+import { keyedOperation, type Payments, type Tenant } from './command.ts';
 
 /** What came of an idempotency key's first call: the answer to "did it happen?". */
 export interface Receipt {
@@ -29,7 +29,12 @@ export async function readReceipt(
   operation: string,
   idempotencyKey: string,
 ): Promise<Receipt | undefined> {
-  const [row] = await receiptStatement(payments.database.pool, tenant.platformId, operation, idempotencyKey);
+  const [row] = await receiptStatement(
+    payments.database.pool,
+    tenant.platformId,
+    keyedOperation(tenant, operation),
+    idempotencyKey,
+  );
   if (!row) return undefined;
   return {
     operation,

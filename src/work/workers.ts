@@ -15,16 +15,18 @@ const idleSequencerMs = 20;
 /** A process that does not lead asks again for the lead after so long. */
 const followerMs = 500;
 
+/** How many milliseconds a sequencer pauses after a step that sequenced `count` changes, or none since another leads. */
+export function pauseAfterStep(count: number | undefined): number {
+  return count === undefined ? followerMs : count > 0 ? busySequencerMs : idleSequencerMs;
+}
+
 /**
  * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes. Any number of
  * processes may do it beside each other.
  */
 export function startWorkers(payments: Payments, log: Logger) {
   const sequencer = new Sequencer(payments.database);
-  const sequencing = startLoop('sequencer', log, async () => {
-    const count = await sequencer.step();
-    return count === undefined ? followerMs : count > 0 ? busySequencerMs : idleSequencerMs;
-  });
+  const sequencing = startLoop('sequencer', log, async () => pauseAfterStep(await sequencer.step()));
   const settling = startLoop('settlement', log, async () => {
     const count = await settleDueOrders(payments, batch);
     return count === batch ? 0 : Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs);

@@ -54,11 +54,18 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
+  pace?: { readonly keepAliveMs?: number; readonly operationMs?: number },
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';
   const config: GatewaySettings = {
-    ...readConfig({ NODE_ENV: 'test', PORT: '0', SANDBOX_PACE_MS: '20', LOG_LEVEL: 'silent' }),
+    ...readConfig({
+      NODE_ENV: 'test',
+      PORT: '0',
+      SANDBOX_PACE_MS: '20',
+      LOG_LEVEL: 'silent',
+      CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+    }),
     ...overrides,
   };
   const statements: string[] = [];
@@ -68,6 +75,7 @@ export async function startTestGateway(
     config,
     log,
     onPrismaStatement: (sql) => statements.push(sql),
+    ...(pace && { pace }),
   });
   const address = gateway.url ?? '';
 

@@ -121,6 +121,21 @@ CREATE TABLE "api_token" (
 );
 
 -- CreateTable
+CREATE TABLE "client_token" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "customer_id" UUID,
+    "quote_id" UUID,
+    "transaction_id" UUID,
+    "permissions" "permission"[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "client_token_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
 CREATE TABLE "currency" (
     "code" TEXT NOT NULL,
     "name" TEXT NOT NULL,
@@ -497,6 +512,9 @@ CREATE INDEX "event_platform_id_transaction_id_sequence_idx" ON "event"("platfor
 CREATE INDEX "event_platform_id_customer_id_sequence_idx" ON "event"("platform_id", "customer_id", "sequence");
 
 -- CreateIndex
+CREATE INDEX "event_platform_id_account_id_sequence_idx" ON "event"("platform_id", "account_id", "sequence");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "event_platform_id_id_key" ON "event"("platform_id", "id");
 
 -- AddForeignKey
@@ -507,6 +525,18 @@ ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_sending_currency_fkey" F
 
 -- AddForeignKey
 ALTER TABLE "api_token" ADD CONSTRAINT "api_token_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_customer_id_fkey" FOREIGN KEY ("platform_id", "customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_quote_id_fkey" FOREIGN KEY ("platform_id", "quote_id") REFERENCES "quote"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "customer" ADD CONSTRAINT "customer_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1369,3 +1399,7 @@ CREATE TRIGGER "stamp" BEFORE INSERT ON "lookup" FOR EACH ROW EXECUTE FUNCTION s
 -- An approval is asked of the receiving platform only.
 ALTER TABLE "transaction" ADD CONSTRAINT "transaction_approval" CHECK ("approval_due_at" IS NULL OR "type" = 'INCOMING');
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "arrival" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- Client tokens: bound to exactly one thing, and never to what only a platform's server may do.
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_bound_to_one" CHECK (num_nonnulls("customer_id", "quote_id", "transaction_id") = 1);
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_permissions" CHECK ("permissions" <@ array['VIEW', 'TRANSACT']::permission[]);

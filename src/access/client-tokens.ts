@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { compactVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../database/database.ts';
+import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
+import { statement } from '../database/statement.ts';
+import { publicId } from '../payments/ids.ts';
+import { Refusal } from '../payments/refusal.ts';
+import type { Bound, Viewer } from './viewer.ts';
+
+interface Row {
+  id: string;
+  platform_id: string;
+  environment: Environment;
+  permissions: Permission[];
+  expires_at: Date;
+  customer_id: string | null;
+  quote_id: string | null;
+  transaction_id: string | null;
+  bound_quote_id: string | null;
+  bound_transaction_id: string | null;
+}
+
+/** The database's clock decides what has expired, as everywhere. */
+const tokenStatement = statement<Row>(
+  'client_token',
+  `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.expires_at,
+     t.customer_id, t.quote_id, t.transaction_id,
+     coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id
+   from client_token t
+   join platform p on p.id = t.platform_id
+   left join quote q on q.platform_id = t.platform_id and (q.id = t.quote_id or q.transaction_id = t.transaction_id)
+   where t.platform_id = $1 and t.id = $2 and t.revoked_at is null and t.expires_at > clock_timestamp()`,
+);
+
+/** How long a good answer is remembered: a revoked token ends within this time. */
+const rememberMs = 1_000;
+const algorithm = 'HS256';
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Tokens of web and mobile apps: JSON Web Tokens (RFC 7519) signed by this service for itself, hence with one symmetric
+ * key. The signature keeps made-up ones away from the database; the row behind each tells scope, expiry and revocation.
+ */
+export class ClientTokens {
+  readonly #database: Database;
+  readonly #key: Uint8Array | undefined;
+  readonly #known = new LRUCache<string, Viewer>({ max: 10_000, ttl: rememberMs });
+
+  /** Without a key no token is minted and none is good. */
+  constructor(database: Database, key: string | undefined) {
+    this.#database = database;
+    this.#key = key === undefined ? undefined : createHash('sha256').update(`client token ${key}`).digest();
+  }
+
+  /**
+   * The text of a token whose row has been stored.
+   * @throws Refusal SERVICE_UNAVAILABLE without a key
+   */
+  async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
+    return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
+      .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+      .setIssuer('payments-graphql-gateway')
+      .setSubject(subject)
+      .setJti(row.id)
+      .setIssuedAt(row.createdAt)
+      .setExpirationTime(row.expiresAt)
+      .sign(this.#signingKey());
+  }
+
+  /** Makes sure that tokens can be minted, before anything is stored. */
+  requireKey(): void {
+    this.#signingKey();
+  }
+
+  /** The viewer behind `Bearer <token>`, or undefined when the token is not ours, expired or revoked. */
+  async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
+    const token = /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization ?? '')?.[1];
+    if (token === undefined || this.#key === undefined) return undefined;
+    const digest = createHash('sha256').update(token).digest('base64');
+    const known = this.#known.get(digest);
+    if (known) return known;
+
+    const named = await verified(token, this.#key);
+    const [row] = named ? await tokenStatement(this.#database.pool, named.platformId, named.id) : [];
+    if (!row) return undefined;
+    const viewer = viewerOf(row);
+    this.#known.set(digest, viewer);
+    return viewer;
+  }
+
+  #signingKey(): Uint8Array {
+    if (!this.#key) {
+      throw new Refusal(
+        'SERVICE_UNAVAILABLE',
+        'client tokens need the setting CLIENT_TOKEN_KEY, the same on all instances',
+      );
+    }
+    return this.#key;
+  }
+}
+
+/** The row that a well-signed token names. Its expiry is left to the database, whose clock decides. */
+async function verified(token: string, key: Uint8Array): Promise<{ platformId: string; id: string } | undefined> {
+  try {
+    const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
+    const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
+    if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))
+      return undefined;
+    const [platformId, id] = [String(claims.platform), String(claims.jti)];
+    return uuidForm.test(platformId) && uuidForm.test(id) ? { platformId, id } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function viewerOf(row: Row): Viewer {
+  const subject = subjectOf({ customerId: row.customer_id, quoteId: row.quote_id, transactionId: row.transaction_id });
+  return {
+    kind: 'CLIENT',
+    platformId: row.platform_id,
+    environment: row.environment,
+    permissions: row.permissions,
+    tokenId: row.id,
+    bound: boundOf(row),
+    subject,
+    keySpace: subject,
+    expiresAt: row.expires_at,
+  };
+}
+
+function boundOf(row: Row): Bound {
+  if (row.customer_id !== null) return { kind: 'CUSTOMER', customerId: row.customer_id };
+  if (row.bound_transaction_id === null) throw new Error(`client token ${row.id} is bound to nothing`);
+  return { kind: 'PAYMENT', transactionId: row.bound_transaction_id, quoteId: row.bound_quote_id };
+}
+
+/** The public id of what a token is bound to. */
+export function subjectOf(bound: {
+  readonly customerId: string | null;
+  readonly quoteId: string | null;
+  readonly transactionId: string | null;
+}): string {
+  if (bound.customerId !== null) return publicId('Customer', bound.customerId);
+  if (bound.quoteId !== null) return publicId('Quote', bound.quoteId);
+  return publicId('Transaction', bound.transactionId ?? '');
+}

@@ -1,0 +1,199 @@
+import type { Database } from '../database/database.ts';
+import type { ApiToken, Permission } from '../database/generated/client/client.ts';
+import { type Queryable, statement } from '../database/statement.ts';
+import { checkText } from '../payments/checks.ts';
+import { publicId, uuidOf } from '../payments/ids.ts';
+import { Refusal } from '../payments/refusal.ts';
+import { hashSecret, newCredentials } from './api-tokens.ts';
+import { type ClientTokens, subjectOf } from './client-tokens.ts';
+import { recorded } from './recorded.ts';
+import type { Viewer } from './viewer.ts';
+
+/** The longest that a client token lives: a day. */
+export const maxClientSeconds = 86_400;
+
+export interface NewClientToken {
+  readonly customerId?: string | null | undefined;
+  readonly quoteId?: string | null | undefined;
+  readonly transactionId?: string | null | undefined;
+  readonly permissions: readonly Permission[];
+  readonly expiresInSeconds: number;
+}
+
+const targets = {
+  customerId: ['Customer', 'customer', 'USER_NOT_FOUND'],
+  quoteId: ['Quote', 'quote', 'QUOTE_NOT_FOUND'],
+  transactionId: ['Transaction', 'transaction', 'TRANSACTION_NOT_FOUND'],
+} as const;
+
+/**
+ * Mints a token for an app, bound to exactly one customer, quote or transaction.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), USER_NOT_FOUND, QUOTE_NOT_FOUND,
+ *   TRANSACTION_NOT_FOUND, CONFLICT (the key's first call was answered: its token is not kept), SERVICE_UNAVAILABLE
+ */
+export async function createClientToken(
+  database: Database,
+  tokens: ClientTokens,
+  viewer: Viewer,
+  input: NewClientToken,
+  idempotencyKey?: string | null,
+): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: false }> {
+  tokens.requireKey();
+  const target = targetOf(input);
+  checkPermissions(viewer, input.permissions);
+  if (!input.permissions.includes('VIEW')) {
+    throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
+      field: 'permissions',
+    });
+  }
+  if (input.permissions.includes('MANAGE')) {
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { field: 'permissions' });
+  }
+  if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
+    throw new Refusal('INVALID_INPUT', `expiresInSeconds must lie between 1 and ${maxClientSeconds}`, {
+      field: 'expiresInSeconds',
+    });
+  }
+  const done = await recorded(
+    database,
+    viewer,
+    { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
+    (on) => storeClientToken(on, viewer, target, input),
+  );
+  if (done.replayed) throw alreadyAnswered(publicId('ClientToken', done.id));
+  const row = await database.prisma.clientToken.findUniqueOrThrow({
+    where: { platformId_id: { platformId: viewer.platformId, id: done.id } },
+  });
+  return {
+    token: await tokens.sign(row, subjectOf(row)),
+    tokenId: publicId('ClientToken', row.id),
+    expiresAt: row.expiresAt,
+    replayed: false,
+  };
+}
+
+interface Target {
+  readonly name: keyof typeof targets;
+  readonly uuid: string;
+}
+
+function targetOf(input: NewClientToken): Target {
+  const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
+  const [name] = given;
+  if (name === undefined || given.length > 1) {
+    throw new Refusal('INVALID_INPUT', 'exactly one of customerId, quoteId and transactionId is given', {
+      field: given[1] ?? 'customerId',
+    });
+  }
+  const [type, , code] = targets[name];
+  const uuid = uuidOf(input[name] ?? '', type);
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  return { name, uuid };
+}
+
+async function storeClientToken(on: Queryable, viewer: Viewer, { name, uuid }: Target, input: NewClientToken) {
+  const [type, table, code] = targets[name];
+  const { rows } = await on.query<{ id: string }>(
+    `insert into client_token (platform_id, ${table}_id, permissions, expires_at)
+     select t.platform_id, t.id, $3::text[]::permission[], clock_ms() + $4::int * interval '1 second'
+     from ${table} t where t.platform_id = $1 and t.id = $2 returning id`,
+    [viewer.platformId, uuid, [...new Set(input.permissions)], input.expiresInSeconds],
+  );
+  const [row] = rows;
+  if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  return row.id;
+}
+
+/** Nobody hands out more than they have. */
+function checkPermissions(viewer: Viewer, permissions: readonly Permission[]): void {
+  if (permissions.length === 0) {
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { field: 'permissions' });
+  }
+  const missing = permissions.find((permission) => !viewer.permissions.includes(permission));
+  if (missing) {
+    throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
+      field: 'permissions',
+    });
+  }
+}
+
+/** An answer that carries a secret is kept nowhere, so it cannot be given again. */
+function alreadyAnswered(id: string): Refusal {
+  return new Refusal('CONFLICT', `this idempotency key has made ${id}; its secret was shown once and is not kept`, {
+    field: 'idempotencyKey',
+    existingId: id,
+  });
+}
+
+/**
+ * Makes a token for a server. The secret is answered here and kept nowhere.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), CONFLICT (the key's first call was answered)
+ */
+export async function issueApiToken(
+  database: Database,
+  viewer: Viewer,
+  input: { readonly name: string; readonly permissions: readonly Permission[] },
+  idempotencyKey?: string | null,
+): Promise<{ apiToken: ApiToken; secret: string; replayed: false }> {
+  checkText(input.name, 'name');
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
+  checkPermissions(viewer, input.permissions);
+  const { clientId, secret } = newCredentials();
+  const done = await recorded(
+    database,
+    viewer,
+    { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
+    async (on) => {
+      const { rows } = await on.query<{ id: string }>(
+        `insert into api_token (platform_id, client_id, secret_hash, name, permissions)
+         values ($1, $2, $3, $4, $5::text[]::permission[]) returning id`,
+        [viewer.platformId, clientId, hashSecret(secret), input.name, [...new Set(input.permissions)]],
+      );
+      const [row] = rows;
+      if (!row) throw new Error('an insert returns its row');
+      return row.id;
+    },
+  );
+  if (done.replayed) throw alreadyAnswered(publicId('ApiToken', done.id));
+  const apiToken = await database.prisma.apiToken.findUniqueOrThrow({
+    where: { platformId_id: { platformId: viewer.platformId, id: done.id } },
+  });
+  return { apiToken, secret, replayed: false };
+}
+
+const revokeStatements = {
+  ApiToken: statement<{ id: string }>(
+    'revoke_api_token',
+    'update api_token set revoked_at = coalesce(revoked_at, clock_ms()) where platform_id = $1 and id = $2 returning id',
+  ),
+  ClientToken: statement<{ id: string }>(
+    'revoke_client_token',
+    'update client_token set revoked_at = coalesce(revoked_at, clock_ms()) where platform_id = $1 and id = $2 returning id',
+  ),
+};
+
+/**
+ * Ends a token: within seconds no request is answered under it, and what it holds open is closed. A second time is no
+ * error.
+ * @throws Refusal TOKEN_NOT_FOUND
+ */
+export async function revokeToken(
+  database: Database,
+  viewer: Viewer,
+  type: keyof typeof revokeStatements,
+  tokenId: string,
+  idempotencyKey?: string | null,
+): Promise<{ revokedId: string; replayed: boolean }> {
+  const done = await recorded(
+    database,
+    viewer,
+    { operation: `revoke${type}`, type, input: { tokenId }, idempotencyKey },
+    async (on) => {
+      const uuid = uuidOf(tokenId, type);
+      const [row] = uuid ? await revokeStatements[type](on, viewer.platformId, uuid) : [];
+      if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+      return row.id;
+    },
+  );
+  return { revokedId: publicId(type, done.id), replayed: done.replayed };
+}

@@ -1,0 +1,95 @@
+import type { Viewer } from '../access/viewer.ts';
+import type { Prisma } from '../database/generated/client/client.ts';
+import type { Event } from '../database/rows.ts';
+
+/**
+ * What a caller can see, in one place: each list, getter, node, reference, stream and mutation asks here. What is not
+ * visible is not there: it looks unknown.
+ */
+
+/** A condition that no row meets. */
+const nothing = { id: { in: [] as string[] } };
+
+export function visibleQuotes({ platformId, bound }: Viewer): Prisma.QuoteWhereInput {
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return { platformId };
+    case 'CUSTOMER':
+      return { platformId, customerId: bound.customerId };
+    case 'PAYMENT':
+      return { platformId, transactionId: bound.transactionId };
+  }
+}
+
+export function visibleTransactions({ platformId, bound }: Viewer): Prisma.TransactionWhereInput {
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return { platformId };
+    case 'CUSTOMER':
+      return { platformId, customerId: bound.customerId };
+    case 'PAYMENT':
+      return { platformId, id: bound.transactionId };
+  }
+}
+
+/** The token of one payment shows the payment, not whose it is. */
+export function visibleCustomers({ platformId, bound }: Viewer): Prisma.CustomerWhereInput {
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return { platformId };
+    case 'CUSTOMER':
+      return { platformId, id: bound.customerId };
+    case 'PAYMENT':
+      return { platformId, ...nothing };
+  }
+}
+
+export function visibleAccounts({ platformId, bound }: Viewer): Prisma.AccountWhereInput {
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return { platformId };
+    case 'CUSTOMER':
+      return { platformId, customerId: bound.customerId };
+    case 'PAYMENT':
+      return { platformId, ...nothing };
+  }
+}
+
+/** Events of quotes carry their transaction, so one condition holds for both. */
+export function visibleEvents({ platformId, bound }: Viewer): Prisma.EventWhereInput {
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return { platformId };
+    case 'CUSTOMER':
+      return { platformId, customerId: bound.customerId };
+    case 'PAYMENT':
+      return { platformId, transactionId: bound.transactionId };
+  }
+}
+
+/** As `visibleEvents`, for one event in hand. */
+export function maySeeEvent({ platformId, bound }: Viewer, event: Event): boolean {
+  if (event.platformId !== platformId) return false;
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return true;
+    case 'CUSTOMER':
+      return event.customerId === bound.customerId;
+    case 'PAYMENT':
+      return event.transactionId === bound.transactionId;
+  }
+}
+
+/** As `visibleAccounts`, for one account in hand. */
+export function maySeeAccount(viewer: Viewer, account: { platformId: string; customerId: string | null }): boolean {
+  const { platformId, bound } = viewer;
+  if (account.platformId !== platformId) return false;
+  return bound.kind === 'PLATFORM' || (bound.kind === 'CUSTOMER' && account.customerId === bound.customerId);
+}
+
+/** As `visibleCustomers`, for one customer in hand. */
+export function maySeeCustomer(viewer: Viewer, customer: { platformId: string; id: string }): boolean {
+  const { platformId, bound } = viewer;
+  if (customer.platformId !== platformId) return false;
+  return bound.kind === 'PLATFORM' || (bound.kind === 'CUSTOMER' && customer.id === bound.customerId);
+}

@@ -1,0 +1,312 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLOutputType,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { schema } from '../../src/graphql/schema.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { openEventStream, openRawSocket } from '../setup/streams.ts';
+
+/**
+ * Every query, mutation, subscription and node of the schema is called by those who may not see what it names, on every
+ * transport. The calls are made from the schema itself, so that a new field is tested without being added here; one that
+ * names something in a new way fails until this file knows an id for it.
+ */
+
+let t: TestGateway;
+let victim: Scene;
+/** Public ids of the victim's things, by type. */
+const ids: Record<string, string> = {};
+/** Texts that only the victim's things have: none may appear in what another is answered. */
+let secrets: readonly string[];
+const callers: Record<string, TestPlatform> = {};
+
+beforeAll(async () => {
+  t = await startTestGateway();
+  victim = await makeScene(t.platform);
+  const bystander = await makeScene(t.platform);
+  const quoteOf = async (scene: Scene) =>
+    (
+      await t.platform.ask(
+        `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
+        {
+          input: {
+            source: { account: { accountId: scene.usd } },
+            destination: { account: { accountId: scene.outsideEur } },
+            lockedCurrencySide: 'SENDING',
+            lockedCurrencyAmount: 10_000,
+            immediatelyExecute: true,
+          },
+        },
+      )
+    ).createQuote.quote;
+  const mint = async (bound: object) =>
+    (
+      await t.platform.ask(
+        `mutation ($input: CreateClientTokenInput!) { createClientToken(input: $input) { ... on CreateClientTokenSuccess { token tokenId } } }`,
+        { input: { ...bound, permissions: ['VIEW', 'TRANSACT'] } },
+      )
+    ).createClientToken;
+  const quote = await quoteOf(victim);
+  const other = await quoteOf(bystander);
+  const { apiTokens } = await t.platform.ask('{ apiTokens { edges { node { id clientId } } } }');
+  ids.Quote = quote.id;
+  ids.Transaction = quote.transaction.id;
+  ids.Customer = victim.customerId;
+  ids.InternalAccount = victim.usd;
+  ids.ExternalAccount = victim.outsideUsd;
+  ids.Account = victim.usd;
+  ids.ApiToken = apiTokens.edges[0].node.id;
+  ids.ClientToken = (await mint({ customerId: victim.customerId })).tokenId;
+  secrets = Object.values(ids).map((id) => id.slice(id.indexOf(':') + 1));
+
+  callers['another platform'] = await t.newPlatform('stranger');
+  const bearer = (token: string) => connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  callers['another customer'] = bearer((await mint({ customerId: bystander.customerId })).token);
+  callers['another quote'] = bearer((await mint({ quoteId: other.id })).token);
+  callers['another transaction'] = bearer((await mint({ transactionId: other.transaction.id })).token);
+});
+afterAll(() => t.stop());
+
+/** What the ids in an argument or input field are of, by its name. */
+const typeOfId: Readonly<Record<string, string>> = {
+  quoteId: 'Quote',
+  transactionId: 'Transaction',
+  customerId: 'Customer',
+  accountId: 'InternalAccount',
+  sourceAccountId: 'InternalAccount',
+  destinationAccountId: 'ExternalAccount',
+  sendingAccountId: 'InternalAccount',
+  receivingAccountId: 'ExternalAccount',
+};
+
+function idFor(owner: string, name: string): string {
+  if (name === 'tokenId') return ids[owner.includes('Client') ? 'ClientToken' : 'ApiToken'] ?? '';
+  if (name === 'id' || name === 'ids')
+    return ids[owner.charAt(0).toUpperCase() + owner.slice(1)] ?? ids.Transaction ?? '';
+  const known = ids[typeOfId[name] ?? ''];
+  // A name that no id is known for is a thing of a kind that nobody made here: it must be unknown to all.
+  return known ?? `${name.charAt(0).toUpperCase()}${name.slice(1, -2)}:019aa000-0000-7000-8000-000000000000`;
+}
+
+const scalars: Readonly<Record<string, unknown>> = {
+  String: 'USD',
+  Int: 1,
+  Float: 1,
+  Boolean: false,
+  BigInt: 100,
+  Decimal: '1',
+  DateTime: '2026-01-01T00:00:00Z',
+  Date: '2000-01-01',
+};
+
+/** A value for an input: everything required, and every id. Of a one-of input, the member that names the most. */
+function valueFor(type: GraphQLInputType, owner: string, name: string): unknown {
+  if (isNonNullType(type)) return valueFor(type.ofType, owner, name);
+  if (isListType(type)) return [valueFor(type.ofType, owner, name)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (!isInputObjectType(type)) return type.name === 'ID' ? idFor(owner, name) : scalars[type.name];
+  const fields = Object.values(type.getFields());
+  if (type.isOneOf) {
+    const [first] = fields;
+    return first ? { [first.name]: valueFor(first.type, owner, first.name) } : {};
+  }
+  return Object.fromEntries(
+    fields
+      .filter((field) => isRequiredInputField(field) || namesIds(field.type))
+      .map((field) => [field.name, valueFor(field.type, owner, field.name)]),
+  );
+}
+
+function namesIds(type: GraphQLInputType): boolean {
+  const named = getNamedType(type);
+  return named.name === 'ID' || (isInputObjectType(named) && named.name.endsWith('Filter'));
+}
+
+const wanted = (argument: GraphQLArgument) => isRequiredArgument(argument) || namesIds(argument.type);
+
+/** A selection of everything that needs no arguments, `depth` objects deep. */
+function selection(type: GraphQLOutputType, depth: number): string {
+  const named = getNamedType(type);
+  if (isInterfaceType(named)) return '{ __typename id }';
+  if (isAbstractType(named)) {
+    if (depth === 0) return '{ __typename }';
+    const members = schema
+      .getPossibleTypes(named)
+      .map((member) => `... on ${member.name} ${selection(member, depth - 1)}`);
+    return named.name.endsWith('Result')
+      ? `{ __typename ${members.filter((member) => /Success/.test(member.slice(0, 60))).join(' ')} ... on UserError { code message } }`
+      : `{ __typename ${members.slice(0, 6).join(' ')} }`;
+  }
+  if (!isObjectType(named)) return '';
+  const fields = Object.values(named.getFields())
+    .filter((field) => !field.args.some(isRequiredArgument))
+    .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))
+    .filter((field) => depth > 0 || !isAbstractType(getNamedType(field.type)))
+    .map((field) => `${field.name} ${selection(field.type, depth - 1)}`);
+  return `{ __typename ${[...new Set(fields)].join(' ')} }`;
+}
+
+interface Call {
+  readonly name: string;
+  readonly query: string;
+  readonly variables: Record<string, unknown>;
+}
+
+function callOf(
+  kind: 'query' | 'mutation' | 'subscription',
+  field: GraphQLField<unknown, unknown>,
+  only?: string,
+): Call {
+  const args = field.args.filter((argument) => (only === undefined ? wanted(argument) : argument.name === only));
+  const declared = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
+  const given = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const depth = kind === 'query' ? 1 : 2;
+  return {
+    name: only ? `${field.name}(${only})` : field.name,
+    query: `${kind} ${declared && `(${declared})`} { ${field.name} ${given && `(${given})`} ${selection(field.type, field.name === 'viewer' ? 1 : depth)} }`,
+    variables: Object.fromEntries(
+      args.map((argument) => [argument.name, valueFor(argument.type, field.name, argument.name)]),
+    ),
+  };
+}
+
+const fieldsOf = (type: ReturnType<typeof schema.getQueryType>) => Object.values(type?.getFields() ?? {});
+
+/** What the answer tells, without what the caller itself had sent. */
+function leaked(answer: unknown): string[] {
+  const text = JSON.stringify(answer);
+  return secrets.filter((secret) => text.includes(secret));
+}
+
+const queries = fieldsOf(schema.getQueryType()).map((field) => callOf('query', field));
+const mutations = fieldsOf(schema.getMutationType()).map((field) => callOf('mutation', field));
+const subscriptions = fieldsOf(schema.getSubscriptionType()).flatMap((field) => {
+  const optional = field.args.filter((argument) => !isRequiredArgument(argument) && namesIds(argument.type));
+  return [
+    ...(optional.length < 2 ? [callOf('subscription', field)] : []),
+    ...optional.map((argument) => callOf('subscription', field, argument.name)),
+  ];
+});
+
+/** Runs a call as HTTP, as an event stream and on a socket. */
+async function everyway(caller: TestPlatform, { query, variables }: Call): Promise<Record<string, Data>> {
+  const document = { query, variables };
+  const { data, errors } = await caller.send(document.query, document.variables);
+  const open = await openEventStream(`${t.url}/graphql/stream`, caller.authorization, document);
+  const streamed = (await open.events.next()).value?.data;
+  open.cut();
+  const raw = await openRawSocket(t.url, caller.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: document });
+  const socket = (await Promise.race([raw.receive('next'), raw.receive('error')])).payload;
+  raw.socket.close();
+  const answers = {
+    http: { data, errors },
+    stream: streamed,
+    socket: Array.isArray(socket) ? { errors: socket } : socket,
+  };
+  // A document that this file makes must be a good one: a refusal of the document would prove nothing.
+  for (const answer of Object.values(answers)) {
+    expect(JSON.stringify(answer.errors ?? [])).not.toMatch(/VALIDATION_FAILED|PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL/);
+  }
+  return answers;
+}
+
+describe.each(['another platform', 'another customer', 'another quote', 'another transaction'])('as %s', (who) => {
+  const caller = () => {
+    const known = callers[who];
+    if (!known) throw new Error(`nobody is ${who}`);
+    return known;
+  };
+
+  test.each(queries.map((call) => call.name))('the query %s shows nothing', async (name) => {
+    const field = schema.getQueryType()?.getFields()[name];
+    if (!field) throw new Error(name);
+    const answers = await everyway(caller(), callOf('query', field));
+    for (const answer of Object.values(answers)) expect(leaked(answer)).toEqual([]);
+  });
+
+  test.each(['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount', 'ApiToken'])(
+    'the node %s is as unknown as one that never was',
+    async (type) => {
+      const id = ids[type] ?? '';
+      const query = 'query ($id: ID!, $no: ID!) { node(id: $id) { id } nodes(ids: [$id, $no]) { id } }';
+      const answers = await everyway(caller(), {
+        name: type,
+        query,
+        variables: { id, no: `${id.slice(0, -6)}000000` },
+      });
+      for (const answer of Object.values(answers)) expect(answer.data).toEqual({ node: null, nodes: [null, null] });
+    },
+  );
+
+  test.each(mutations.map((call) => call.name))('the mutation %s does nothing', async (name) => {
+    const field = schema.getMutationType()?.getFields()[name];
+    if (!field) throw new Error(name);
+    const call = callOf('mutation', field);
+    const answers = await everyway(caller(), call);
+    const namesThem = secrets.some((secret) => JSON.stringify(call.variables).includes(secret));
+    for (const answer of Object.values(answers)) {
+      expect(leaked(answer)).toEqual([]);
+      if (namesThem) expect(answer.data[name].__typename).not.toMatch(/Success$/);
+    }
+  });
+
+  test.each(subscriptions.map((call) => call.name))('the subscription %s tells nothing', async (name) => {
+    const [, fieldName = '', only] = /^(\w+)(?:\((\w+)\))?$/.exec(name) ?? [];
+    const field = schema.getSubscriptionType()?.getFields()[fieldName];
+    if (!field) throw new Error(name);
+    const call = callOf('subscription', field, only);
+    if (fieldName === 'events' || !JSON.stringify(call.variables).includes(':')) return tellsOnlyTheirs(caller(), call);
+    const answers = await everyway(caller(), call);
+    for (const answer of Object.values(answers)) {
+      expect(leaked(answer)).toEqual([]);
+      expect(answer.errors[0].extensions.code).toBe('NOT_FOUND');
+    }
+  });
+});
+
+/** A stream over many is refused to nobody; it is silent about what is not the caller's. */
+async function tellsOnlyTheirs(caller: TestPlatform, call: Call): Promise<void> {
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  const raw = await openRawSocket(t.url, caller.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query: call.query, variables: call.variables } });
+  raw.send({ id: '2', type: 'subscribe', payload: { query: 'subscription { events { id } }' } });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
+  const heard: string[] = [];
+  raw.socket.on('message', (message) => heard.push(String(message)));
+  const mark = t.platform.watch(
+    'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
+    {
+      id: victim.usd,
+    },
+  );
+  await mark.next();
+  await fund(t.platform, victim.usd, 1n);
+  await mark.next();
+  await mark.return?.();
+  raw.send({ id: '4', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
+  await raw.receive('complete');
+  expect(leaked(heard)).toEqual([]);
+  raw.socket.close();
+}
+
+test('every type with an id of its own is among those that this file tries', () => {
+  const node = schema.getType('Node');
+  const types = node && isAbstractType(node) ? schema.getPossibleTypes(node).map((type) => type.name) : [];
+  // A new node type needs a thing of it in the victim's hands above.
+  expect(types.filter((type) => ids[type] === undefined)).toEqual([]);
+});

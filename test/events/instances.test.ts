@@ -1,0 +1,127 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { startSequencers } from '../setup/sequencers.ts';
+import { nextOf } from '../setup/streams.ts';
+
+/** Two instances on one database give the guarantees of one. */
+
+let a: TestGateway;
+let b: TestGateway;
+let there: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  a = await startTestGateway();
+  b = await startTestGateway({}, a.databaseUrl);
+  there = connect(b.url, a.platform.platformId, a.platform.authorization);
+  scene = await makeScene(a.platform);
+});
+afterAll(async () => {
+  await b.stop();
+  await a.stop();
+});
+
+const accountUpdates =
+  'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor newBalance { amount } } }';
+const events = 'subscription ($after: String) { events(after: $after) { cursor type account { id } customer { id } } }';
+const feedEnd = async (): Promise<string> => (await a.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+
+test('a change committed by one instance reaches a subscriber of the other, and cursors are good on both', async () => {
+  const stream = there.watch(accountUpdates, { id: scene.usd });
+  expect((await nextOf(stream)).data.accountUpdates.newBalance).toEqual({ amount: '1000000' });
+  await fund(a.platform, scene.usd, 5n);
+  const { cursor, newBalance } = (await nextOf(stream)).data.accountUpdates;
+  expect(newBalance).toEqual({ amount: '1000005' });
+  await fund(there, scene.usd, 5n);
+  expect((await nextOf(stream)).data.accountUpdates.newBalance).toEqual({ amount: '1000010' });
+  await stream.return?.();
+  const resumed = a.platform.watch(accountUpdates, { id: scene.usd, after: cursor });
+  expect((await nextOf(resumed)).data.accountUpdates.newBalance).toEqual({ amount: '1000010' });
+  await resumed.return?.();
+});
+
+test('an update that happens between subscribing and the first read is seen, and only the caller’s own present state', async () => {
+  const [mine, theirs] = [
+    await internalAccount(a.platform, scene.customerId, 'EUR'),
+    await internalAccount(a.platform, scene.customerId, 'GBP'),
+  ];
+  const client = there.socket();
+  const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
+  // Neither is read before the changes are made: what comes first may be either state, what is missing would show.
+  for (const id of [mine, theirs]) {
+    client.subscribe(
+      { query: accountUpdates, variables: { id } },
+      {
+        next: ({ data }: Data) => seen[id]?.push(Number(data.accountUpdates.newBalance.amount)),
+        error: () => undefined,
+        complete: () => undefined,
+      },
+    );
+  }
+  for (let times = 1; times <= 5; times += 1) {
+    await fund(a.platform, mine, 1n);
+    await fund(a.platform, theirs, 100n);
+  }
+  await vi.waitFor(
+    () => {
+      expect(seen[mine]?.at(-1)).toBe(5);
+      expect(seen[theirs]?.at(-1)).toBe(500);
+    },
+    { timeout: 10_000 },
+  );
+  for (const [id, step] of [
+    [mine, 1],
+    [theirs, 100],
+  ] as const) {
+    const balances = seen[id] ?? [];
+    expect(balances).toEqual(balances.map((_, at) => (balances[0] ?? 0) + at * step));
+  }
+  await client.dispose();
+});
+
+test('writers that commit out of order lose nothing', async () => {
+  const slow = new pg.Client(a.databaseUrl);
+  await slow.connect();
+  const start = await feedEnd();
+  const stream = there.watch(events, { after: start });
+  const write = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`;
+  await slow.query('begin');
+  await slow.query(write, [a.platform.platformId]);
+  // Numbered before, visible after: a reader that goes by the number alone would step over the first.
+  await fund(a.platform, scene.usd, 1n);
+  expect((await nextOf(stream)).data.events.type).toBe('ACCOUNT_STATUS');
+  await slow.query('commit');
+  await slow.end();
+  expect((await nextOf(stream)).data.events.type).toBe('TEST');
+  await stream.return?.();
+  const { events: log } = await a.platform.ask(
+    'query ($after: String) { events(after: $after) { edges { node { type } } } }',
+    {
+      after: start,
+    },
+  );
+  expect(log.edges.map((edge: Data) => edge.node.type)).toEqual(['ACCOUNT_STATUS', 'TEST']);
+});
+
+test('when the process that sequences is killed another takes over', async () => {
+  const serving = await startTestGateway({ ROLE: 'serve' });
+  const sequencers = await startSequencers(serving.databaseUrl);
+  const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
+  const stream = serving.platform.watch(events, { after: viewer.feedCursor });
+  const before = await makeScene(serving.platform, 0n);
+  expect((await nextOf(stream)).data.events.customer.id).toBe(before.customerId);
+  await stream.return?.();
+  // How long it takes is measured by the soak.
+  await sequencers.killLeader();
+  const rest = serving.platform.watch(
+    'subscription ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { customer { id } } }',
+    { after: viewer.feedCursor },
+  );
+  expect((await nextOf(rest)).data.events.customer.id).toBe(before.customerId);
+  const after = await makeScene(serving.platform, 0n);
+  expect((await nextOf(rest)).data.events.customer.id).toBe(after.customerId);
+  await rest.return?.();
+  await sequencers.stop();
+  await serving.stop();
+});

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { feedCursor } from '../../src/events/cursor.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf } from '../setup/streams.ts';
+
+let t: TestGateway;
+let stranger: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 2 });
+  stranger = await t.newPlatform('stranger');
+  scene = await makeScene(t.platform, 1_000_000n);
+});
+afterAll(() => t.stop());
+
+const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) {
+  cursor oldBalance { amount } newBalance { amount } account { id version balance { amount } customer { id } } } }`;
+const quoteUpdates = `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
+  cursor previousStatus status terminal quote { id status version transaction { id status } } } }`;
+const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
+  id cursor type subject { id } transaction { id status } account { id } quote { id status } customer { id } } }`;
+
+async function quote(): Promise<{ id: string; transaction: { id: string } }> {
+  const { createQuote } = await t.platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 10_000,
+      },
+    },
+  );
+  return createQuote.quote;
+}
+
+const execute = (id: string) =>
+  t.platform.ask(
+    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed } } }',
+    { id },
+  );
+
+const feedEnd = async (): Promise<string> => (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+
+test('an account that never changed shows its balance, then each change with the balance before and after', async () => {
+  const id = await internalAccount(t.platform, scene.customerId, 'GBP');
+  const stream = t.platform.watch(accountUpdates, { id });
+  const first = (await nextOf(stream)).data.accountUpdates;
+  expect(first).toMatchObject({ oldBalance: null, newBalance: { amount: '0' }, account: { id, version: 1 } });
+  await fund(t.platform, id, 300n);
+  await fund(t.platform, id, 200n);
+  const second = (await nextOf(stream)).data.accountUpdates;
+  const third = (await nextOf(stream)).data.accountUpdates;
+  expect(second).toMatchObject({ oldBalance: { amount: '0' }, newBalance: { amount: '300' }, account: { version: 2 } });
+  expect(third).toMatchObject({
+    oldBalance: { amount: '300' },
+    newBalance: { amount: '500' },
+    account: { version: 3, balance: { amount: '500' }, customer: { id: scene.customerId } },
+  });
+  await stream.return?.();
+
+  const again = t.platform.watch(accountUpdates, { id });
+  expect((await nextOf(again)).data.accountUpdates).toEqual({ ...third, oldBalance: null });
+  await again.return?.();
+  for (const cursor of [first.cursor, second.cursor]) {
+    const resumed = t.platform.watch(accountUpdates, { id, after: cursor });
+    const seen = [(await nextOf(resumed)).data.accountUpdates];
+    if (cursor === first.cursor) seen.push((await nextOf(resumed)).data.accountUpdates);
+    expect(seen).toEqual(cursor === first.cursor ? [second, third] : [third]);
+    await resumed.return?.();
+  }
+});
+
+test('a quote streams its present state without a previous status, and its expiry once, as its end', async () => {
+  const { id } = await quote();
+  const seen: Data[] = [];
+  for await (const { data } of t.platform.watch(quoteUpdates, { id })) seen.push(data.quoteUpdates);
+  expect(seen).toMatchObject([
+    { previousStatus: null, status: 'PENDING', terminal: false, quote: { id, status: 'PENDING', version: 1 } },
+    { previousStatus: 'PENDING', status: 'EXPIRED', terminal: true, quote: { id, status: 'EXPIRED', version: 2 } },
+  ]);
+  const late: Data[] = [];
+  for await (const { data } of t.platform.watch(quoteUpdates, { id })) late.push(data.quoteUpdates);
+  expect(late).toEqual([{ ...seen[1], previousStatus: null }]);
+});
+
+test('after a cursor there is no present state, only what came after it, across all subscriptions alike', async () => {
+  const start = await feedEnd();
+  const { id, transaction } = await quote();
+  const stream = t.platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor previousStatus status } }',
+    { id: transaction.id },
+  );
+  const present = (await nextOf(stream)).data.transactionUpdates;
+  expect(present).toMatchObject({ previousStatus: null, status: 'PENDING' });
+  await execute(id);
+  const live: Data[] = [];
+  for await (const { data } of stream) live.push(data.transactionUpdates);
+  expect(live).toMatchObject([
+    { previousStatus: 'PENDING', status: 'PROCESSING' },
+    { previousStatus: 'PROCESSING', status: 'COMPLETED' },
+  ]);
+  for (const variables of [{ id: transaction.id }, { customer: scene.customerId }, {}]) {
+    const resumed = t.platform.watch(
+      'subscription ($id: ID, $customer: ID, $after: String) { transactionUpdates(transactionId: $id, customerId: $customer, after: $after) { cursor previousStatus status } }',
+      { ...variables, after: present.cursor },
+    );
+    expect([(await nextOf(resumed)).data.transactionUpdates, (await nextOf(resumed)).data.transactionUpdates]).toEqual(
+      live,
+    );
+    await resumed.return?.();
+  }
+  const quotes: string[] = [];
+  for await (const { data } of t.platform.watch(quoteUpdates, { id, after: start }))
+    quotes.push(data.quoteUpdates.status);
+  expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+});
+
+test('the feed is one log: its list pages both ways over what its stream tells, oldest first', async () => {
+  const start = await feedEnd();
+  const { id, transaction } = await quote();
+  await execute(id);
+  const streamed: Data[] = [];
+  const stream = t.platform.watch(events, { after: start });
+  while (!streamed.some((event) => event.quote?.status === 'COMPLETED' && event.type === 'QUOTE_STATUS'))
+    streamed.push((await nextOf(stream)).data.events);
+  await stream.return?.();
+
+  const list = `query ($first: Int, $after: String, $last: Int, $before: String, $filter: EventFilter) {
+    events(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
+      edges { cursor node { id cursor type } } pageInfo { hasNextPage hasPreviousPage } totalCount } }`;
+  const ids: string[] = [];
+  let after = start;
+  for (;;) {
+    const page = (await t.platform.ask(list, { first: 2, after })).events;
+    ids.push(...page.edges.map((edge: Data) => edge.node.id));
+    if (!page.pageInfo.hasNextPage) break;
+    expect(page.pageInfo.hasPreviousPage).toBe(true);
+    after = page.edges.at(-1).cursor;
+  }
+  expect(ids.slice(0, streamed.length)).toEqual(streamed.map((event) => event.id));
+  const back = (await t.platform.ask(list, { last: 2, before: streamed[3].cursor })).events;
+  expect(back.edges.map((edge: Data) => edge.node.id)).toEqual([streamed[1].id, streamed[2].id]);
+
+  const filter = { types: ['OUTGOING_PAYMENT'], transactionId: transaction.id, customerId: scene.customerId };
+  const filtered = (await t.platform.ask(list, { filter })).events;
+  expect(filtered.totalCount).toBe(3);
+  expect(filtered.edges.map((edge: Data) => edge.node.type)).toEqual(Array(3).fill('OUTGOING_PAYMENT'));
+  const ours = t.platform.watch(events, { after: start, filter });
+  for (const status of ['PENDING', 'PROCESSING', 'COMPLETED']) {
+    expect((await nextOf(ours)).data.events).toMatchObject({
+      type: 'OUTGOING_PAYMENT',
+      subject: { id: transaction.id },
+      transaction: { id: transaction.id, status },
+      quote: { id },
+      customer: { id: scene.customerId },
+      account: null,
+    });
+  }
+  await ours.return?.();
+});
+
+test('a cursor that cannot be resumed is refused by name: unreadable, foreign, too far back, or ahead of the feed', async () => {
+  const { platformId } = t.platform;
+  const codeOf = async (after: string, platform = t.platform) => {
+    return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
+  };
+  expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
+  expect(await codeOf(await feedEnd(), stranger)).toBe('INVALID_INPUT');
+  expect(await codeOf(feedCursor(platformId, 1_000_000n))).toBe('CURSOR_EXPIRED');
+
+  const { pool } = t.gateway.payments.database;
+  const before = await feedEnd();
+  await pool.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select $1, uuid_v7(), 'TEST', now() - interval '40 days', 1, '{}' from generate_series(1, 2)`,
+    [platformId],
+  );
+  await vi.waitFor(async () => expect(await feedEnd()).not.toBe(before), { timeout: 10_000 });
+  expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
+  // The way to recover: the list still reads on from there, and its last cursor is good.
+  const { events: page } = await t.platform.ask(
+    'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
+    { after: before },
+  );
+  expect(page.edges.map((edge: Data) => edge.node.type)).toEqual(['TEST', 'TEST']);
+  const recovered = t.platform.watch(events, { after: page.edges[1].cursor });
+  const next = nextOf(recovered);
+  await quote();
+  expect((await next).data.events.type).toBe('OUTGOING_PAYMENT');
+  await recovered.return?.();
+});
+
+test('a stream of what is not there, or is not the caller’s, is refused alike', async () => {
+  const { id, transaction } = await quote();
+  const asked = [
+    [quoteUpdates, id],
+    ['subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor } }', transaction.id],
+    ['subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }', scene.customerId],
+    [accountUpdates, scene.usd],
+  ] as const;
+  for (const [document, known] of asked) {
+    const unknown = `${known.slice(0, -6)}000000`;
+    const refusals = [];
+    for (const [platform, named] of [
+      [stranger, known],
+      [t.platform, unknown],
+      [t.platform, 'nonsense'],
+    ] as const) {
+      refusals.push((await nextOf(platform.watch(document, { id: named }))).errors);
+    }
+    expect(refusals[0]).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    expect(refusals[1]).toEqual(refusals[0]);
+    expect(refusals[2]).toEqual(refusals[0]);
+  }
+});

@@ -1,0 +1,7 @@
+import { test } from 'vitest';
+import { torture } from '../setup/torture.ts';
+
+/** The long version is test/soak/streams.soak.ts. */
+test('20 subscribers that are cut and come back for 8 seconds have each seen every change once and in order', async () => {
+  await torture({ subscribers: 20, customers: 5, seconds: 8, rate: 100, kills: 2 });
+});

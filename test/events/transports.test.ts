@@ -1,0 +1,295 @@
+import { connect as connectTcp, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+
+/** Sockets and event streams under the same rules: what one may ask, who is let go, and how they end. */
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway({ CORS_ORIGINS: ['https://app.example'] }, undefined, {
+    keepAliveMs: 200,
+    operationMs: 700,
+  });
+  scene = await makeScene(t.platform);
+});
+afterAll(() => t.stop());
+
+const watchEvents = 'subscription { events { id } }';
+const stream = () => `${t.url}/graphql/stream`;
+const released = () => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+const subscribed = (count: number) =>
+  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+
+async function reserve(): Promise<Record<string, string>> {
+  const response = await fetch(stream(), { method: 'PUT', headers: { authorization: t.platform.authorization } });
+  expect(response.status).toBe(201);
+  return { 'x-graphql-event-stream-token': await response.text() };
+}
+
+const post = (headers: Record<string, string>, body: object, authorization = t.platform.authorization) =>
+  fetch(stream(), {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+test('a socket carries 20 operations at once, also when they come in one burst', async () => {
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  for (let id = 1; id <= 21; id += 1) raw.send({ id: String(id), type: 'subscribe', payload: { query: watchEvents } });
+  expect(await raw.receive('error')).toMatchObject({ id: '21', payload: [{ extensions: { code: 'RATE_LIMITED' } }] });
+  await subscribed(20);
+  raw.send({ id: '1', type: 'complete' });
+  await subscribed(19);
+  raw.send({ id: '22', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
+  expect(await raw.receive('next')).toEqual({
+    id: '22',
+    type: 'next',
+    payload: { data: { viewer: { kind: 'PLATFORM' } } },
+  });
+  raw.socket.close();
+  await released();
+});
+
+test('a single-connection event stream carries queries, mutations and 20 operations at once, with the same errors', async () => {
+  const token = await reserve();
+  const open = await openEventStream(stream(), t.platform.authorization, undefined, token);
+  expect((await post(token, { query: '{ viewer { kind } }', extensions: { operationId: 'a' } })).status).toBe(202);
+  expect([await nextOf(open.events), await nextOf(open.events)]).toEqual([
+    { event: 'next', data: { id: 'a', payload: { data: { viewer: { kind: 'PLATFORM' } } } } },
+    { event: 'complete', data: { id: 'a' } },
+  ]);
+  await post(token, { query: '{ nonsense }', extensions: { operationId: 'b' } });
+  expect((await nextOf(open.events)).data.payload.errors[0].message).toContain('nonsense');
+  expect((await nextOf(open.events)).event).toBe('complete');
+  for (let id = 1; id <= 20; id += 1) await post(token, { query: watchEvents, extensions: { operationId: `s${id}` } });
+  await subscribed(20);
+  await post(token, { query: watchEvents, extensions: { operationId: 's21' } });
+  expect((await nextOf(open.events)).data).toMatchObject({
+    id: 's21',
+    payload: { errors: [{ extensions: { code: 'RATE_LIMITED' } }] },
+  });
+  expect((await nextOf(open.events)).event).toBe('complete');
+  const removed = await fetch(`${stream()}?operationId=s1`, {
+    method: 'DELETE',
+    headers: { authorization: t.platform.authorization, ...token },
+  });
+  expect(removed.status).toBe(200);
+  expect(await nextOf(open.events)).toEqual({ event: 'complete', data: { id: 's1' } });
+  await subscribed(19);
+  open.cut();
+  await released();
+  expect((await post(token, { query: watchEvents, extensions: { operationId: 'late' } })).status).toBe(404);
+});
+
+test('a single-connection event stream is for whoever reserved it', async () => {
+  expect((await fetch(stream(), { method: 'PUT' })).status).toBe(401);
+  const token = await reserve();
+  const other = await t.newPlatform('other');
+  const body = { query: watchEvents, extensions: { operationId: 'x' } };
+  expect((await post(token, body, other.authorization)).status).toBe(403);
+  expect((await post(token, body, 'Bearer nothing')).status).toBe(401);
+});
+
+test('a client that vanishes is let go without another event, on every transport', async () => {
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
+  await subscribed(1);
+  raw.socket.terminate();
+  await released();
+
+  for (const url of [`${t.url}/graphql`, stream()]) {
+    const open = await openEventStream(url, t.platform.authorization, { query: watchEvents });
+    expect(open.status).toBe(200);
+    await subscribed(1);
+    open.cut();
+    await released();
+  }
+  expect(t.gateway.sessions.size).toBe(0);
+});
+
+test('a half-open socket is let go by the missing answer to a ping', async () => {
+  // A wire that is cut without a word: what the client sends no longer arrives, and nobody says so.
+  const wires: Socket[] = [];
+  const wire = createServer((near) => {
+    const far = connectTcp(Number(new URL(t.url).port), '127.0.0.1');
+    wires.push(near, far);
+    near.pipe(far);
+    far.pipe(near);
+    near.on('error', () => undefined);
+    far.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+  const address = wire.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const raw = await openRawSocket(`http://127.0.0.1:${address.port}`, t.platform.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
+  await subscribed(1);
+  for (const socket of wires) socket.unpipe();
+  await released();
+  for (const socket of wires) socket.destroy();
+  raw.socket.terminate();
+  wire.close();
+});
+
+test('a reader that stops reading is dropped, told 1013 when it reads again, and misses nothing when it resumes', async () => {
+  const slow = await startTestGateway();
+  const { pool } = slow.gateway.payments.database;
+  const { viewer } = await slow.platform.ask('{ viewer { feedCursor } }');
+  const raw = await openRawSocket(slow.url, slow.platform.authorization);
+  const fields = Array.from({ length: 15 }, (_, at) => `c${at}: cursor`).join(' ');
+  raw.send({ id: '1', type: 'subscribe', payload: { query: `subscription { events { id ${fields} } }` } });
+  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  raw.socket.pause();
+  const count = 40_000;
+  await pool.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select $1, uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count})`,
+    [slow.platform.platformId],
+  );
+  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(0), { timeout: 30_000 });
+  raw.socket.resume();
+  expect((await raw.closed).code).toBe(1013);
+
+  const seen = new Set<string>();
+  const watched = slow.platform.watch('subscription ($after: String) { events(after: $after) { id } }', {
+    after: viewer.feedCursor,
+  });
+  while (seen.size < count) seen.add((await nextOf(watched)).data.events.id);
+  await watched.return?.();
+  await slow.stop();
+}, 60_000);
+
+test('a revoked token closes its socket with 4403 and cuts its event streams, within seconds', async () => {
+  const { createApiToken } = await t.platform.ask(
+    'mutation { createApiToken(input: { name: "phone shop", permissions: [VIEW] }) { ... on CreateApiTokenSuccess { secret apiToken { id clientId } } } }',
+  );
+  const { secret, apiToken } = createApiToken;
+  const authorization = `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`;
+  const raw = await openRawSocket(t.url, authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
+  const open = await openEventStream(`${t.url}/graphql`, authorization, { query: watchEvents });
+  await subscribed(2);
+  const told = nextOf(open.events);
+  await t.platform.ask(
+    'mutation ($id: ID!) { revokeApiToken(input: { tokenId: $id }) { ... on RevokeApiTokenSuccess { revokedId } } }',
+    { id: apiToken.id },
+  );
+  expect((await raw.closed).code).toBe(4403);
+  expect(await told).toMatchObject({
+    event: 'next',
+    data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+  });
+  await expect(open.events.next()).rejects.toThrow();
+  await released();
+});
+
+test('a newer token of the same subject in a ping keeps the socket; one of another subject, or a bad one, ends it', async () => {
+  const mint = async (input: string) => {
+    const { createClientToken } = await t.platform.ask(
+      `mutation ($id: ID!) { createClientToken(input: { customerId: $id, ${input} }) { ... on CreateClientTokenSuccess { token tokenId expiresAt } ... on UserError { code message } } }`,
+      { id: scene.customerId },
+    );
+    return `Bearer ${createClientToken.token}`;
+  };
+  const [first, newer, third] = [
+    await mint('expiresInSeconds: 2'),
+    await mint('expiresInSeconds: 60'),
+    await mint('expiresInSeconds: 2'),
+  ];
+  const kept = await openRawSocket(t.url, first);
+  kept.send({ type: 'ping', payload: { authorization: newer } });
+  await kept.receive('pong');
+  const ends = await openRawSocket(t.url, third);
+  expect((await ends.closed).code).toBe(4403);
+  kept.send({ id: '1', type: 'subscribe', payload: { query: '{ viewer { kind customer { id } } }' } });
+  expect((await kept.receive('next')).payload.data.viewer).toEqual({
+    kind: 'CLIENT',
+    customer: { id: scene.customerId },
+  });
+  kept.send({ type: 'ping', payload: { Authorization: t.platform.authorization } });
+  expect((await kept.closed).code).toBe(4403);
+  const bad = await openRawSocket(t.url, newer);
+  bad.send({ type: 'ping', payload: { authorization: 'Bearer a.b.c' } });
+  expect((await bad.closed).code).toBe(4403);
+  expect((await (await openRawSocket(t.url, third)).closed).code).toBe(4403);
+});
+
+test('a stopping server closes sockets with 1012 and cuts event streams without completing them', async () => {
+  const stopping = await startTestGateway();
+  const raw = await openRawSocket(stopping.url, stopping.platform.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
+  const open = await openEventStream(`${stopping.url}/graphql`, stopping.platform.authorization, {
+    query: watchEvents,
+  });
+  await vi.waitFor(() => expect(stopping.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
+  const stopped = stopping.stop();
+  expect((await raw.closed).code).toBe(1012);
+  await expect(open.events.next()).rejects.toThrow();
+  await stopped;
+});
+
+test('an operation that takes too long is answered with TIMEOUT', async () => {
+  const client = await t.gateway.payments.database.pool.connect();
+  await client.query('begin; lock table customer in access exclusive mode');
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
+  const { status, errors } = await t.platform.send('{ customers { totalCount } }');
+  expect([status, errors?.[0]?.extensions.code]).toEqual([504, 'TIMEOUT']);
+  expect((await raw.receive('next')).payload.errors[0].extensions).toEqual({ code: 'TIMEOUT' });
+  await client.query('rollback');
+  client.release();
+  raw.socket.close();
+});
+
+test('pages of other origins may talk only where the settings say so', async () => {
+  const preflight = async (origin: string) =>
+    (
+      await fetch(`${t.url}/graphql`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      })
+    ).headers;
+  expect((await preflight('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example');
+  expect((await preflight('https://app.example')).get('access-control-allow-headers')).toContain('authorization');
+  expect((await preflight('https://evil.example')).get('access-control-allow-origin')).toBeNull();
+  const answer = await fetch(`${t.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      origin: 'https://app.example',
+      authorization: t.platform.authorization,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ query: '{ viewer { kind } }' }),
+  });
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
+  expect(await answer.json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
+
+  for (const [origin, allowed] of [
+    ['https://app.example', true],
+    ['https://evil.example', false],
+    [t.url, true],
+  ] as const) {
+    const socket = await openRawSocket(t.url, t.platform.authorization, { origin }).catch(() => undefined);
+    expect(socket?.socket.readyState === WebSocket.OPEN).toBe(allowed);
+    socket?.socket.close();
+  }
+});
+
+test('pings of the server reach sockets and event streams alike', async () => {
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  await new Promise((resolve) => raw.socket.once('ping', resolve));
+  raw.socket.close();
+  const token = await reserve();
+  const response = await fetch(stream(), {
+    headers: { authorization: t.platform.authorization, accept: 'text/event-stream', ...token },
+  });
+  const reader = response.body?.getReader();
+  const beats: Data[] = [];
+  while (beats.length < 3) beats.push(new TextDecoder().decode((await reader?.read())?.value));
+  expect(beats).toEqual([':\n\n', ':\n\n', ':\n\n']);
+  await reader?.cancel();
+});

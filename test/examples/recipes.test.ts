@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { App, Following } from '../../docs/examples/follow-transactions.ts';
+import { followOverSse } from '../../docs/examples/over-sse.ts';
+import { followOverWebSocket } from '../../docs/examples/over-websocket.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+/** The recipes in the docs, as they stand there, on an instance that is stopped and started under them. */
+
+let steady: TestGateway;
+let shaky: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  steady = await startTestGateway();
+  shaky = await startTestGateway({}, steady.databaseUrl);
+  scene = await makeScene(steady.platform);
+});
+afterAll(async () => {
+  await shaky.stop();
+  await steady.stop();
+});
+
+async function pay(): Promise<string> {
+  const { transferOut } = await steady.platform.ask(
+    `mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 100 }) {
+      ... on TransferOutSuccess { transaction { id } } ... on UserError { message } } }`,
+    { from: scene.usd, to: scene.outsideUsd },
+  );
+  return transferOut.transaction.id;
+}
+
+/** Restarts the instance that the clients are on, at the same address. */
+async function restart(): Promise<void> {
+  const port = Number(new URL(shaky.url).port);
+  await shaky.stop();
+  shaky = await startTestGateway({ PORT: port }, steady.databaseUrl);
+}
+
+interface Recorded {
+  readonly app: App;
+  readonly changes: { readonly id: string; readonly status: string }[];
+  readonly snapshots: (readonly string[])[];
+  stored: string | null;
+  tokens: number;
+}
+
+function recorded(stored: string | null = null): Recorded {
+  const record: Recorded = {
+    stored,
+    tokens: 0,
+    changes: [],
+    snapshots: [],
+    app: {
+      url: `${shaky.url}/graphql`,
+      token: async () => {
+        record.tokens += 1;
+        const { createClientToken } = await steady.platform.ask(
+          `mutation ($id: ID!) { createClientToken(input: { customerId: $id, expiresInSeconds: 2 }) { ... on CreateClientTokenSuccess { token expiresAt } } }`,
+          { id: scene.customerId },
+        );
+        return createClientToken;
+      },
+      store: {
+        load: async () => record.stored,
+        save: async (cursor) => {
+          record.stored = cursor;
+        },
+      },
+      onSnapshot: (transactions) => record.snapshots.push(transactions.map((transaction) => transaction.id)),
+      onChange: ({ status, transaction }) => record.changes.push({ id: transaction.id, status }),
+    },
+  };
+  return record;
+}
+
+test.each<[string, (app: App) => Following]>([
+  ['graphql-ws', (app) => followOverWebSocket(app, WebSocket)],
+  ['SSE', followOverSse],
+])(
+  'the recipe for %s sees every change once through restarts, expiring tokens and an app that was closed',
+  async (_name, start) => {
+    const before = await pay();
+    await vi.waitFor(
+      async () => {
+        const { transaction } = await steady.platform.ask('query ($id: ID!) { transaction(id: $id) { terminal } }', {
+          id: before,
+        });
+        expect(transaction.terminal).toBe(true);
+      },
+      { timeout: 10_000 },
+    );
+    const first = recorded();
+    let following = start(first.app);
+    await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 10_000 });
+
+    const paid = [await pay()];
+    const seen = (record: Recorded) =>
+      record.changes.filter((change) => change.status === 'COMPLETED').map(({ id }) => id);
+    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 15_000 });
+    await restart();
+    paid.push(await pay());
+    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 15_000 });
+    following.resumeNow();
+    paid.push(await pay());
+    // Longer than a token lives: a newer one was brought, or the stream was cut and resumed.
+    const minted = first.tokens;
+    await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 20_000 });
+    paid.push(await pay());
+    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 20_000 });
+    following.stop();
+
+    paid.push(await pay());
+    const second = recorded(first.stored);
+    following = start(second.app);
+    await vi.waitFor(() => expect(seen(second)).toEqual(paid.slice(-1)), { timeout: 15_000 });
+    following.stop();
+    expect(second.snapshots).toEqual([]);
+    expect(first.snapshots.length).toBe(1);
+    const all = [...first.changes, ...second.changes];
+    expect(new Set(all.map((change: Data) => `${change.id} ${change.status}`)).size).toBe(all.length);
+  },
+);

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { Data } from './gateway.ts';
+
+/** One message of an event stream. */
+export interface ServerEvent {
+  readonly event: string;
+  readonly data: Data;
+}
+
+/** An event stream that the test reads and cuts when it likes. */
+export interface EventStream {
+  readonly status: number;
+  readonly events: AsyncGenerator<ServerEvent, void>;
+  /** Breaks the connection. */
+  cut(): void;
+}
+
+/** Opens an event stream: a POST with a document, or a GET without. */
+export async function openEventStream(
+  url: string,
+  authorization: string,
+  document?: { readonly query: string; readonly variables?: object },
+  headers: Record<string, string> = {},
+): Promise<EventStream> {
+  const control = new AbortController();
+  const response = await fetch(url, {
+    method: document ? 'POST' : 'GET',
+    headers: { authorization, accept: 'text/event-stream', 'content-type': 'application/json', ...headers },
+    signal: control.signal,
+    ...(document && { body: JSON.stringify(document) }),
+  });
+  return { status: response.status, events: serverEvents(response), cut: () => control.abort() };
+}
+
+async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event = /^event: (.+)$/m.exec(block)?.[1];
+      const data = /^data: ?(.*)$/m.exec(block)?.[1];
+      if (event !== undefined) yield { event, data: data ? JSON.parse(data) : null };
+    }
+  }
+}
+
+/** The next message of a stream, which must have one. */
+export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
+  const { done, value } = await stream.next();
+  if (done) throw new Error('the stream has ended');
+  return value as T;
+}
+
+/** A graphql-transport-ws connection without a client library: to misbehave on. */
+export interface RawSocket {
+  readonly socket: WebSocket;
+  send(message: object): void;
+  /** The next message of this type. */
+  receive(type: string): Promise<Data>;
+  readonly closed: Promise<{ code: number; reason: string }>;
+}
+
+/** Opens a socket, says who asks and waits for the answer, which may be its end. */
+export async function openRawSocket(
+  url: string,
+  authorization: string,
+  options: { readonly origin?: string } = {},
+): Promise<RawSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
+  const messages: Data[] = [];
+  const waiting = new Set<() => void>();
+  socket.on('message', (message) => {
+    messages.push(JSON.parse(String(message)));
+    for (const look of waiting) look();
+  });
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close').then(([code, reason]) => ({ code: Number(code), reason: String(reason) }));
+  const raw: RawSocket = {
+    socket,
+    closed,
+    send: (message) => socket.send(JSON.stringify(message)),
+    receive: (type) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const at = messages.findIndex((message) => message.type === type);
+          if (at < 0) return;
+          waiting.delete(look);
+          resolve(messages.splice(at, 1)[0]);
+        };
+        waiting.add(look);
+        look();
+        closed.then(({ code }) => {
+          if (waiting.delete(look)) reject(new Error(`closed with ${code} while waiting for ${type}`));
+        });
+      }),
+  };
+  await Promise.race([
+    once(socket, 'open'),
+    closed.then(({ code }) => Promise.reject(new Error(`refused: closed with ${code}`))),
+  ]);
+  raw.send({ type: 'connection_init', payload: { authorization } });
+  await Promise.race([raw.receive('connection_ack').catch(() => undefined), closed]);
+  return raw;
+}

@@ -1,0 +1,223 @@
+import pg from 'pg';
+import { expect } from 'vitest';
+import { uuidOf } from '../../src/payments/ids.ts';
+import { type Data, startTestGateway, type TestPlatform } from './gateway.ts';
+import { startSequencers } from './sequencers.ts';
+import { openEventStream, openRawSocket } from './streams.ts';
+
+export interface Torture {
+  readonly subscribers: number;
+  readonly customers: number;
+  readonly seconds: number;
+  /** Changes a second. */
+  readonly rate: number;
+  /** How often the process that sequences is killed. */
+  readonly kills: number;
+}
+
+interface Subscriber {
+  /** Undefined: everything. */
+  readonly customerId: string | undefined;
+  readonly seen: string[];
+  cursor: string;
+  connections: number;
+}
+
+const query =
+  'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
+
+/**
+ * Subscribers that are cut, half-opened and reconnected again and again, on two instances and both transports, while
+ * changes are committed out of order and the process that sequences is killed. In the end each must have seen every change
+ * of what it watches exactly once and in order: the database is asked what that is.
+ * @returns the longest that nobody sequenced
+ */
+export async function torture({
+  subscribers,
+  customers,
+  seconds,
+  rate,
+  kills,
+}: Torture): Promise<{ readonly slowestTakeoverMs: number }> {
+  const one = await startTestGateway({ ROLE: 'serve' }, undefined, { keepAliveMs: 1_000 });
+  const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { keepAliveMs: 1_000 });
+  const sequencers = await startSequencers(one.databaseUrl);
+  const urls = [one.url, two.url];
+  const ids = await makeCustomers(one.platform, customers);
+  const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+
+  let writing = true;
+  let subscribing = true;
+  const all = Array.from(
+    { length: subscribers },
+    (_, at): Subscriber => ({
+      // A few watch everything, the others a customer each.
+      customerId: at % 20 === 0 ? undefined : ids[at % ids.length],
+      seen: [],
+      cursor: start,
+      connections: 0,
+    }),
+  );
+  const readers = all.map(async (subscriber) => {
+    while (subscribing) {
+      const url = urls[Math.floor(Math.random() * urls.length)] ?? one.url;
+      await readForAWhile(url, one.platform.authorization, subscriber, 200 + Math.random() * 1_800);
+    }
+  });
+  const writers = Array.from({ length: 4 }, () =>
+    writeUntil(() => !writing, one.databaseUrl, one.platform.platformId, ids, rate / 4),
+  );
+
+  let slowestTakeoverMs = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    await delay((seconds * 1_000) / (kills + 1));
+    slowestTakeoverMs = Math.max(slowestTakeoverMs, await sequencers.killLeader());
+  }
+  await delay((seconds * 1_000) / (kills + 1));
+  writing = false;
+  const written = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
+
+  const check = new pg.Client(one.databaseUrl);
+  await check.connect();
+  await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
+  const { rows } = await check.query<{ id: string; customer_id: string | null }>(
+    `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 order by sequence`,
+    [one.platform.platformId, sequenceIn(start)],
+  );
+  await check.end();
+  const ofCustomer = Map.groupBy(rows, (row) => row.customer_id);
+  const expectedOf = new Map(
+    all.map((subscriber) => {
+      const uuid = subscriber.customerId && uuidOf(subscriber.customerId, 'Customer');
+      return [subscriber, (uuid === undefined ? rows : (ofCustomer.get(uuid) ?? [])).map((row) => row.id)];
+    }),
+  );
+  const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
+  // All that is left to come comes; then a little more, in which nothing may come twice.
+  await until(() => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length));
+  subscribing = false;
+  await Promise.all(readers);
+
+  expect(rows.length).toBe(written);
+  for (const subscriber of all) expect(subscriber.seen).toEqual(expected(subscriber));
+  expect(Math.min(...all.map((subscriber) => subscriber.connections))).toBeGreaterThan(1);
+  await until(() => one.gateway.feed.subscriptions + two.gateway.feed.subscriptions === 0);
+
+  await sequencers.stop();
+  await two.stop();
+  await one.stop();
+  return { slowestTakeoverMs };
+}
+
+/** One connection's life: resumed after the last cursor, and ended in one of the ways in which connections end. */
+async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
+  const variables = {
+    after: subscriber.cursor,
+    ...(subscriber.customerId && { filter: { customerId: subscriber.customerId } }),
+  };
+  subscriber.connections += 1;
+  const take = (payload: Data) => {
+    if (payload.errors) throw new Error(JSON.stringify(payload.errors));
+    subscriber.seen.push(payload.data.events.id);
+    subscriber.cursor = payload.data.events.cursor;
+  };
+  if (Math.random() < 0.3) {
+    const open = await openEventStream(`${url}/graphql`, authorization, { query, variables });
+    const timer = setTimeout(() => open.cut(), ms);
+    try {
+      for await (const message of open.events) take(message.data);
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    return;
+  }
+  const { socket, send } = await openRawSocket(url, authorization);
+  const reading = new AbortController();
+  socket.on('message', (message) => {
+    const { type, payload } = JSON.parse(String(message));
+    if (type === 'next' && !reading.signal.aborted) take(payload);
+  });
+  send({ id: '1', type: 'subscribe', payload: { query, variables } });
+  await delay(ms);
+  reading.abort();
+  if (Math.random() < 0.3) {
+    // Half-open: the client is gone for good, and its server is not told before it finds out.
+    socket.pause();
+    setTimeout(() => socket.terminate(), 5_000);
+  } else {
+    socket.terminate();
+  }
+}
+
+/** Writes changes at a rate, in transactions that stay open for different times, so that they commit out of order. */
+async function writeUntil(
+  ended: () => boolean,
+  databaseUrl: string,
+  platformId: string,
+  customers: readonly string[],
+  rate: number,
+): Promise<number> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const began = performance.now();
+  let written = 0;
+  while (!ended()) {
+    const due = Math.floor(((performance.now() - began) / 1_000) * rate) - written;
+    if (due > 0) {
+      const some = Array.from({ length: due }, () => {
+        const id = customers[Math.floor(Math.random() * customers.length)] ?? '';
+        return uuidOf(id, 'Customer');
+      });
+      await client.query('begin');
+      await client.query(
+        `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
+         select $1, uuid_v7(), 'TEST', now(), c, 1, '{}' from unnest($2::uuid[]) as c`,
+        [platformId, some],
+      );
+      if (Math.random() < 0.3) await delay(Math.random() * 60);
+      await client.query('commit');
+      written += due;
+    }
+    await delay(5);
+  }
+  await client.end();
+  return written;
+}
+
+async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const { createCustomer } = await platform.ask(
+      `mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: { fullName: "Grace Hopper" } } }) {
+        ... on CreateCustomerSuccess { customer { id } } } }`,
+      { id: `tortured-${at}` },
+    );
+    ids.push(createCustomer.customer.id);
+  }
+  // Their own events are in the feed before anybody watches.
+  await until(async () => {
+    const { events } = await platform.ask('{ events(last: 100, filter: { types: [KYC_STATUS] }) { totalCount } }');
+    return events.totalCount >= count;
+  });
+  return ids;
+}
+
+function sequenceIn(cursor: string): string {
+  return Buffer.from(cursor, 'base64url').toString().split(':')[2] ?? '';
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`this did not come about: ${condition}`);
+    await delay(50);
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,16 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import base from './vitest.config.ts';
+
+/** The long tests (`npm run soak`), one file after the other. */
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  defineConfig({
+    test: {
+      include: ['test/soak/**/*.soak.ts'],
+      fileParallelism: false,
+      execArgv: ['--expose-gc'],
+      testTimeout: 1_800_000,
+      hookTimeout: 600_000,
+    },
+  }),
+);
