@@ -106,6 +106,7 @@ export async function startGateway(options: {
     log,
   });
   const { server, url } = await startHttpServer({
+    credentials,
     host: config.HOST,
     port: config.PORT,
     graphql,

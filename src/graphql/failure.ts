@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { GraphQLError } from 'graphql';
 
 /** An error in `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(
@@ -17,12 +17,4 @@ export function failure(
 /** What a malformed or out-of-range argument gets. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
-}
-
-/** An error as a stream sends it: statuses belong to HTTP. */
-export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
-  const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
-  if (!extensions) return rest;
-  const { http: _http, ...kept } = extensions;
-  return { ...rest, extensions: kept };
 }

@@ -40,11 +40,14 @@ const loaders = {
       ...queryFromInfo({ context, info, typeName: 'ExternalAccount' }),
       where: { ...key(uuid, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
-  Lookup: (uuid, context, info) =>
-    context.payments.database.prisma.lookup.findUnique({
-      ...queryFromInfo({ context, info, typeName: 'Lookup' }),
-      where: key(uuid, context),
-    }),
+  // Lookups are made by servers, for quotes that they make: an app sees none.
+  Lookup: async (uuid, context, info) =>
+    context.viewer.kind === 'PLATFORM'
+      ? context.payments.database.prisma.lookup.findUnique({
+          ...queryFromInfo({ context, info, typeName: 'Lookup' }),
+          where: key(uuid, context),
+        })
+      : null,
   ApiToken: async (uuid, context, info) =>
     context.viewer.permissions.includes('MANAGE')
       ? context.payments.database.prisma.apiToken.findUnique({

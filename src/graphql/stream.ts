@@ -95,8 +95,8 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   if (!latest) return follow(head, row.version, one.present(row, feedCursor(platformId, head)));
   const first = one.turn(latest, true);
   // The latest event was read after `head`: none of this thing lies between the two.
-  const from = latest.sequence > head ? latest.sequence : head;
-  return one.isLast(latest) ? only(first) : follow(from, latest.version, first);
+  const behind = latest.sequence < head;
+  return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
 }
 
 function subscribe({ feed, viewer, tooSlow }: Context, from: bigint, wants: (event: Event) => boolean) {

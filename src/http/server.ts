@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Credentials } from '../access/credentials.ts';
 import type { Database } from '../database/database.ts';
-import type { GraphqlServer } from '../graphql/server.ts';
+import { withoutStatus } from '../graphql/operation.ts';
+import { type GraphqlServer, unauthenticated } from '../graphql/server.ts';
 import { streamToken } from '../graphql/single-connection.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 
@@ -12,6 +14,7 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
+  readonly credentials: Credentials;
   /** Event streams that carry several operations. */
   readonly singleConnections: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly origins: AllowedOrigins;
@@ -76,8 +79,15 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
     // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
-  // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
-  if (wantsEvents(request)) response.setHeader('x-accel-buffering', 'no');
+  if (wantsEvents(request)) {
+    // Once an event stream has begun its status is 200: strangers are told before.
+    if (!(await options.credentials.authenticate(request.headers.authorization))) {
+      request.resume();
+      return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
+    }
+    // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
+    response.setHeader('x-accel-buffering', 'no');
+  }
   await options.graphql(request, response);
 }
 

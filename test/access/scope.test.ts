@@ -62,6 +62,10 @@ beforeAll(async () => {
     ).createClientToken;
   const quote = await quoteOf(victim);
   const other = await quoteOf(bystander);
+  const { lookUpReceiver } = await t.platform.ask(
+    'mutation { lookUpReceiver(input: { umaAddress: "$success.usd@sandbox.uma.money" }) { ... on LookUpReceiverSuccess { lookup { id } } } }',
+  );
+  ids.Lookup = lookUpReceiver.lookup.id;
   const { apiTokens } = await t.platform.ask('{ apiTokens { edges { node { id clientId } } } }');
   ids.Quote = quote.id;
   ids.Transaction = quote.transaction.id;
@@ -88,6 +92,7 @@ const typeOfId: Readonly<Record<string, string>> = {
   customerId: 'Customer',
   accountId: 'InternalAccount',
   sourceAccountId: 'InternalAccount',
+  lookupId: 'Lookup',
   destinationAccountId: 'ExternalAccount',
   sendingAccountId: 'InternalAccount',
   receivingAccountId: 'ExternalAccount',
@@ -239,7 +244,7 @@ describe.each(['another platform', 'another customer', 'another quote', 'another
     for (const answer of Object.values(answers)) expect(leaked(answer)).toEqual([]);
   });
 
-  test.each(['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount', 'ApiToken'])(
+  test.each(['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount', 'ApiToken', 'Lookup'])(
     'the node %s is as unknown as one that never was',
     async (type) => {
       const id = ids[type] ?? '';

@@ -162,7 +162,7 @@ const others: Case[] = [
   ],
   ['early funding', 'createQuote', () => ({ ...funding({}), immediatelyExecute: true }), invalid, 'immediatelyExecute'],
   ['too little money', 'transferOut', () => ({ amount: 10_001 }), poor, 'sourceAccountId'],
-  ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source'],
+  ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source.account'],
   ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount'],
   ['half a character', 'transferOut', () => ({ description: 'a\ud800b' }), invalid, 'description'],
   ['a control character', 'transferIn', () => ({ description: 'a\u0007b' }), invalid, 'description'],
