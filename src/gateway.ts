@@ -10,6 +10,9 @@ import { startHttpServer } from './http/server.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
+import type { Resolver } from './webhooks/addresses.ts';
+import type { Decide } from './webhooks/approval.ts';
+import { openWebhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
 export interface Gateway {
@@ -32,6 +35,9 @@ export type GatewaySettings = Pick<
   | 'SANDBOX_QUOTE_SECONDS'
   | 'SANDBOX_PACE_MS'
   | 'SANDBOX_RATES'
+  | 'SECRET_KEY'
+  | 'WEBHOOK_LOOPBACK'
+  | 'WEBHOOK_TIME_SCALE'
 >;
 
 /** The domain on a database, without any door or worker. */
@@ -52,6 +58,8 @@ export async function startGateway(options: {
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly credentials?: Credentials | undefined;
   readonly onPrismaStatement?: (sql: string) => void;
+  /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
+  readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
 }): Promise<Gateway> {
   const { config, log } = options;
   const database = openDatabase({
@@ -60,9 +68,11 @@ export async function startGateway(options: {
     ...(options.onPrismaStatement && { onPrismaStatement: options.onPrismaStatement }),
   });
   const payments = openPayments(database, config, log);
+  const webhooks = openWebhooks(payments, config, options.webhooks);
+  if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(database, log);
   await feed.open();
-  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, log);
+  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
   if (config.ROLE === 'work') {
     return {
       url: undefined,
@@ -77,6 +87,7 @@ export async function startGateway(options: {
   const graphql = createGraphqlServer({
     payments,
     feed,
+    webhooks,
     tokens,
     introspection: config.INTROSPECTION,
     graphiql: config.GRAPHIQL && { credentials: options.credentials },

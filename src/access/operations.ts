@@ -13,6 +13,12 @@ export const operations = {
   transferIn: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT' },
   sandboxSend: { permission: 'TRANSACT' },
+  createWebhookEndpoint: { permission: 'MANAGE' },
+  updateWebhookEndpoint: { permission: 'MANAGE' },
+  deleteWebhookEndpoint: { permission: 'MANAGE' },
+  rotateWebhookSecret: { permission: 'MANAGE' },
+  sendTestWebhook: { permission: 'MANAGE' },
+  replayWebhookEvents: { permission: 'MANAGE' },
 } as const satisfies Record<string, { permission: Permission }>;
 
 export type Operation = keyof typeof operations;

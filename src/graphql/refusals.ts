@@ -55,6 +55,8 @@ const memberOf: Record<RefusalCode, MemberName> = {
   TRANSACTION_NOT_FOUND: 'NotFoundError',
   USER_NOT_FOUND: 'NotFoundError',
   ACCOUNT_NOT_FOUND: 'NotFoundError',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'NotFoundError',
+  EVENT_NOT_FOUND: 'NotFoundError',
   CONFLICT: 'ConflictError',
   QUOTE_EXPIRED: 'QuoteExpiredError',
   UMA_ADDRESS_EXISTS: 'ConflictError',

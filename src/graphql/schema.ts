@@ -11,6 +11,8 @@ import './transaction-updates.ts';
 import './customer-lists.ts';
 import './exchange-rates.ts';
 import './sandbox.ts';
+import './webhook-endpoint.ts';
+import './webhook-mutations.ts';
 import './receipt.ts';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from './builder.ts';

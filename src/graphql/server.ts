@@ -7,6 +7,7 @@ import type { ApiTokens } from '../access/api-tokens.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import { type Credentials, graphiqlOptions } from './graphiql.ts';
@@ -17,6 +18,7 @@ import { useFeedHead } from './use-feed-head.ts';
 export interface GraphqlOptions {
   readonly payments: Payments;
   readonly feed: Feed;
+  readonly webhooks: Webhooks;
   readonly tokens: ApiTokens;
   readonly introspection: boolean;
   /** Serves GraphiQL to browsers; with credentials, ready to use. */
@@ -33,7 +35,7 @@ export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
 /** The GraphQL endpoint: one chain of plug-ins for HTTP, SSE and (through getEnveloped) WebSocket. */
 export function createGraphqlServer(options: GraphqlOptions) {
-  const { payments, feed, tokens, log } = options;
+  const { payments, feed, webhooks, tokens, log } = options;
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -49,7 +51,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       const authorization = initial.authorization ?? initial.request?.headers.get('authorization');
       const viewer = await tokens.authenticate(authorization);
       if (!viewer) throw unauthenticated();
-      return { viewer, payments, feed };
+      return { viewer, payments, feed, webhooks };
     },
     plugins: [
       useBudget({ introspection: options.introspection }),

@@ -85,7 +85,10 @@ export async function run<Type extends ResultType>(
   }
 }
 
-function claimOf(command: Command<ResultType>): Claim | undefined {
+/** The claim of a command's idempotency key, or undefined when it has none. Refuses a malformed key. */
+export function claimOf(
+  command: Pick<Command<ResultType>, 'operation' | 'input' | 'idempotencyKey'>,
+): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!keyForm.test(key)) {

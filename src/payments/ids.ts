@@ -12,6 +12,9 @@ export type IdType =
   | 'ApiToken'
   | 'Platform'
   | 'Event'
+  | 'Webhook'
+  | 'WebhookEndpoint'
+  | 'WebhookDelivery'
   | 'LedgerEntry';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

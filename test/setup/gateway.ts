@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { expect } from 'vitest';
@@ -54,11 +55,18 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
+  webhooks?: Parameters<typeof startGateway>[0]['webhooks'],
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';
   const config: GatewaySettings = {
-    ...readConfig({ NODE_ENV: 'test', PORT: '0', SANDBOX_PACE_MS: '20', LOG_LEVEL: 'silent' }),
+    ...readConfig({
+      NODE_ENV: 'test',
+      PORT: '0',
+      SANDBOX_PACE_MS: '20',
+      LOG_LEVEL: 'silent',
+      SECRET_KEY: randomBytes(32).toString('base64'),
+    }),
     ...overrides,
   };
   const statements: string[] = [];
@@ -68,6 +76,7 @@ export async function startTestGateway(
     config,
     log,
     onPrismaStatement: (sql) => statements.push(sql),
+    ...(webhooks && { webhooks }),
   });
   const address = gateway.url ?? '';
 
