@@ -32,7 +32,7 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
 
 const countStatement = statement<{ count: number }>(
   'count_replay',
-  `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) some`,
+  `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
 );
 
 const replayStatement = statement<object>(

@@ -10,6 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
+/** Waits until so many changes of an account have their place in the feed. */
+async function feedHas(accountId: string, changes: number): Promise<void> {
+  const { prisma } = t.gateway.payments.database;
+  while ((await prisma.event.count({ where: { accountId: accountId.split(':')[1] ?? '' } })) < changes)
+    await t.gateway.feed.moved(50);
+}
+
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const types = (received: readonly Received[]) => received.map(({ body }) => body.type);
 
@@ -212,6 +219,7 @@ test('an endpoint can be changed, disabled, enabled and deleted, and what it mis
   });
   await fund(t.platform, scene.usd, 7n);
   await fund(t.platform, scene.usd, 8n);
+  await feedHas(scene.usd, 3);
   expect(await replay(t.platform, { endpointId: id, after: before.deliveries[0].event.cursor })).toMatchObject({
     code: 'CONFLICT',
   });
