@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, ConfigError } from './config.ts';
 
@@ -17,25 +17,26 @@ export async function findSecretKey(
   if (config.SECRET_KEY || config.NODE_ENV === 'production') return config.SECRET_KEY;
   const file = path.resolve(config.DATA_DIR, fileName);
   await mkdir(path.dirname(file), { recursive: true });
-  const made = await makeKey(file);
-  const key = made ?? Buffer.from((await readFile(file, 'utf8')).trim(), 'base64');
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  const key = (kept === undefined && (await makeKey(file))) || Buffer.from(await readFile(file, 'utf8'), 'base64');
   if (key.length !== keyBytes) {
     throw new ConfigError([`${file} should hold ${keyBytes} bytes in base64: restore it, or set SECRET_KEY`]);
   }
   return key;
 }
 
-/** Writes a new key, for us alone to read; undefined when there is one already. */
+/** Keeps a new key, for us alone to read; undefined when there is one already. It appears whole or not at all. */
 async function makeKey(file: string): Promise<Buffer | undefined> {
+  const key = randomBytes(keyBytes);
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, `${key.toString('base64')}\n`, { mode: 0o600, flush: true });
   try {
-    const handle = await open(file, 'wx', 0o600);
-    const key = randomBytes(keyBytes);
-    await handle.writeFile(`${key.toString('base64')}\n`);
-    await handle.sync();
-    await handle.close();
+    await link(draft, file);
     return key;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined;
     throw error;
+  } finally {
+    await rm(draft, { force: true });
   }
 }

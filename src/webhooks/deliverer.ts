@@ -8,6 +8,7 @@ import {
   type Standing,
   settleDelivery,
 } from './deliveries.ts';
+import type { SecretBox } from './secret-box.ts';
 import { isDelivered, isGone, type Outcome, Sender } from './sender.ts';
 import { signedHeaders } from './signing.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from './webhooks.ts';
@@ -20,6 +21,16 @@ const batch = 64;
 const idleMs = 250;
 /** How long attempts under way may finish by themselves when the process stops. */
 const graceMs = 2_000;
+
+/** An attempt that was not made, and shows why. */
+const unreadable: Outcome = {
+  durationMs: 0,
+  responseStatus: undefined,
+  error: 'not sent: the signing secret cannot be read; rotate it',
+  retryAfter: undefined,
+  timedOut: false,
+  answer: undefined,
+};
 
 /**
  * Attempts deliveries, many at once, each on its own: one that hangs holds up nothing but its own endpoint's share.
@@ -81,10 +92,8 @@ export class Deliverer {
   async #post(delivery: LeasedDelivery): Promise<Outcome> {
     const { box, pace } = this.#webhooks;
     if (!box) throw new Error('webhooks are not set up here');
-    const owner = secretOwner(delivery.platformId, delivery.endpointId);
-    const secrets = [delivery.secret, delivery.previousSecret].flatMap((sealed) =>
-      sealed === null ? [] : [box.open(sealed, owner)],
-    );
+    const secrets = this.#secretsOf(delivery, box);
+    if (!secrets) return unreadable;
     const body = JSON.stringify(webhookBody(delivery.event, delivery));
     return this.#sender.post({
       url: delivery.url,
@@ -94,6 +103,21 @@ export class Deliverer {
       timeoutMs: delivery.question ? pace.questionMs : pace.attemptMs,
       readAnswer: delivery.question,
     });
+  }
+
+  /** The secrets that sign now, or undefined when they were stored under another key than this process has. */
+  #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
+    const owner = secretOwner(delivery.platformId, delivery.endpointId);
+    const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
+    try {
+      return sealed.map((one) => box.open(one, owner));
+    } catch (error) {
+      this.#webhooks.payments.log.error(
+        { err: error, endpoint: delivery.endpointId },
+        'a signing secret cannot be read',
+      );
+      return undefined;
+    }
   }
 
   async #settle(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {

@@ -5,7 +5,10 @@ import { dropPendingStatement } from './endpoints.ts';
 import type { Outcome } from './sender.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** How many attempts may be under way to one endpoint at once, over all processes. */
+/**
+ * How many attempts may be under way to one endpoint at once, over all processes (but for what two of them lease in the
+ * same instant).
+ */
 const inFlight = 8;
 /** The same for an endpoint that is failing: enough to notice that it has healed, too few to hold others up. */
 const inFlightWhileFailing = 2;
