@@ -1,13 +1,25 @@
-import { lookup as systemLookup } from 'node:dns/promises';
+import { Resolver as DnsResolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Finds every address of a name. */
 export type Resolver = (hostname: string) => Promise<readonly string[]>;
 
-/** The operating system's own resolver. */
-export const systemResolver: Resolver = async (hostname) =>
-  (await systemLookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+const dns = new DnsResolver({ timeout: 2_000, tries: 2 });
+const unknown: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/**
+ * Asks the name servers themselves. The operating system's look-up would hold one of the process's few threads for as
+ * long as a slow name server likes, and so could delay everybody else's deliveries.
+ */
+export const systemResolver: Resolver = async (hostname) => {
+  if (hostname === 'localhost') return ['127.0.0.1', '::1'];
+  const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length > 0) return addresses;
+  const absent = answers.every((answer) => answer.status === 'rejected' && unknown.has(answer.reason?.code));
+  throw Object.assign(new Error(`cannot look up ${hostname}`), { code: absent ? 'ENOTFOUND' : 'EAI_AGAIN' });
+};
 
 /** A name that leads where webhooks must not go. What the address is stays here: it would map our network to a tenant. */
 export class RefusedAddress extends Error {

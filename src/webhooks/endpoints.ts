@@ -48,7 +48,7 @@ interface WithSecret {
 const newIdStatement = statement<{ id: string; endpoints: number }>(
   'new_webhook_endpoint',
   `select uuid_v7() as id, (select count(*)::int from webhook_endpoint where platform_id = p.id) as endpoints
-   from platform p where p.id = $1 for update`,
+   from platform p where p.id = $1 for no key update`,
 );
 
 const insertStatement = statement<object>(
@@ -68,7 +68,7 @@ export function createEndpoint(
   idempotencyKey: string | null | undefined,
 ): Promise<WithSecret & { replayed: boolean }> {
   const box = boxOf(webhooks);
-  const url = parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment)).href;
+  parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment));
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   checkText(input.description, 'description');
   return once(webhooks.payments.database, tenant, {
@@ -83,7 +83,7 @@ export function createEndpoint(
       const { id } = made;
       const secret = newSigningSecret();
       const sealed = box.seal(secret, secretOwner(tenant.platformId, id));
-      await insertStatement(client, tenant.platformId, id, url, eventTypes, input.description ?? null, sealed);
+      await insertStatement(client, tenant.platformId, id, input.url, eventTypes, input.description ?? null, sealed);
       await announceTest(client, tenant.platformId, id);
       return { kept: keptEndpoint(tenant, id), answer: { endpoint: await readOwn(client, tenant, id), secret } };
     },
@@ -108,10 +108,8 @@ export function updateEndpoint(
   idempotencyKey: string | null | undefined,
 ): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  const url =
-    input.url === null || input.url === undefined
-      ? null
-      : parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment)).href;
+  const url = input.url ?? null;
+  if (url !== null) parseEndpointUrl(url, loopbackAllowed(webhooks, tenant.environment));
   const eventTypes = readTypes(input.eventTypes) ?? null;
   checkText(input.description, 'description');
   return once(webhooks.payments.database, tenant, {

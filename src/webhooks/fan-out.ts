@@ -15,7 +15,7 @@ const fanOutStatement = statement<{ made: number; moved: number }>(
      select e.platform_id, e.id, e.event_types, e.position, least(h.sequence, e.position + $2) as upto
      from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id
      where e.position < h.sequence and e.status <> 'DISABLED'
-     order by e.platform_id, e.id limit $1 for update of e skip locked
+     order by e.platform_id, e.id limit $1 for no key update of e skip locked
    ), moved as (
      update webhook_endpoint e set position = b.upto from behind b
      where e.platform_id = b.platform_id and e.id = b.id returning 1

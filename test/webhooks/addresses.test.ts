@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isPublicAddress, type Resolver } from '../../src/webhooks/addresses.ts';
+import { isPublicAddress, type Resolver, systemResolver } from '../../src/webhooks/addresses.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoint-url.ts';
 import { paceOf } from '../../src/webhooks/pace.ts';
 import { Sender } from '../../src/webhooks/sender.ts';
@@ -250,4 +250,8 @@ test('the host name stays in the TLS greeting and proxy variables are ignored', 
   expect(greetings[0]).toContain('localhost');
   await sender.close();
   server.close();
+});
+
+test('localhost is found without asking anybody', async () => {
+  expect(await systemResolver('localhost')).toEqual(['127.0.0.1', '::1']);
 });

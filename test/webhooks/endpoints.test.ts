@@ -121,6 +121,61 @@ test('a payment sends its events in the bodies of the specification, each with i
   await receiver.stop();
 });
 
+test('a transfer that fails says why, and where the money went', async () => {
+  const receiver = await startReceiver();
+  const scene = await makeScene(t.platform, 5_000n, '003');
+  await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const { transferOut } = await t.platform.ask(
+    'mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }',
+    { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1_200 } },
+  );
+  await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'FAILED'));
+  const { transaction } = receiver.received.find(({ body }) => body.transaction?.status === 'FAILED')?.body ?? {};
+  expect(transaction).toEqual({
+    id: transferOut.transaction.id,
+    status: 'FAILED',
+    type: 'OUTGOING',
+    sentAmount: { amount: 1_200, currency: expect.objectContaining({ code: 'USD' }) },
+    receivedAmount: { amount: 1_200, currency: expect.objectContaining({ code: 'USD' }) },
+    source: { sourceType: 'ACCOUNT', accountId: scene.usd, currency: 'USD' },
+    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideUsd, currency: 'USD' },
+    customerId: scene.customerId,
+    platformCustomerId: expect.any(String),
+    reconciliationInstructions: { reference: expect.stringMatching(/^PAY-/) },
+    failureReason: 'QUOTE_EXECUTION_FAILED',
+    refund: expect.objectContaining({
+      reference: expect.stringMatching(/^REFUND-PAY-/),
+      initiatedAt: expect.stringMatching(/Z$/),
+    }),
+    settledAt: null,
+    createdAt: expect.stringMatching(/Z$/),
+    updatedAt: expect.stringMatching(/Z$/),
+  });
+  await receiver.stop();
+});
+
+test('endpoints with their deliveries, events and attempts are read in one statement', async () => {
+  const receiver = await startReceiver();
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  const before = t.statements.length;
+  const { webhookEndpoints } = await t.platform.ask(
+    `{ webhookEndpoints(first: 1) { edges { node { id eventTypes deliveries(first: 5) { edges { node {
+      status event { id type } attempts { responseStatus error } } } } } } } }`,
+  );
+  expect(t.statements.slice(before)).toHaveLength(1);
+  const [{ node }] = webhookEndpoints.edges;
+  expect(node).toMatchObject({
+    id,
+    deliveries: {
+      edges: [
+        { node: { status: 'DELIVERED', event: { type: 'TEST' }, attempts: [{ responseStatus: 200, error: null }] } },
+      ],
+    },
+  });
+  await receiver.stop();
+});
+
 test('an endpoint gets only the types that it asked for, and never those that are in the feed only', async () => {
   const receiver = await startReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
@@ -171,6 +226,15 @@ test('a test on demand tells what the receiver answered', async () => {
     { id },
   );
   expect(sendTestWebhook).toEqual({ delivered: false, responseStatus: 500 });
+
+  const again =
+    'mutation ($id: ID!) { sendTestWebhook(input: { endpointId: $id, idempotencyKey: "one-test" }) { ... on SendTestWebhookSuccess { responseStatus replayed } } }';
+  expect((await t.platform.ask(again, { id })).sendTestWebhook).toEqual({ responseStatus: 500, replayed: false });
+  expect((await t.platform.ask(again, { id })).sendTestWebhook).toEqual({ responseStatus: 500, replayed: true });
+  const { mutationReceipt } = await t.platform.ask(
+    '{ mutationReceipt(operation: "sendTestWebhook", idempotencyKey: "one-test") { succeeded result { id } } }',
+  );
+  expect(mutationReceipt).toEqual({ succeeded: true, result: null });
   await receiver.stop();
 });
 
