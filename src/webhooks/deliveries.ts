@@ -1,7 +1,7 @@
 import type { AccountKind, Environment, Event } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import type { Surroundings } from './bodies.ts';
-import { dropPendingStatement } from './endpoints.ts';
+import { dropPending } from './endpoints.ts';
 import type { Outcome } from './sender.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -199,5 +199,5 @@ export async function noteHealth(
   );
   if (endpoint?.status !== 'DISABLED') return;
   payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');
-  await dropPendingStatement(pool, platformId, endpointId);
+  await dropPending(pool, platformId, endpointId);
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { EventType, WebhookEndpoint } from '../database/generated/client/client.ts';
-import { statement } from '../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import { checkText } from '../payments/checks.ts';
 import type { Tenant } from '../payments/command.ts';
 import { publicId } from '../payments/ids.ts';
@@ -200,7 +200,7 @@ const enableStatement = statement<object>(
 
 /** What was missed while it was disabled is not sent by itself: it is replayed as a range. */
 async function enable(client: pg.PoolClient, tenant: Tenant, id: string, fromNow: boolean): Promise<void> {
-  if (fromNow) await dropPendingStatement(client, tenant.platformId, id);
+  if (fromNow) await dropPending(client, tenant.platformId, id);
   await enableStatement(client, tenant.platformId, id, fromNow);
 }
 
@@ -210,16 +210,29 @@ const disableStatement = statement<object>(
    where platform_id = $1 and id = $2 and status <> 'DISABLED'`,
 );
 
-/** What waits for a disabled endpoint has failed: visible, and to be replayed. */
-export const dropPendingStatement = statement<object>(
+/** How many deliveries one statement gives up: few enough to stay far from the time that a statement has. */
+const dropAtOnce = 5_000;
+
+const dropPendingStatement = statement<object>(
   'drop_pending_deliveries',
   `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null
-   where platform_id = $1 and endpoint_id = $2 and status = 'PENDING'`,
+   where (platform_id, id) in (
+     select platform_id, id from webhook_delivery
+     where platform_id = $1 and endpoint_id = $2 and status = 'PENDING' limit ${dropAtOnce}
+   ) returning 1`,
 );
+
+/** What waits for a disabled endpoint has failed: visible, and to be replayed. */
+export async function dropPending(on: Queryable, platformId: string, endpointId: string): Promise<void> {
+  let dropped: object[];
+  do {
+    dropped = await dropPendingStatement(on, platformId, endpointId);
+  } while (dropped.length === dropAtOnce);
+}
 
 async function disable(client: pg.PoolClient, platformId: string, id: string, notice: string): Promise<void> {
   await disableStatement(client, platformId, id, notice);
-  await dropPendingStatement(client, platformId, id);
+  await dropPending(client, platformId, id);
 }
 
 function readTypes(types: readonly EventType[] | null | undefined): EventType[] | undefined {

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil, readEndpoint, replay, updateEndpoint } from './endpoint.ts';
+import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
 import { type Answer, answer, type Received, startReceiver, verify } from './receiver.ts';
 
 let t: TestGateway;
@@ -211,4 +212,50 @@ test('an event is attempted ten times over the schedule, and then given up, visi
   expect(after.deliveries[0].attempts).toHaveLength(11);
   await fast.stop();
   await receiver.stop();
+});
+
+test('a process that stops gives back what it was sending, and the next one sends it at once', async () => {
+  const SECRET_KEY = randomBytes(32);
+  const serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY });
+  const receiver = await startReceiver(() => undefined);
+  const { id, secret } = await createEndpoint(serving.platform, { url: receiver.url });
+  const first = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
+  await receiver.until((received) => received.length === 1);
+  await first.gateway.stop();
+  expect((await readEndpoint(serving.platform, id)).deliveries).toMatchObject([{ status: 'PENDING', attempts: [] }]);
+
+  receiver.answer = answer(200);
+  const second = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
+  await receiver.until((received) => received.length === 2);
+  expect(distinct(receiver.received)).toBe(1);
+  for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
+  await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
+  await second.gateway.stop();
+  await serving.stop();
+  await receiver.stop();
+});
+
+test('where the key of the stored secrets is another, nothing is sent unsigned, and the attempts say why', async () => {
+  const serving = await startTestGateway({ ROLE: 'serve' });
+  const receiver = await startReceiver();
+  const { id } = await createEndpoint(serving.platform, { url: receiver.url });
+  const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: randomBytes(32) }, serving.databaseUrl);
+  const { deliveries } = await endpointUntil(serving.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  expect(deliveries[0].attempts[0]).toMatchObject({
+    responseStatus: null,
+    error: 'not sent: the signing secret cannot be read; rotate it',
+  });
+  expect(receiver.connections).toBe(0);
+  await working.gateway.stop();
+  await serving.stop();
+  await receiver.stop();
+});
+
+test('without a key there are no endpoints, and the refusal says what is missing', async () => {
+  const keyless = await startTestGateway({ SECRET_KEY: undefined });
+  expect(await tryCreate(keyless.platform, { url: 'https://hooks.example.com/' })).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'webhooks are not set up here: SECRET_KEY is not set',
+  });
+  await keyless.stop();
 });

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { findSecretKey } from '../../src/secret-key.ts';
 import { SecretBox } from '../../src/webhooks/secret-box.ts';
 
@@ -40,4 +41,14 @@ test('outside production a key is made once, kept for us alone, and the same for
   await writeFile(file, 'short');
   await expect(findSecretKey(settings)).rejects.toThrow(/secret\.key should hold 32 bytes/);
   await rm(directory, { recursive: true });
+});
+
+test('SECRET_KEY is 32 bytes in base64 or hex, and nothing else', () => {
+  const key = randomBytes(32);
+  for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')])
+    expect(readConfig({ SECRET_KEY: text }).SECRET_KEY).toEqual(key);
+  for (const text of ['secret', key.toString('hex').slice(2), `${key.toString('base64')}A`])
+    expect(() => readConfig({ SECRET_KEY: text })).toThrow(/SECRET_KEY must be 32 bytes/);
+  expect(readConfig({}).WEBHOOK_LOOPBACK).toBe(true);
+  expect(readConfig({ NODE_ENV: 'production', DATABASE_URL: 'postgres://db/p' }).WEBHOOK_LOOPBACK).toBe(false);
 });
