@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
@@ -48,6 +49,8 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
   return { ...node, deliveries: node.deliveries.edges.map((edge: Data) => edge.node).reverse() };
 }
 
+const lookAgainMs = 20;
+
 /** Reads an endpoint until it is as wanted: what is recorded follows what the receiver saw. */
 export async function endpointUntil(
   platform: TestPlatform,
@@ -57,5 +60,6 @@ export async function endpointUntil(
   for (;;) {
     const endpoint = await readEndpoint(platform, id);
     if (wanted(endpoint)) return endpoint;
+    await delay(lookAgainMs);
   }
 }

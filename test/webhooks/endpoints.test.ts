@@ -6,7 +6,7 @@ import { answer, type Received, startReceiver, verify } from './receiver.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 100_000 });
+  t = await startTestGateway();
 });
 afterAll(() => t.stop());
 
