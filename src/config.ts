@@ -16,6 +16,14 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must lie between ${least} and ${most}`);
 
+const key = z
+  .string()
+  .regex(
+    /^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/,
+    'must be 32 bytes, in base64 (44 characters) or hex (64 characters)',
+  )
+  .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
+
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
 /**
@@ -69,11 +77,18 @@ export const settings = {
         return z.NEVER;
       }
     }),
+  SECRET_KEY: key.optional(),
+  WEBHOOK_LOOPBACK: onOff.optional(),
+  WEBHOOK_TIME_SCALE: wholeNumber(1, 1_000_000).default(1),
 } as const;
 
 const schema = z.object(settings);
 
-export type Config = Readonly<z.infer<typeof schema>> & { readonly GRAPHIQL: boolean; readonly INTROSPECTION: boolean };
+export type Config = Readonly<z.infer<typeof schema>> & {
+  readonly GRAPHIQL: boolean;
+  readonly INTROSPECTION: boolean;
+  readonly WEBHOOK_LOOPBACK: boolean;
+};
 
 /**
  * Reads the settings from the environment; an empty variable is one that is not set.
@@ -92,5 +107,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       'DATABASE_URL is required in production: the embedded Postgres and its open sandbox are for development',
     ]);
   }
-  return { ...config, GRAPHIQL: config.GRAPHIQL ?? !production, INTROSPECTION: config.INTROSPECTION ?? !production };
+  return {
+    ...config,
+    GRAPHIQL: config.GRAPHIQL ?? !production,
+    INTROSPECTION: config.INTROSPECTION ?? !production,
+    WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
+  };
 }

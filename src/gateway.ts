@@ -15,6 +15,10 @@ import { startHttpServer } from './http/server.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
+import type { Resolver } from './webhooks/addresses.ts';
+import type { Decide } from './webhooks/approval.ts';
+import { carryOut } from './webhooks/carry-out.ts';
+import { openWebhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
 export interface Gateway {
@@ -43,6 +47,9 @@ export type GatewaySettings = Pick<
   | 'SANDBOX_QUOTE_SECONDS'
   | 'SANDBOX_PACE_MS'
   | 'SANDBOX_RATES'
+  | 'SECRET_KEY'
+  | 'WEBHOOK_LOOPBACK'
+  | 'WEBHOOK_TIME_SCALE'
 >;
 
 /** The domain on a database, without any door or worker. */
@@ -66,6 +73,8 @@ export async function startGateway(options: {
   readonly onPrismaStatement?: (sql: string) => void;
   /** How often open streams are sent a sign of life, and the most that one operation may take: for tests only. */
   readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number };
+  /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
+  readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
 }): Promise<Gateway> {
   const { config, log } = options;
   const database = openDatabase({
@@ -74,10 +83,12 @@ export async function startGateway(options: {
     ...(options.onPrismaStatement && { onPrismaStatement: options.onPrismaStatement }),
   });
   const payments = openPayments(database, config, log);
+  const webhooks = openWebhooks(payments, config, { decide: carryOut(payments), ...options.webhooks });
+  if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(database, log);
   const sessions = new Sessions(database, log);
   await feed.open();
-  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, log);
+  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
   if (config.ROLE === 'work') {
     return {
       url: undefined,
@@ -101,6 +112,7 @@ export async function startGateway(options: {
     sessions,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: options.pace?.operationMs ?? operationMs,
+    webhooks,
     introspection: config.INTROSPECTION,
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,

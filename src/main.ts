@@ -7,11 +7,13 @@ import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
+import { findSecretKey } from './secret-key.ts';
 import { signingKeyIn } from './signing-key.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const settings = readConfig(process.env);
+  const config = { ...settings, SECRET_KEY: await findSecretKey(settings) };
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
   const embedded =
     config.DATABASE_URL === undefined

@@ -24,6 +24,12 @@ export const operations = {
   sandboxReceiveUma: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT', client: true },
   sandboxSend: { permission: 'TRANSACT', client: true },
+  createWebhookEndpoint: { permission: 'MANAGE' },
+  updateWebhookEndpoint: { permission: 'MANAGE' },
+  deleteWebhookEndpoint: { permission: 'MANAGE' },
+  rotateWebhookSecret: { permission: 'MANAGE' },
+  sendTestWebhook: { permission: 'MANAGE' },
+  replayWebhookEvents: { permission: 'MANAGE' },
 } as const satisfies Record<string, { permission: Permission; client?: true }>;
 
 export type Operation = keyof typeof operations;

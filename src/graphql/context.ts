@@ -3,6 +3,7 @@ import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** What every resolver is given: who asks, and what to answer from. The same on HTTP, SSE and WebSocket. */
 export interface Context {
@@ -16,6 +17,7 @@ export interface Context {
   readonly tooSlow: () => void;
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
+  readonly webhooks: Webhooks;
   /** The end of the feed as it was before the operation read anything else (graphql/use-feed-head.ts). */
   feedHead?: bigint;
 }

@@ -135,9 +135,27 @@ export const EventType = builder.enumType('EventType', {
     INCOMING_PAYMENT: 'An incoming transaction was made or changed its status.',
     ACCOUNT_STATUS: "An internal account's balance changed.",
     KYC_STATUS: "A customer's identity check was decided.",
-    TEST: 'A test of a webhook endpoint; never in the feed.',
+    TEST: 'A test of a webhook endpoint.',
     QUOTE_STATUS: 'A quote was made or changed its status. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was made or changed its status. In the feed only.',
+  }),
+});
+
+export const WebhookEndpointStatus = builder.enumType('WebhookEndpointStatus', {
+  description: 'How a webhook endpoint fares.',
+  values: describe({
+    ENABLED: 'It gets events.',
+    FAILING: 'Its last attempts failed; they go on by the schedule until one succeeds or it is disabled.',
+    DISABLED: 'It gets nothing until it is enabled again; its notice says why.',
+  }),
+});
+
+export const WebhookDeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
+  description: 'Where the delivery of an event to an endpoint stands.',
+  values: describe({
+    PENDING: 'Under way, or waiting for its next attempt.',
+    DELIVERED: 'The receiver has it: it answered 2xx or 409.',
+    FAILED: 'No further attempt will be made, unless it is replayed.',
   }),
 });
 

@@ -54,7 +54,7 @@ function referred<Type extends 'Transaction' | 'Quote' | 'Customer'>(
   return uuid === null ? null : loadNode(publicId(type, uuid), context, info, [type]);
 }
 
-const Event = builder.objectRef<EventRow>('Event').implement({
+export const Event = builder.objectRef<EventRow>('Event').implement({
   description:
     'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
   fields: (t) => ({

@@ -19,6 +19,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
     readonly [Name in Exclude<keyof Success, 'replayed'>]: {
       readonly type: TypeParam<Types>;
       readonly description: string;
+      readonly nullable?: boolean;
     };
   };
   /** Which refusals can come; the general ones (input, key, permission, load) always can. */
@@ -67,8 +68,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
     description: `${name} succeeded.`,
     fields: (t) => ({
-      ...mapValues(options.success, ({ type, description }, field) =>
-        t.field({ type, description, resolve: (result) => result[field] as never }),
+      ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
+        t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',

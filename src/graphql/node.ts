@@ -55,6 +55,14 @@ const loaders = {
           where: { ...key(uuid, context), revokedAt: null },
         })
       : null,
+  // Endpoints are the platform's own business: an app with a client token sees none.
+  WebhookEndpoint: async (uuid, context, info) =>
+    context.viewer.kind !== 'PLATFORM'
+      ? null
+      : context.payments.database.prisma.webhookEndpoint.findUnique({
+          ...queryFromInfo({ context, info, typeName: 'WebhookEndpoint' }),
+          where: key(uuid, context),
+        }),
 } satisfies Record<string, NodeLoader>;
 
 type NodeType = keyof typeof loaders;

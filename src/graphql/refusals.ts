@@ -59,6 +59,8 @@ const memberOf: Record<RefusalCode, MemberName> = {
   LOOKUP_REQUEST_NOT_FOUND: 'NotFoundError',
   UMA_NOT_FOUND: 'NotFoundError',
   TOKEN_NOT_FOUND: 'NotFoundError',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'NotFoundError',
+  EVENT_NOT_FOUND: 'NotFoundError',
   CONFLICT: 'ConflictError',
   QUOTE_EXPIRED: 'QuoteExpiredError',
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'ConflictError',

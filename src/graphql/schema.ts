@@ -16,6 +16,8 @@ import './events.ts';
 import './customer-lists.ts';
 import './exchange-rates.ts';
 import './sandbox.ts';
+import './webhook-endpoint.ts';
+import './webhook-mutations.ts';
 import './receipt.ts';
 import './tokens.ts';
 import { lexicographicSortSchema, printSchema } from 'graphql';

@@ -10,6 +10,7 @@ import { Overflow } from '../events/channel.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
@@ -29,6 +30,7 @@ export interface GraphqlOptions {
   readonly retentionDays: number;
   /** The most that one operation may take. */
   readonly operationMs: number;
+  readonly webhooks: Webhooks;
   readonly introspection: boolean;
   /** Serves GraphiQL to browsers; for a newcomer, ready to use. */
   readonly graphiql: false | { readonly newcomer: Newcomer | undefined };
@@ -48,7 +50,7 @@ export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
 /** The GraphQL endpoint: one chain of plug-ins for HTTP, SSE and (through getEnveloped) WebSocket. */
 export function createGraphqlServer(options: GraphqlOptions) {
-  const { payments, feed, credentials, clientTokens, retentionDays, log } = options;
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, log } = options;
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -65,7 +67,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       const viewer = await credentials.authenticate(authorization);
       if (!viewer) throw unauthenticated();
       const tooSlow = initial.tooSlow ?? (() => initial.res?.destroy());
-      return { viewer, payments, feed, clientTokens, retentionDays, tooSlow, eventStream: initial.res };
+      return { viewer, payments, feed, webhooks, clientTokens, retentionDays, tooSlow, eventStream: initial.res };
     },
     plugins: [
       useBudget({ introspection: options.introspection }),

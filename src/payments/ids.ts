@@ -13,6 +13,9 @@ export type IdType =
   | 'ClientToken'
   | 'Platform'
   | 'Event'
+  | 'Webhook'
+  | 'WebhookEndpoint'
+  | 'WebhookDelivery'
   | 'LedgerEntry';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -3,6 +3,9 @@ import { Sequencer } from '../events/sequencer.ts';
 import type { Payments } from '../payments/command.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/expiry.ts';
 import { nextOrderDue, settleDueOrders } from '../payments/settlement.ts';
+import { Deliverer } from '../webhooks/deliverer.ts';
+import { fanOut } from '../webhooks/fan-out.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import { startLoop } from './loop.ts';
 
 /** How many orders or quotes one round takes. */
@@ -21,12 +24,24 @@ export function pauseAfterStep(count: number | undefined): number {
 }
 
 /**
- * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes. Any number of
- * processes may do it beside each other.
+ * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes, delivering
+ * webhooks. Any number of processes may do it beside each other.
  */
-export function startWorkers(payments: Payments, log: Logger) {
+export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger) {
+  const deliverer = new Deliverer(webhooks);
+  const delivering = startLoop('webhook delivery', log, () => deliverer.step());
+  deliverer.onRoom = () => delivering.wake();
+  const fanning = startLoop('webhook fan-out', log, async () => {
+    const { made, moved } = await fanOut(webhooks);
+    if (made > 0) delivering.wake();
+    return moved > 0 ? 0 : idleMs;
+  });
   const sequencer = new Sequencer(payments.database);
-  const sequencing = startLoop('sequencer', log, async () => pauseAfterStep(await sequencer.step()));
+  const sequencing = startLoop('sequencer', log, async () => {
+    const count = await sequencer.step();
+    if (count) fanning.wake();
+    return pauseAfterStep(count);
+  });
   const settling = startLoop('settlement', log, async () => {
     const count = await settleDueOrders(payments, batch);
     return count === batch ? 0 : Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs);
@@ -44,7 +59,8 @@ export function startWorkers(payments: Payments, log: Logger) {
   return {
     async stop(): Promise<void> {
       payments.database.commits.off('committed', wake);
-      await Promise.all([settling.stop(), expiring.stop()]);
+      await Promise.all([settling.stop(), expiring.stop(), fanning.stop(), delivering.stop()]);
+      await deliverer.stop();
       await sequencing.stop();
       await sequencer.close();
     },

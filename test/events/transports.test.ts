@@ -11,8 +11,7 @@ let t: TestGateway;
 let scene: Scene;
 beforeAll(async () => {
   t = await startTestGateway({ CORS_ORIGINS: ['https://app.example'] }, undefined, {
-    keepAliveMs: 200,
-    operationMs: 700,
+    pace: { keepAliveMs: 200, operationMs: 700 },
   });
   scene = await makeScene(t.platform);
 });

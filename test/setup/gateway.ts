@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { expect } from 'vitest';
@@ -54,7 +55,7 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
-  pace?: { readonly keepAliveMs?: number; readonly operationMs?: number },
+  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks'> = {},
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';
@@ -65,6 +66,7 @@ export async function startTestGateway(
       SANDBOX_PACE_MS: '20',
       LOG_LEVEL: 'silent',
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+      SECRET_KEY: randomBytes(32).toString('base64'),
     }),
     ...overrides,
   };
@@ -75,7 +77,7 @@ export async function startTestGateway(
     config,
     log,
     onPrismaStatement: (sql) => statements.push(sql),
-    ...(pace && { pace }),
+    ...parts,
   });
   const address = gateway.url ?? '';
 

@@ -39,8 +39,8 @@ export async function torture({
   rate,
   kills,
 }: Torture): Promise<{ readonly slowestTakeoverMs: number }> {
-  const one = await startTestGateway({ ROLE: 'serve' }, undefined, { keepAliveMs: 1_000 });
-  const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { keepAliveMs: 1_000 });
+  const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
+  const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { pace: { keepAliveMs: 1_000 } });
   const sequencers = await startSequencers(one.databaseUrl);
   const urls = [one.url, two.url];
   const ids = await makeCustomers(one.platform, customers);

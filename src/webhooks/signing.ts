@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+
+/** A new signing secret, as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
+export function newSigningSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/**
+ * The headers that prove a body (standardwebhooks.com): its id, the moment of this attempt, and one signature per live
+ * secret, HMAC-SHA256 over `id.timestamp.body`.
+ */
+export function signedHeaders(
+  message: { readonly id: string; readonly body: string; readonly at: Date },
+  secrets: readonly string[],
+): Record<string, string> {
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(Math.floor(message.at.getTime() / 1000)),
+    'webhook-signature': secrets
+      .map((secret) => new Webhook(secret).sign(message.id, message.at, message.body))
+      .join(' '),
+  };
+}

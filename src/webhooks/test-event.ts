@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { statement } from '../database/statement.ts';
+import type { Tenant } from '../payments/command.ts';
+import { Refusal } from '../payments/refusal.ts';
+import { once } from './once.ts';
+import { endpointUuid, readOwn } from './own-endpoint.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** How long a caller waits for the outcome of its test. The delivery itself goes on as any other. */
+const waitMs = 8_000;
+const lookAgainMs = 50;
+
+const announceStatement = statement<{ event_id: string }>(
+  'announce_test',
+  `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+   values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
+);
+
+/** Puts a test event for one endpoint into the feed, where it becomes a delivery like any event. */
+export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
+  const [row] = await announceStatement(client, platformId, endpointId);
+  if (!row) throw new Error('an insert answers its row');
+  return row.event_id;
+}
+
+export interface TestOutcome {
+  readonly delivered: boolean;
+  /** The status of the first answer; null when there was none (yet). */
+  readonly responseStatus: number | null;
+}
+
+const outcomeStatement = statement<{ status: string; responseStatus: number | null; done: boolean }>(
+  'test_outcome',
+  `select d.status::text, a.response_status as "responseStatus", a.number is not null or d.status <> 'PENDING' as done
+   from event v
+   join webhook_delivery d on d.platform_id = v.platform_id and d.event_sequence = v.sequence and d.endpoint_id = $2
+   left join lateral (
+     select number, response_status from webhook_attempt
+     where platform_id = d.platform_id and delivery_id = d.id order by number limit 1
+   ) a on true
+   where v.platform_id = $1 and v.id = $3`,
+);
+
+/** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
+export async function sendTest(
+  webhooks: Webhooks,
+  tenant: Tenant,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<TestOutcome & { replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  const { eventId, replayed } = await once(webhooks.payments.database, tenant, {
+    operation: 'sendTestWebhook',
+    input,
+    idempotencyKey,
+    effect: async (client) => {
+      const endpoint = await readOwn(client, tenant, id);
+      if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
+      const eventId = await announceTest(client, tenant.platformId, id);
+      return { kept: { eventId }, answer: { eventId } };
+    },
+    repeat: async (kept) => ({ eventId: String(kept.eventId) }),
+  });
+  return { ...(await firstOutcome(webhooks, tenant, id, eventId)), replayed };
+}
+
+async function firstOutcome(webhooks: Webhooks, tenant: Tenant, id: string, eventId: string): Promise<TestOutcome> {
+  const { pool } = webhooks.payments.database;
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const [row] = await outcomeStatement(pool, tenant.platformId, id, eventId);
+    if (row?.done || Date.now() >= deadline)
+      return { delivered: row?.status === 'DELIVERED', responseStatus: row?.responseStatus ?? null };
+    await delay(lookAgainMs);
+  }
+}

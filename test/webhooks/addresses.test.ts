@@ -1,0 +1,257 @@
+import diagnostics from 'node:diagnostics_channel';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isPublicAddress, type Resolver, systemResolver } from '../../src/webhooks/addresses.ts';
+import { parseEndpointUrl } from '../../src/webhooks/endpoint-url.ts';
+import { paceOf } from '../../src/webhooks/pace.ts';
+import { Sender } from '../../src/webhooks/sender.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
+import { startReceiver } from './receiver.ts';
+
+/** Where any socket of this process tried to connect to, at the port of https. */
+let attempted: string[] = [];
+const watch = (message: unknown) => {
+  const { socket } = message as { socket: Socket };
+  socket.on('connectionAttempt', (ip: string, port: number) => {
+    if (port === 443) attempted.push(ip);
+  });
+};
+beforeEach(() => {
+  attempted = [];
+  diagnostics.subscribe('net.client.socket', watch);
+});
+afterEach(() => {
+  diagnostics.unsubscribe('net.client.socket', watch);
+});
+
+let t: TestGateway;
+/** What the names of the tests' receivers resolve to, look-up by look-up; the last answer stays. */
+const answers = new Map<string, (readonly string[])[]>();
+const resolve: Resolver = async (hostname) => {
+  const queue = answers.get(hostname) ?? [];
+  return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
+};
+beforeAll(async () => {
+  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 100_000 }, undefined, { webhooks: { resolve } });
+});
+afterAll(() => t.stop());
+
+/** Hosts that name, in one spelling or another, a place inside. */
+const insideHosts = [
+  ...[
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'api.localhost',
+    'router',
+    'printer.local',
+    'vault.internal',
+    'db.internal.',
+  ],
+  ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0x7f.0x0.0x0.0x1', '017700000001'],
+  ...['0177.0.0.1', '0177.0x0.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '127.255.255.254'],
+  ...['0.0.0.0', '0', '0x0', '10.0.0.1', '10.1', '172.16.0.1', '192.168.1.1', '0xc0a80101', '3232235777', '100.64.0.1'],
+  ...['169.254.169.254', '0xa9fea9fe', '2852039166', '169.254.43518', '0251.0376.0251.0376', '168.63.129.16'],
+  ...['198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '192.0.2.1', '8.8.8.8', '[2606:4700::1111]'],
+  ...[
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[::ffff:a9fe:a9fe]',
+  ],
+  ...['[64:ff9b::7f00:1]', '[64:ff9b::169.254.169.254]', '[2002:7f00:1::]', '[2001:0:1::1]', '[fe80::1]', '[fec0::1]'],
+  ...['[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[100::1]', '[2001:db8::1]'],
+];
+
+test('no spelling of an inner address can be registered where it is not the sandbox’s loopback', async () => {
+  expect(insideHosts.length).toBeGreaterThanOrEqual(60);
+  const strict = await startTestGateway({ WEBHOOK_LOOPBACK: false });
+  for (const host of insideHosts) {
+    const refused = await tryCreate(strict.platform, { url: `https://${host}/hooks` });
+    expect(refused, host).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'url'] });
+    for (const url of [`http://${host}/hooks`, `https://${host}:8443`]) {
+      expect(() => parseEndpointUrl(url, false), url).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
+    }
+  }
+  expect(attempted).toEqual([]);
+  await strict.stop();
+});
+
+test('only https on the usual ports, without credentials, is taken; the sandbox may use its own loopback', () => {
+  for (const url of [
+    'http://hooks.example.com/',
+    'https://hooks.example.com:22/',
+    'https://hooks.example.com:8080/',
+    'https://user@hooks.example.com/',
+    'https://user:word@hooks.example.com/',
+    'https://hooks.example.com/#part',
+    'https://hooks.example.com\\@127.0.0.1/',
+    'https://hooks.example.com/ ',
+    'https://hooks.example.com/\n',
+    'ftp://hooks.example.com/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    '//hooks.example.com/',
+    'hooks',
+    '',
+    `https://hooks.example.com/${'a'.repeat(2_048)}`,
+  ]) {
+    expect(() => parseEndpointUrl(url, true), url).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
+  }
+  for (const url of [
+    'https://hooks.example.com/',
+    'https://hooks.example.com:8443/a?b=c',
+    'https://xn--bcher-kva.example/',
+  ])
+    expect(parseEndpointUrl(url, false).href).toBe(url);
+  for (const url of [
+    'http://127.0.0.1:9/',
+    'http://localhost:9/',
+    'http://[::1]:9/',
+    'https://localhost:9/',
+    'http://127.1:9/',
+  ])
+    expect(parseEndpointUrl(url, true).hostname).toMatch(/^(127\.0\.0\.1|localhost|\[::1\])$/);
+  for (const url of [
+    'http://10.0.0.1/',
+    'http://0.0.0.0:9/',
+    'http://169.254.169.254/',
+    'http://localhost.example.com/',
+  ])
+    expect(() => parseEndpointUrl(url, true), url).toThrow();
+});
+
+/** Addresses that a name may resolve to, and must not be followed to. */
+const insideAddresses = [
+  ...['127.0.0.1', '127.8.8.8', '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255'],
+  ...['192.168.0.1', '192.168.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255', '169.254.0.1'],
+  ...['169.254.169.254', '169.254.170.2', '168.63.129.16', '192.0.0.1', '192.0.0.192', '192.0.2.1', '192.88.99.1'],
+  ...['198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1', '224.0.0.1', '239.255.255.255', '240.0.0.1'],
+  ...['255.255.255.255', '::', '::1', '::2', '::7f00:1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1'],
+  ...[
+    '::ffff:10.0.0.1',
+    '::ffff:a9fe:a9fe',
+    '::ffff:8.8.8.8',
+    '::ffff:0:127.0.0.1',
+    '64:ff9b::7f00:1',
+    '64:ff9b::10.0.0.1',
+  ],
+  ...['64:ff9b:1::1', '100::1', '2001::1', '2001:0:1::1', '2001:2::1', '2001:10::1', '2001:20::1', '2001:db8::1'],
+  ...['2002:7f00:1::', '2002:a00:1::', '2002:a9fe:a9fe::', '3fff::1', '4000::1', '5f00::1', 'fc00::1', 'fd00::1'],
+  ...[
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    'fe80::1',
+    'fe80::a9fe:a9fe',
+    'febf::1',
+    'fec0::1',
+    'ff02::1',
+    'ff0e::1',
+    'not an address',
+  ],
+];
+
+test('a name that resolves to any inner address is not connected to, alone or beside a public one', async () => {
+  expect(insideAddresses.length).toBeGreaterThanOrEqual(60);
+  let found: readonly string[] = [];
+  const sender = new Sender(paceOf(100_000), async () => found);
+  const post = (url: string) =>
+    sender.post({ url, loopbackAllowed: true, headers: {}, body: '{}', timeoutMs: 1_000, readAnswer: false });
+  for (const address of insideAddresses) {
+    expect(isPublicAddress(address), address).toBe(false);
+    for (const all of [[address], ['8.8.8.8', address], [address, '2606:4700::1111']]) {
+      found = all;
+      expect(await post('https://hooks.example.com/'), address).toMatchObject({
+        responseStatus: undefined,
+        error: 'the host name does not resolve to public addresses only',
+      });
+    }
+  }
+  found = [];
+  expect((await post('https://hooks.example.com/')).error).toBe(
+    'the host name does not resolve to public addresses only',
+  );
+  // The sandbox's loopback, too, is what it says, or nothing.
+  found = ['10.0.0.1'];
+  expect((await post('http://localhost:9/')).error).toBe('the host name does not resolve to public addresses only');
+  expect(attempted).toEqual([]);
+  await sender.close();
+  for (const address of ['8.8.8.8', '1.1.1.1', '193.0.14.129', '2606:4700::1111', '2a00:1450:4001::1'])
+    expect(isPublicAddress(address), address).toBe(true);
+});
+
+test('a name that flips between check and connection gains nothing: what was checked is what is connected to', async () => {
+  // A prefix that nobody has been given: there is nothing behind it.
+  answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
+  const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });
+  const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length >= 5);
+  expect(attempted).toEqual(['3ffe::1']);
+  const errors = deliveries[0].attempts.map((attempt: { error: string }) => attempt.error);
+  expect(errors[0]).not.toContain('public addresses');
+  expect(new Set(errors.slice(1))).toEqual(new Set(['the host name does not resolve to public addresses only']));
+  // Nothing in what a platform can see tells where its name led.
+  expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
+});
+
+test('a loopback URL of a production platform is not followed, even where one is stored', async () => {
+  const trap = await startReceiver();
+  const sender = new Sender(paceOf(1), resolve);
+  const outcome = await sender.post({
+    url: trap.url,
+    loopbackAllowed: false,
+    headers: {},
+    body: '{}',
+    timeoutMs: 1_000,
+    readAnswer: false,
+  });
+  expect(outcome).toMatchObject({
+    responseStatus: undefined,
+    error: expect.stringMatching(/^the address is not allowed/),
+  });
+  expect(trap.connections).toBe(0);
+  await sender.close();
+  await trap.stop();
+});
+
+test('the host name stays in the TLS greeting and proxy variables are ignored', async () => {
+  const greetings: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (data) => {
+      greetings.push(data.toString('latin1'));
+      socket.end('not TLS');
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'];
+  const before = proxies.map((name) => process.env[name]);
+  for (const name of proxies) process.env[name] = 'http://127.0.0.1:1';
+  const sender = new Sender(paceOf(1), async () => ['127.0.0.1']);
+  const outcome = await sender.post({
+    url: `https://localhost:${port}/`,
+    loopbackAllowed: true,
+    headers: {},
+    body: '{}',
+    timeoutMs: 5_000,
+    readAnswer: false,
+  });
+  proxies.forEach((name, index) => {
+    if (before[index] === undefined) delete process.env[name];
+    else process.env[name] = before[index];
+  });
+  expect(outcome).toMatchObject({ responseStatus: undefined, error: expect.any(String) });
+  expect(greetings).toHaveLength(1);
+  expect(greetings[0]).toContain('localhost');
+  await sender.close();
+  server.close();
+});
+
+test('localhost is found without asking anybody', async () => {
+  expect(await systemResolver('localhost')).toEqual(['127.0.0.1', '::1']);
+});

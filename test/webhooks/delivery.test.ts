@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { fund, makeScene } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil, readEndpoint } from './endpoint.ts';
+import { type Answer, answer, type Received, startReceiver, verify } from './receiver.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 20_000 });
+});
+afterAll(() => t.stop());
+
+/** Deposits in an account, each of which makes one event. */
+async function deposit(accountId: string, count: number): Promise<void> {
+  for (let made = 0; made < count; made += 1) await fund(t.platform, accountId, 1n);
+}
+
+const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
+
+const megabyte = Buffer.alloc(1_048_576);
+const endless: Answer = (response) => {
+  response.writeHead(500, { 'content-length': String(1_024 * megabyte.length) });
+  const more = () => {
+    while (!response.destroyed && response.write(megabyte));
+    if (!response.destroyed) response.once('drain', more);
+  };
+  more();
+};
+
+const faults: Readonly<Record<string, Answer>> = {
+  'answers 500': answer(500),
+  'answers nothing': () => undefined,
+  'resets the connection': (_response, _received, request) => request.socket.resetAndDestroy(),
+  'answers half a head': (_response, _received, request) => request.socket.write('HTTP/1.1 200 OK\r\nx-slow: '),
+  'answers what is not HTTP': (_response, _received, request) => request.socket.end('220 ready\r\n'),
+  'answers a gigabyte': endless,
+};
+
+test.for(Object.entries(faults))(
+  'a receiver that %s gets every event once it is healed, once per id',
+  async ([, fault]) => {
+    const receiver = await startReceiver(fault);
+    const scene = await makeScene(t.platform, 0n);
+    const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
+    await deposit(scene.usd, 3);
+    await receiver.until((received) => distinct(received) === 4);
+    const taken: string[] = [];
+    receiver.answer = (response, one) => {
+      taken.push(one.id);
+      response.writeHead(200).end();
+    };
+    await endpointUntil(t.platform, id, ({ deliveries }) =>
+      deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
+    );
+    const endpoint = await readEndpoint(t.platform, id);
+    expect(endpoint).toMatchObject({ status: 'ENABLED', failingSince: null });
+    expect(endpoint.deliveries).toHaveLength(4);
+    expect(taken.toSorted()).toEqual([...new Set(receiver.received.map((one) => one.id))].toSorted());
+    for (const { attempts, nextAttemptAt } of endpoint.deliveries) {
+      expect(attempts.length).toBeGreaterThan(1);
+      expect(attempts[0].error).toEqual(expect.any(String));
+      expect(attempts.at(-1)).toMatchObject({ responseStatus: 200, error: null });
+      expect(nextAttemptAt).toBe(null);
+    }
+    for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
+    await receiver.stop();
+  },
+);
+
+test('a redirect is a failure and is not followed', async () => {
+  const inside = await startReceiver();
+  const receiver = await startReceiver(answer(301, { location: inside.url }));
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  const endpoint = await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.attempts.length > 1);
+  expect(endpoint.deliveries[0].attempts[0]).toMatchObject({
+    responseStatus: 301,
+    error: 'answered 301: redirects are not followed',
+  });
+  expect(inside.connections).toBe(0);
+  await receiver.stop();
+  await inside.stop();
+});
+
+test('an endless answer to a success costs nothing: its status counts, and the rest is not read', async () => {
+  let written = 0;
+  const receiver = await startReceiver((response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && response.write(megabyte)) written += 1;
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  });
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 200, error: null }] });
+  expect(written).toBeLessThan(64);
+  await receiver.stop();
+});
+
+test('409 is a success, for the receiver has it already', async () => {
+  const receiver = await startReceiver(answer(409));
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  const { deliveries, status } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  expect(status).toBe('ENABLED');
+  expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 409, error: null }] });
+  await receiver.stop();
+});
+
+test('410 disables the endpoint at once, and its notice says so', async () => {
+  const receiver = await startReceiver(answer(410));
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  const endpoint = await endpointUntil(t.platform, id, ({ status }) => status === 'DISABLED');
+  expect(endpoint).toMatchObject({
+    notice: 'Disabled: the receiver answered 410, it wants no more.',
+    disabledAt: expect.any(String),
+    deliveries: [{ status: 'FAILED', nextAttemptAt: null, attempts: [{ responseStatus: 410 }] }],
+  });
+  await receiver.stop();
+});
+
+test('hanging receivers hold up nobody else, and have no more than eight requests at a time', async () => {
+  const hanging = await Promise.all([1, 2, 3].map(() => startReceiver(() => undefined)));
+  const healthy = await startReceiver();
+  const scene = await makeScene(t.platform, 0n);
+  for (const { url } of [...hanging, healthy])
+    await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
+  await deposit(scene.usd, 40);
+  await healthy.until((received) => distinct(received) === 41);
+  // An attempt ends after a second here; those that the hanging ones were sent meanwhile stay within their share.
+  for (const one of hanging) expect(one.received.length).toBeLessThan(41);
+  await Promise.all([...hanging, healthy].map((one) => one.stop()));
+});

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Data, TestPlatform } from '../setup/gateway.ts';
+
+const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
+const refusal = '... on UserError { code message path }';
+
+/** Makes an endpoint and answers it with its secret. */
+export async function createEndpoint(platform: TestPlatform, input: object): Promise<{ id: string; secret: string }> {
+  const result = await tryCreate(platform, input);
+  if (!result.endpoint) throw new Error(JSON.stringify(result));
+  return { id: result.endpoint.id, secret: result.secret };
+}
+
+/** Asks for an endpoint and answers what came of it. */
+export async function tryCreate(platform: TestPlatform, input: object): Promise<Data> {
+  const { createWebhookEndpoint } = await platform.ask(
+    `mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) {
+      ... on CreateWebhookEndpointSuccess { endpoint { ${fields} } secret replayed } ${refusal} } }`,
+    { input },
+  );
+  return createWebhookEndpoint;
+}
+
+export async function updateEndpoint(platform: TestPlatform, input: object): Promise<Data> {
+  const { updateWebhookEndpoint } = await platform.ask(
+    `mutation ($input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(input: $input) {
+      ... on UpdateWebhookEndpointSuccess { endpoint { ${fields} } replayed } ${refusal} } }`,
+    { input },
+  );
+  return updateWebhookEndpoint;
+}
+
+export async function replay(platform: TestPlatform, input: object): Promise<Data> {
+  const { replayWebhookEvents } = await platform.ask(
+    `mutation ($input: ReplayWebhookEventsInput!) { replayWebhookEvents(input: $input) {
+      ... on ReplayWebhookEventsSuccess { count replayed } ${refusal} } }`,
+    { input },
+  );
+  return replayWebhookEvents;
+}
+
+/** An endpoint with its latest deliveries, oldest first. */
+export async function readEndpoint(platform: TestPlatform, id: string): Promise<Data> {
+  const { node } = await platform.ask(
+    `query ($id: ID!) { node(id: $id) { ... on WebhookEndpoint { ${fields} deliveries(first: 100) { totalCount edges { node {
+      id status nextAttemptAt event { id type cursor } attempts { at durationMs responseStatus error } } } } } } }`,
+    { id },
+  );
+  return { ...node, deliveries: node.deliveries.edges.map((edge: Data) => edge.node).reverse() };
+}
+
+const lookAgainMs = 20;
+
+/** Reads an endpoint until it is as wanted: what is recorded follows what the receiver saw. */
+export async function endpointUntil(
+  platform: TestPlatform,
+  id: string,
+  wanted: (endpoint: Data) => boolean,
+): Promise<Data> {
+  for (;;) {
+    const endpoint = await readEndpoint(platform, id);
+    if (wanted(endpoint)) return endpoint;
+    await delay(lookAgainMs);
+  }
+}

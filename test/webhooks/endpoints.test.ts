@@ -1,0 +1,348 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { fund, makeScene } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
+import { answer, type Received, startReceiver, verify } from './receiver.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+/** Waits until so many changes of an account have their place in the feed. */
+async function feedHas(accountId: string, changes: number): Promise<void> {
+  const { prisma } = t.gateway.payments.database;
+  while ((await prisma.event.count({ where: { accountId: accountId.split(':')[1] ?? '' } })) < changes)
+    await t.gateway.feed.moved(50);
+}
+
+const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
+const types = (received: readonly Received[]) => received.map(({ body }) => body.type);
+
+test('a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes', async () => {
+  const receiver = await startReceiver();
+  const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, description: 'books' });
+  expect(secret).toMatch(secretForm);
+  await receiver.until((received) => received.length === 1);
+  const [event] = receiver.received as [Received];
+  expect(verify(secret, event)).toEqual(event.body);
+  expect(event.body).toMatchObject({ type: 'TEST', test: true, version: 1, webhookId: event.id });
+  expect(event.headers['content-type']).toBe('application/json');
+
+  const tampered = { ...event, raw: event.raw.replace('TEST', 'BEST') };
+  expect(() => verify(secret, tampered)).toThrow();
+
+  const endpoint = await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  expect(endpoint).toMatchObject({
+    url: receiver.url,
+    description: 'books',
+    status: 'ENABLED',
+    notice: null,
+    eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST'],
+  });
+  const [delivery] = endpoint.deliveries;
+  expect(delivery.event).toMatchObject({ type: 'TEST', cursor: event.body.cursor, id: event.body.eventId });
+  expect(event.id.replace('Webhook:', 'Event:')).toBe(delivery.event.id);
+  expect(delivery.attempts).toEqual([
+    { at: expect.any(String), durationMs: expect.any(Number), responseStatus: 200, error: null },
+  ]);
+  await receiver.stop();
+});
+
+test('a payment sends its events in the bodies of the specification, each with its place in the feed', async () => {
+  const receiver = await startReceiver();
+  const scene = await makeScene(t.platform, 100_000n);
+  const { secret } = await createEndpoint(t.platform, { url: receiver.url });
+  const { createQuote } = await t.platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id exchangeRate transaction { id } } } } }`,
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 10_000,
+        immediatelyExecute: true,
+        description: 'rent',
+      },
+    },
+  );
+  const isEnd = ({ body }: Received) => body.transaction?.status === 'COMPLETED';
+  await receiver.until((received) => received.some(isEnd) && received.length >= 5);
+  const events = receiver.received.toSorted((a, b) => a.body.sequence - b.body.sequence);
+  for (const event of events) expect(verify(secret, event)).toEqual(event.body);
+  expect(new Set(types(events))).toEqual(new Set(['TEST', 'OUTGOING_PAYMENT', 'ACCOUNT_STATUS']));
+  const story = events.filter(({ body }) => body.type === 'OUTGOING_PAYMENT');
+  expect(story.map(({ body }) => [body.transaction.status, body.version])).toEqual([
+    ['PENDING', 1],
+    ['PROCESSING', 2],
+    ['COMPLETED', 3],
+  ]);
+
+  const usd = { code: 'USD', name: 'US Dollar', symbol: '$', decimals: 2 };
+  const eur = { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 };
+  const end: Data = events.find(isEnd)?.body;
+  expect(end).toEqual({
+    type: 'OUTGOING_PAYMENT',
+    webhookId: expect.stringMatching(/^Webhook:[0-9a-f-]{36}$/),
+    eventId: end.webhookId.replace('Webhook', 'Event'),
+    timestamp: end.transaction.updatedAt,
+    sequence: expect.any(Number),
+    cursor: expect.any(String),
+    version: 3,
+    transaction: {
+      id: createQuote.quote.transaction.id,
+      status: 'COMPLETED',
+      type: 'OUTGOING',
+      sentAmount: { amount: 10_000, currency: usd },
+      receivedAmount: { amount: expect.any(Number), currency: eur },
+      source: { sourceType: 'ACCOUNT', accountId: scene.usd, currency: 'USD' },
+      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur, currency: 'EUR' },
+      customerId: scene.customerId,
+      platformCustomerId: expect.stringMatching(/^customer-\d+$/),
+      reconciliationInstructions: { reference: expect.stringMatching(/^PAY-/) },
+      quoteId: createQuote.quote.id,
+      exchangeRate: Number(createQuote.quote.exchangeRate),
+      fees: expect.any(Number),
+      rateDetails: expect.objectContaining({ serviceApiMultiplier: expect.any(Number) }),
+      settledAt: expect.stringMatching(/Z$/),
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+      description: 'rent',
+    },
+  });
+  const balance = events.find(({ body }) => body.type === 'ACCOUNT_STATUS')?.body;
+  expect(balance).toMatchObject({
+    accountId: scene.usd,
+    oldBalance: { amount: 100_000, currency: usd },
+    newBalance: { amount: 90_000, currency: usd },
+    customerId: scene.customerId,
+  });
+  await receiver.stop();
+});
+
+test('a transfer that fails says why, and where the money went', async () => {
+  const receiver = await startReceiver();
+  const scene = await makeScene(t.platform, 5_000n, '003');
+  await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const { transferOut } = await t.platform.ask(
+    'mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }',
+    { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1_200 } },
+  );
+  await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'FAILED'));
+  const { transaction } = receiver.received.find(({ body }) => body.transaction?.status === 'FAILED')?.body ?? {};
+  expect(transaction).toEqual({
+    id: transferOut.transaction.id,
+    status: 'FAILED',
+    type: 'OUTGOING',
+    sentAmount: { amount: 1_200, currency: expect.objectContaining({ code: 'USD' }) },
+    receivedAmount: { amount: 1_200, currency: expect.objectContaining({ code: 'USD' }) },
+    source: { sourceType: 'ACCOUNT', accountId: scene.usd, currency: 'USD' },
+    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideUsd, currency: 'USD' },
+    customerId: scene.customerId,
+    platformCustomerId: expect.any(String),
+    reconciliationInstructions: { reference: expect.stringMatching(/^PAY-/) },
+    failureReason: 'QUOTE_EXECUTION_FAILED',
+    refund: expect.objectContaining({
+      reference: expect.stringMatching(/^REFUND-PAY-/),
+      initiatedAt: expect.stringMatching(/Z$/),
+    }),
+    settledAt: null,
+    createdAt: expect.stringMatching(/Z$/),
+    updatedAt: expect.stringMatching(/Z$/),
+  });
+  await receiver.stop();
+});
+
+test('endpoints with their deliveries, events and attempts are read in one statement', async () => {
+  const receiver = await startReceiver();
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  const before = t.statements.length;
+  const { webhookEndpoints } = await t.platform.ask(
+    `{ webhookEndpoints(first: 1) { edges { node { id eventTypes deliveries(first: 5) { edges { node {
+      status event { id type } attempts { responseStatus error } } } } } } } }`,
+  );
+  expect(t.statements.slice(before)).toHaveLength(1);
+  const [{ node }] = webhookEndpoints.edges;
+  expect(node).toMatchObject({
+    id,
+    deliveries: {
+      edges: [
+        { node: { status: 'DELIVERED', event: { type: 'TEST' }, attempts: [{ responseStatus: 200, error: null }] } },
+      ],
+    },
+  });
+  await receiver.stop();
+});
+
+test('an endpoint gets only the types that it asked for, and never those that are in the feed only', async () => {
+  const receiver = await startReceiver();
+  const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
+  expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
+  expect(await tryCreate(t.platform, { url: receiver.url, eventTypes: [] })).toMatchObject({ code: 'INVALID_INPUT' });
+  await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['KYC_STATUS'] });
+  const first = await makeScene(t.platform, 5_000n);
+  await receiver.until((received) => received.some(({ body }) => body.customerId === first.customerId));
+  expect(new Set(types(receiver.received))).toEqual(new Set(['TEST', 'KYC_STATUS']));
+  expect(receiver.received.find(({ body }) => body.type === 'KYC_STATUS')?.body).toMatchObject({
+    customerId: first.customerId,
+    platformCustomerId: expect.stringMatching(/^customer-/),
+    kycStatus: 'APPROVED',
+  });
+  await receiver.stop();
+});
+
+test('while a secret is rotated, the old and the new one both verify, and only a third does not', async () => {
+  const receiver = await startReceiver();
+  const day = await startTestGateway();
+  const { id, secret } = await createEndpoint(day.platform, { url: receiver.url });
+  await receiver.until((received) => received.length === 1);
+  const { rotateWebhookSecret } = await day.platform.ask(
+    'mutation ($id: ID!) { rotateWebhookSecret(input: { endpointId: $id }) { ... on RotateWebhookSecretSuccess { secret endpoint { id } } ... on UserError { code } } }',
+    { id },
+  );
+  expect(rotateWebhookSecret).toEqual({ secret: expect.stringMatching(secretForm), endpoint: { id } });
+  expect(rotateWebhookSecret.secret).not.toBe(secret);
+  const { sendTestWebhook } = await day.platform.ask(
+    'mutation ($id: ID!) { sendTestWebhook(input: { endpointId: $id }) { ... on SendTestWebhookSuccess { delivered responseStatus replayed } ... on UserError { code } } }',
+    { id },
+  );
+  expect(sendTestWebhook).toEqual({ delivered: true, responseStatus: 200, replayed: false });
+  const [, event] = receiver.received as [Received, Received];
+  expect(event.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+  expect(verify(secret, event)).toEqual(event.body);
+  expect(verify(rotateWebhookSecret.secret, event)).toEqual(event.body);
+  expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event)).toThrow();
+  await day.stop();
+  await receiver.stop();
+});
+
+test('a test on demand tells what the receiver answered', async () => {
+  const receiver = await startReceiver(answer(500));
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  const { sendTestWebhook } = await t.platform.ask(
+    'mutation ($id: ID!) { sendTestWebhook(input: { endpointId: $id }) { ... on SendTestWebhookSuccess { delivered responseStatus } ... on UserError { code } } }',
+    { id },
+  );
+  expect(sendTestWebhook).toEqual({ delivered: false, responseStatus: 500 });
+
+  const again =
+    'mutation ($id: ID!) { sendTestWebhook(input: { endpointId: $id, idempotencyKey: "one-test" }) { ... on SendTestWebhookSuccess { responseStatus replayed } } }';
+  expect((await t.platform.ask(again, { id })).sendTestWebhook).toEqual({ responseStatus: 500, replayed: false });
+  expect((await t.platform.ask(again, { id })).sendTestWebhook).toEqual({ responseStatus: 500, replayed: true });
+  const { mutationReceipt } = await t.platform.ask(
+    '{ mutationReceipt(operation: "sendTestWebhook", idempotencyKey: "one-test") { succeeded result { id } } }',
+  );
+  expect(mutationReceipt).toEqual({ succeeded: true, result: null });
+  await receiver.stop();
+});
+
+test('a secret is shown once: a repeated key is refused with the id of what it made', async () => {
+  const receiver = await startReceiver();
+  const input = { url: receiver.url, idempotencyKey: 'one-endpoint' };
+  const { id } = await createEndpoint(t.platform, input);
+  expect(await tryCreate(t.platform, input)).toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining(id),
+    path: ['input', 'idempotencyKey'],
+  });
+  expect(await tryCreate(t.platform, { ...input, description: 'other' })).toMatchObject({
+    code: 'IDEMPOTENCY_MISMATCH',
+  });
+  const { mutationReceipt } = await t.platform.ask(
+    '{ mutationReceipt(operation: "createWebhookEndpoint", idempotencyKey: "one-endpoint") { succeeded result { id } } }',
+  );
+  expect(mutationReceipt).toEqual({ succeeded: true, result: { id } });
+  await receiver.stop();
+});
+
+test('stored secrets are encrypted', async () => {
+  const receiver = await startReceiver();
+  const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
+  const stored = await t.gateway.payments.database.prisma.webhookEndpoint.findFirstOrThrow({
+    where: { id: id.split(':')[1] ?? '' },
+  });
+  const bytes = Buffer.from(stored.secret);
+  expect(bytes.includes(Buffer.from(secret))).toBe(false);
+  expect(bytes.includes(Buffer.from(secret.slice('whsec_'.length), 'base64'))).toBe(false);
+  await receiver.stop();
+});
+
+test('an endpoint can be changed, disabled, enabled and deleted, and what it missed is replayed as a range', async () => {
+  const receiver = await startReceiver();
+  const scene = await makeScene(t.platform, 1_000n);
+  const { id } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
+  const before = await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  const off = await updateEndpoint(t.platform, { endpointId: id, enabled: false, description: 'off' });
+  expect(off.endpoint).toMatchObject({
+    status: 'DISABLED',
+    description: 'off',
+    notice: 'Disabled by the platform.',
+    disabledAt: expect.any(String),
+  });
+  await fund(t.platform, scene.usd, 7n);
+  await fund(t.platform, scene.usd, 8n);
+  await feedHas(scene.usd, 3);
+  expect(await replay(t.platform, { endpointId: id, after: before.deliveries[0].event.cursor })).toMatchObject({
+    code: 'CONFLICT',
+  });
+  const on = await updateEndpoint(t.platform, { endpointId: id, enabled: true });
+  expect(on.endpoint).toMatchObject({ status: 'ENABLED', description: 'off', notice: null, disabledAt: null });
+  await fund(t.platform, scene.usd, 9n);
+  const credited = ({ body }: Received) => body.newBalance && body.newBalance.amount - body.oldBalance.amount;
+  await receiver.until((received) => received.map(credited).includes(9));
+  expect(receiver.received.map(credited)).not.toContain(7);
+
+  const done = await replay(t.platform, { endpointId: id, after: before.deliveries[0].event.cursor });
+  expect(done).toEqual({ count: 3, replayed: false });
+  await receiver.until((received) => received.length === 5);
+  expect(receiver.received.map(credited).filter(Boolean).sort()).toEqual([7, 8, 9, 9]);
+  const twice = receiver.received.filter((one) => credited(one) === 9);
+  expect(new Set(twice.map((one) => one.id)).size).toBe(1);
+
+  const { deleteWebhookEndpoint } = await t.platform.ask(
+    'mutation ($id: ID!) { deleteWebhookEndpoint(input: { endpointId: $id }) { ... on DeleteWebhookEndpointSuccess { deletedId } } }',
+    { id },
+  );
+  expect(deleteWebhookEndpoint).toEqual({ deletedId: id });
+  const { node } = await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id });
+  expect(node).toBe(null);
+  expect(await updateEndpoint(t.platform, { endpointId: id, enabled: true })).toMatchObject({
+    code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
+  });
+  await receiver.stop();
+});
+
+test('another platform’s endpoint is an unknown one, and its receiver gets none of our events', async () => {
+  const receiver = await startReceiver();
+  const stranger = await t.newPlatform('stranger');
+  const { id } = await createEndpoint(stranger, { url: receiver.url });
+  await receiver.until((received) => received.length === 1);
+  const own = await startReceiver();
+  await createEndpoint(t.platform, { url: own.url });
+  await makeScene(t.platform, 10n);
+  await own.until((received) => types(received).includes('ACCOUNT_STATUS'));
+  expect(types(receiver.received)).toEqual(['TEST']);
+
+  const { node, webhookEndpoints } = await t.platform.ask(
+    'query ($id: ID!) { node(id: $id) { id } webhookEndpoints(first: 100) { totalCount edges { node { id } } } }',
+    { id },
+  );
+  expect(node).toBe(null);
+  expect(webhookEndpoints.edges.map((edge: Data) => edge.node.id)).not.toContain(id);
+  const unknown = 'WebhookEndpoint:00000000-0000-7000-8000-000000000000';
+  for (const endpointId of [id, unknown, 'nonsense']) {
+    expect(await updateEndpoint(t.platform, { endpointId, enabled: false })).toEqual({
+      code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
+      message: 'no such webhook endpoint',
+      path: ['input', 'endpointId'],
+    });
+    expect(await replay(t.platform, { endpointId, eventId: 'x' })).toMatchObject({
+      code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
+    });
+  }
+  expect((await readEndpoint(stranger, id)).status).toBe('ENABLED');
+  await receiver.stop();
+  await own.stop();
+});

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { startTestGateway } from '../setup/gateway.ts';
+import { fund, makeScene } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
+import { answer, type Received, startReceiver, verify } from './receiver.ts';
+
+const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
+
+test('what a receiver asks for with Retry-After is granted, up to a day', async () => {
+  const slow = await startTestGateway({ WEBHOOK_TIME_SCALE: 100 });
+  const scaled = (seconds: number) => (seconds * 1_000) / 100;
+  const pauseAfter = async (retryAfter: Record<string, string>) => {
+    const receiver = await startReceiver(answer(503, retryAfter));
+    const { id } = await createEndpoint(slow.platform, { url: receiver.url });
+    const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+    const [{ attempts, nextAttemptAt }] = deliveries;
+    await receiver.stop();
+    return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at);
+  };
+  expect(await pauseAfter({ 'retry-after': '3600' })).toBeGreaterThanOrEqual(scaled(3_600));
+  const day = await pauseAfter({ 'retry-after': '99999999' });
+  expect(day).toBeGreaterThanOrEqual(scaled(86_400));
+  expect(day).toBeLessThan(scaled(2 * 86_400));
+  const date = new Date(Date.now() + 7_200_000).toUTCString();
+  expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
+  await slow.stop();
+});
+
+test('an endpoint that only fails is FAILING, then disabled after days with a notice; a range replay brings all it missed', async () => {
+  const fast = await startTestGateway({ WEBHOOK_TIME_SCALE: 200_000 });
+  const receiver = await startReceiver(answer(500));
+  const scene = await makeScene(fast.platform, 0n);
+  const { cursor } = (await fast.platform.ask('{ viewer { cursor: feedCursor } }')).viewer;
+  const { id, secret } = await createEndpoint(fast.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
+  let deposits = 0;
+  const failing = await endpointUntil(fast.platform, id, ({ status }) => status !== 'ENABLED');
+  expect(failing).toMatchObject({ status: 'FAILING', failingSince: expect.any(String), notice: null });
+  const disabled = await (async () => {
+    for (;;) {
+      await fund(fast.platform, scene.usd, 1n);
+      deposits += 1;
+      const endpoint = await readEndpoint(fast.platform, id);
+      if (endpoint.status === 'DISABLED') return endpoint;
+    }
+  })();
+  expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
+  expect(disabled.deliveries.every((delivery: { status: string }) => delivery.status === 'FAILED')).toBe(true);
+
+  receiver.answer = answer(200);
+  const before = receiver.received.length;
+  expect((await updateEndpoint(fast.platform, { endpointId: id, enabled: true })).endpoint).toMatchObject({
+    status: 'ENABLED',
+    failingSince: null,
+  });
+  const { count } = await replay(fast.platform, { endpointId: id, after: cursor });
+  // Every deposit, and the test event.
+  expect(count).toBe(deposits + 1);
+  await receiver.until((received) => distinct(received.slice(before)) === deposits + 1);
+  for (const one of receiver.received.slice(before)) expect(verify(secret, one)).toEqual(one.body);
+  const healed = await endpointUntil(fast.platform, id, ({ deliveries }) =>
+    deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
+  );
+  expect(healed.status).toBe('ENABLED');
+  await fast.stop();
+  await receiver.stop();
+});
+
+test('an event is attempted ten times over the schedule, and then given up, visibly', async () => {
+  const fast = await startTestGateway({ WEBHOOK_TIME_SCALE: 25_000 });
+  const receiver = await startReceiver(answer(404));
+  const { id } = await createEndpoint(fast.platform, { url: receiver.url });
+  const endpoint = await endpointUntil(fast.platform, id, ({ deliveries }) => deliveries[0]?.status === 'FAILED');
+  const [{ attempts, nextAttemptAt, event }] = endpoint.deliveries;
+  expect(attempts).toHaveLength(10);
+  expect(attempts.map((attempt: { error: string }) => attempt.error)).toEqual(Array(10).fill('answered 404'));
+  expect(nextAttemptAt).toBe(null);
+  expect(distinct(receiver.received)).toBe(1);
+
+  receiver.answer = answer(204);
+  expect(await replay(fast.platform, { endpointId: id, eventId: event.id })).toEqual({ count: 1, replayed: false });
+  await receiver.until((received) => received.length === 11);
+  expect(distinct(receiver.received)).toBe(1);
+  const after = await endpointUntil(fast.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
+  expect(after.deliveries[0].attempts).toHaveLength(11);
+  await fast.stop();
+  await receiver.stop();
+});
+
+test('a process that stops gives back what it was sending, and the next one sends it at once', async () => {
+  const SECRET_KEY = randomBytes(32);
+  const serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY });
+  const receiver = await startReceiver(() => undefined);
+  const { id, secret } = await createEndpoint(serving.platform, { url: receiver.url });
+  const first = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
+  await receiver.until((received) => received.length === 1);
+  await first.gateway.stop();
+  expect((await readEndpoint(serving.platform, id)).deliveries).toMatchObject([{ status: 'PENDING', attempts: [] }]);
+
+  receiver.answer = answer(200);
+  const second = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
+  await receiver.until((received) => received.length === 2);
+  expect(distinct(receiver.received)).toBe(1);
+  for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
+  await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
+  await second.gateway.stop();
+  await serving.stop();
+  await receiver.stop();
+});
+
+test('where the key of the stored secrets is another, nothing is sent unsigned, and the attempts say why', async () => {
+  const serving = await startTestGateway({ ROLE: 'serve' });
+  const receiver = await startReceiver();
+  const { id } = await createEndpoint(serving.platform, { url: receiver.url });
+  const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: randomBytes(32) }, serving.databaseUrl);
+  const { deliveries } = await endpointUntil(serving.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  expect(deliveries[0].attempts[0]).toMatchObject({
+    responseStatus: null,
+    error: 'not sent: the signing secret cannot be read; rotate it',
+  });
+  expect(receiver.connections).toBe(0);
+  await working.gateway.stop();
+  await serving.stop();
+  await receiver.stop();
+});
+
+test('without a key there are no endpoints, and the refusal says what is missing', async () => {
+  const keyless = await startTestGateway({ SECRET_KEY: undefined });
+  expect(await tryCreate(keyless.platform, { url: 'https://hooks.example.com/' })).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'webhooks are not set up here: SECRET_KEY is not set',
+  });
+  await keyless.stop();
+});

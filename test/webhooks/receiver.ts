@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import type { Data } from '../setup/gateway.ts';
+
+/** What a receiver got: the raw bytes and headers, and what they say. */
+export interface Received {
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly raw: string;
+  readonly body: Data;
+}
+
+export type Answer = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
+
+/** Answers with a status and, if given, headers. */
+export function answer(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
+  return (response) => response.writeHead(status, headers).end();
+}
+
+/** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** How many connections were opened to it. */
+  readonly connections: number;
+  answer: Answer;
+  /** Waits until what was received is as wanted. */
+  until(wanted: (received: readonly Received[]) => boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startReceiver(first: Answer = answer(200)): Promise<Receiver> {
+  const received: Received[] = [];
+  const waiting = new Set<() => void>();
+  let connections = 0;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString('utf8');
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+      const one: Received = { id: headers['webhook-id'] ?? '', headers, raw, body: JSON.parse(raw) };
+      received.push(one);
+      receiver.answer(response, one, request);
+      for (const look of waiting) look();
+    });
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    received,
+    get connections() {
+      return connections;
+    },
+    answer: first,
+    until(wanted) {
+      return new Promise((resolve) => {
+        const look = () => {
+          if (!wanted(received)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return receiver;
+}
+
+/** Checks a signature as a receiver would, with the convention's own library, from the raw bytes. Throws when it is wrong. */
+export function verify(secret: string, received: Received): unknown {
+  return new Webhook(secret).verify(received.raw, { ...received.headers });
+}
