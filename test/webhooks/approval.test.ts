@@ -52,6 +52,7 @@ async function announce(sourceKind: 'UMA_ADDRESS' | 'ACCOUNT' = 'UMA_ADDRESS'): 
           sourceAccountId: sourceKind === 'ACCOUNT' ? uuid(scene.outsideUsd) : null,
           destinationKind: 'ACCOUNT',
           destinationAccountId: uuid(scene.usd),
+          approvalDueAt: sourceKind === 'UMA_ADDRESS' ? new Date(Date.now() + 3_600_000) : null,
           reference: `PAY-${id.slice(-12)}`,
           counterpartyInformation: sourceKind === 'UMA_ADDRESS' ? { FULL_NAME: 'Joan Clarke' } : {},
         },
