@@ -89,13 +89,13 @@ export class Feed {
 
   /**
    * Every event after `after` that the filter wants, then the live ones, until the reader returns. A reader that falls too
-   * far behind is dropped, and `tooSlow` is called then: the reader itself may be stuck.
+   * far behind, or cannot be caught up, is dropped, and `dropped` is called then: the reader itself may be stuck.
    */
   async subscribe(
     platformId: string,
     after: bigint,
     wants: EventFilter,
-    tooSlow?: () => void,
+    dropped?: () => void,
   ): Promise<Channel<Event>> {
     const fetched = await this.#hub(platformId);
     const hub = this.#hubs.get(platformId) ?? fetched;
@@ -103,11 +103,16 @@ export class Feed {
       hub.subscribers.delete(subscriber);
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
     };
-    const channel = new Channel<Event>(maxBehind, release, tooSlow);
+    const channel = new Channel<Event>(maxBehind, release, dropped);
     const subscriber: Subscriber = { wants, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
-    this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => channel.fail(error));
+    this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => {
+      if (channel.ended) return;
+      this.#log.error({ err: error }, 'a subscriber could not be caught up; it is to come back');
+      channel.fail(error);
+      dropped?.();
+    });
     return channel;
   }
 

@@ -12,8 +12,8 @@ export interface Context {
   readonly clientTokens: ClientTokens;
   /** How far back a cursor may lie, in days. */
   readonly retentionDays: number;
-  /** Ends the connection because its reader does not keep up: it is to come back and resume. */
-  readonly tooSlow: () => void;
+  /** Ends the connection because its reader does not keep up, or cannot be served: it is to come back and resume. */
+  readonly comeBack: () => void;
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   /** The end of the feed as it was before the operation read anything else (graphql/use-feed-head.ts). */

@@ -97,6 +97,6 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   return one.isLast(latest) ? only(first) : follow(latest.sequence, latest.version, first);
 }
 
-function subscribe({ feed, viewer, tooSlow }: Context, from: bigint, wants: (event: Event) => boolean) {
-  return feed.subscribe(viewer.platformId, from, (event) => maySeeEvent(viewer, event) && wants(event), tooSlow);
+function subscribe({ feed, viewer, comeBack }: Context, from: bigint, wants: (event: Event) => boolean) {
+  return feed.subscribe(viewer.platformId, from, (event) => maySeeEvent(viewer, event) && wants(event), comeBack);
 }
