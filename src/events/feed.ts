@@ -11,13 +11,29 @@ const page = 500;
 /** Notifications are hints: without any for so long, the feed looks by itself. */
 const lookMs = 1_000;
 
+const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
+  quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
+  previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot`;
+
 const eventsAfter = statement<Event>(
   'events_after',
-  `select platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
-     quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
-     previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot
-   from event where platform_id = $1 and sequence > $2 order by sequence limit ${page}`,
+  `select ${columns} from event where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
 );
+
+/** What a subscriber can narrow its reading to: the feed has an index of each. */
+export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly id: string };
+
+const eventsOf = (of: Subject['of']) =>
+  statement<Event>(
+    `events_of_${of}_after`,
+    `select ${columns} from event
+     where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${page}`,
+  );
+const eventsOfSubject = {
+  customer: eventsOf('customer'),
+  transaction: eventsOf('transaction'),
+  account: eventsOf('account'),
+};
 
 const headStatement = statement<{ sequence: bigint }>(
   'feed_head',
@@ -30,10 +46,15 @@ export async function feedHead(database: Database, platformId: string): Promise<
   return row?.sequence ?? 0n;
 }
 
-export type EventFilter = (event: Event) => boolean;
+/** Which events a subscriber wants. */
+export interface EventFilter {
+  readonly wants: (event: Event) => boolean;
+  /** All that it wants are of this one: a gap is then read as fast as that one has events, however many others there are. */
+  readonly subject?: Subject | undefined;
+}
 
 interface Subscriber {
-  readonly wants: EventFilter;
+  readonly filter: EventFilter;
   readonly channel: Channel<Event>;
   /** The last sequence that this subscriber has been offered. */
   position: bigint;
@@ -94,7 +115,7 @@ export class Feed {
   async subscribe(
     platformId: string,
     after: bigint,
-    wants: EventFilter,
+    filter: EventFilter,
     dropped?: () => void,
   ): Promise<Channel<Event>> {
     const fetched = await this.#hub(platformId);
@@ -104,7 +125,7 @@ export class Feed {
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
     };
     const channel = new Channel<Event>(maxBehind, release, dropped);
-    const subscriber: Subscriber = { wants, channel, position: after };
+    const subscriber: Subscriber = { filter, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
     this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => {
@@ -138,9 +159,15 @@ export class Feed {
 
   async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
     while (subscriber.position < hub.head && !subscriber.channel.ended) {
-      const events = await eventsAfter(this.#database.pool, platformId, subscriber.position.toString());
+      const { subject } = subscriber.filter;
+      const end = hub.head;
+      const range = [platformId, subscriber.position.toString(), end.toString()];
+      const events = subject
+        ? await eventsOfSubject[subject.of](this.#database.pool, ...range, subject.id)
+        : await eventsAfter(this.#database.pool, ...range);
       for (const event of events) offer(subscriber, event);
-      if (events.length === 0) return;
+      // Nothing more of the subject up to there.
+      if (events.length < page) subscriber.position = end;
       await subscriber.channel.drained();
     }
   }
@@ -156,7 +183,7 @@ export class Feed {
 
   async #readOn(platformId: string, hub: Hub): Promise<void> {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
-      const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString());
+      const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
         for (const subscriber of hub.subscribers) {
           // Those that still catch up read this event themselves.
@@ -210,5 +237,5 @@ export class Feed {
 function offer(subscriber: Subscriber, event: Event): void {
   if (event.sequence <= subscriber.position) return;
   subscriber.position = event.sequence;
-  if (subscriber.wants(event)) subscriber.channel.push(event);
+  if (subscriber.filter.wants(event)) subscriber.channel.push(event);
 }
