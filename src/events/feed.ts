@@ -11,13 +11,29 @@ const page = 500;
 /** Notifications are hints: without any for so long, the feed looks by itself. */
 const lookMs = 1_000;
 
+const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
+  quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
+  previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot`;
+
 const eventsAfter = statement<Event>(
   'events_after',
-  `select platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
-     quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
-     previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot
-   from event where platform_id = $1 and sequence > $2 order by sequence limit ${page}`,
+  `select ${columns} from event where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
 );
+
+/** What a subscriber can narrow its reading to: the feed has an index of each. */
+export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly id: string };
+
+const eventsOf = (of: Subject['of']) =>
+  statement<Event>(
+    `events_of_${of}_after`,
+    `select ${columns} from event
+     where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${page}`,
+  );
+const eventsOfSubject = {
+  customer: eventsOf('customer'),
+  transaction: eventsOf('transaction'),
+  account: eventsOf('account'),
+};
 
 const headStatement = statement<{ sequence: bigint }>(
   'feed_head',
@@ -30,10 +46,15 @@ export async function feedHead(database: Database, platformId: string): Promise<
   return row?.sequence ?? 0n;
 }
 
-export type EventFilter = (event: Event) => boolean;
+/** Which events a subscriber wants. */
+export interface EventFilter {
+  readonly wants: (event: Event) => boolean;
+  /** All that it wants are of this one: a gap is then read as fast as that one has events, however many others there are. */
+  readonly subject?: Subject | undefined;
+}
 
 interface Subscriber {
-  readonly wants: EventFilter;
+  readonly filter: EventFilter;
   readonly channel: Channel<Event>;
   /** The last sequence that this subscriber has been offered. */
   position: bigint;
@@ -89,13 +110,13 @@ export class Feed {
 
   /**
    * Every event after `after` that the filter wants, then the live ones, until the reader returns. A reader that falls too
-   * far behind is dropped, and `tooSlow` is called then: the reader itself may be stuck.
+   * far behind, or cannot be caught up, is dropped, and `dropped` is called then: the reader itself may be stuck.
    */
   async subscribe(
     platformId: string,
     after: bigint,
-    wants: EventFilter,
-    tooSlow?: () => void,
+    filter: EventFilter,
+    dropped?: () => void,
   ): Promise<Channel<Event>> {
     const fetched = await this.#hub(platformId);
     const hub = this.#hubs.get(platformId) ?? fetched;
@@ -103,11 +124,16 @@ export class Feed {
       hub.subscribers.delete(subscriber);
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
     };
-    const channel = new Channel<Event>(maxBehind, release, tooSlow);
-    const subscriber: Subscriber = { wants, channel, position: after };
+    const channel = new Channel<Event>(maxBehind, release, dropped);
+    const subscriber: Subscriber = { filter, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
-    this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => channel.fail(error));
+    this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => {
+      if (channel.ended) return;
+      this.#log.error({ err: error }, 'a subscriber could not be caught up; it is to come back');
+      channel.fail(error);
+      dropped?.();
+    });
     return channel;
   }
 
@@ -133,9 +159,15 @@ export class Feed {
 
   async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
     while (subscriber.position < hub.head && !subscriber.channel.ended) {
-      const events = await eventsAfter(this.#database.pool, platformId, subscriber.position.toString());
+      const { subject } = subscriber.filter;
+      const end = hub.head;
+      const range = [platformId, subscriber.position.toString(), end.toString()];
+      const events = subject
+        ? await eventsOfSubject[subject.of](this.#database.pool, ...range, subject.id)
+        : await eventsAfter(this.#database.pool, ...range);
       for (const event of events) offer(subscriber, event);
-      if (events.length === 0) return;
+      // Nothing more of the subject up to there.
+      if (events.length < page) subscriber.position = end;
       await subscriber.channel.drained();
     }
   }
@@ -151,7 +183,7 @@ export class Feed {
 
   async #readOn(platformId: string, hub: Hub): Promise<void> {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
-      const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString());
+      const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
         for (const subscriber of hub.subscribers) {
           // Those that still catch up read this event themselves.
@@ -205,5 +237,5 @@ export class Feed {
 function offer(subscriber: Subscriber, event: Event): void {
   if (event.sequence <= subscriber.position) return;
   subscriber.position = event.sequence;
-  if (subscriber.wants(event)) subscriber.channel.push(event);
+  if (subscriber.filter.wants(event)) subscriber.channel.push(event);
 }

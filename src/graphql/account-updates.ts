@@ -48,6 +48,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
     unknown: failure('NOT_FOUND', 'no such internal account', { field: 'accountId' }),
     events: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
     isOf: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
+    subject: (row) => ({ of: 'account', id: row.id }),
     // A new account has no balance that changed.
     hasEvent: (row) => row.version > 1,
     turn: (event, first) => {

@@ -13,8 +13,8 @@ export interface Context {
   readonly clientTokens: ClientTokens;
   /** How far back a cursor may lie, in days. */
   readonly retentionDays: number;
-  /** Ends the connection because its reader does not keep up: it is to come back and resume. */
-  readonly tooSlow: () => void;
+  /** Ends the connection because its reader does not keep up, or cannot be served: it is to come back and resume. */
+  readonly comeBack: () => void;
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   readonly webhooks: Webhooks;

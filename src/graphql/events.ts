@@ -3,6 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Event as EventRow, Prisma } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
+import type { EventFilter as EventFilterOf } from '../events/feed.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { Account } from './account.ts';
 import { builder } from './builder.ts';
@@ -128,13 +129,20 @@ function whereEvents(filter: Filter): Prisma.EventWhereInput {
 }
 
 /** As `whereEvents`, for one event in hand. */
-function wants(filter: Filter): (event: EventRow) => boolean {
+function filterOf(filter: Filter): EventFilterOf {
   const customerId = uuidIn(filter?.customerId, 'Customer');
   const transactionId = uuidIn(filter?.transactionId, 'Transaction');
-  return (event) =>
-    (!filter?.types || filter.types.includes(event.type)) &&
-    (customerId === undefined || (customerId !== null && event.customerId === customerId)) &&
-    (transactionId === undefined || (transactionId !== null && event.transactionId === transactionId));
+  return {
+    wants: (event) =>
+      (!filter?.types || filter.types.includes(event.type)) &&
+      (customerId === undefined || (customerId !== null && event.customerId === customerId)) &&
+      (transactionId === undefined || (transactionId !== null && event.transactionId === transactionId)),
+    subject: transactionId
+      ? { of: 'transaction', id: transactionId }
+      : customerId
+        ? { of: 'customer', id: customerId }
+        : undefined,
+  };
 }
 
 const EventConnection = builder.connectionObject(
@@ -183,7 +191,7 @@ builder.subscriptionField('events', (t) =>
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
     },
-    subscribe: (_root, { after, filter }, context) => watchMany(context, after, wants(filter), (event) => event),
+    subscribe: (_root, { after, filter }, context) => watchMany(context, after, filterOf(filter), (event) => event),
     resolve: (event) => event,
   }),
 );

@@ -46,9 +46,9 @@ export async function prepareOperation(
     chains.set(args, chain);
     return args;
   } catch (error) {
-    // A syntax error or a token that has ended is an answer, not a fault of the connection.
+    // An answer, not a fault of the connection: a syntax error, a token that has ended, or a database out of reach.
     if (error instanceof GraphQLError) return [error];
-    throw error;
+    return [failure('SERVICE_UNAVAILABLE', 'not possible at the moment; try again')];
   }
 }
 

@@ -50,6 +50,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
     // By its transaction, which the feed's index knows.
     events: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
     isOf: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
+    subject: (row) => ({ of: 'transaction', id: row.transactionId }),
     hasEvent: () => true,
     turn: (event: Event, first) => ({
       cursor: feedCursor(event.platformId, event.sequence),

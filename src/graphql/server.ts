@@ -40,8 +40,8 @@ export interface GraphqlOptions {
 /** What the transports hand to Yoga: on a socket there is no request, and the credentials came with its first message. */
 export interface TransportContext {
   readonly authorization?: string | undefined;
-  /** Ends the connection of a reader that does not keep up. */
-  readonly tooSlow?: () => void;
+  /** Ends the connection of a reader that does not keep up or cannot be served; it comes back and resumes. */
+  readonly comeBack?: () => void;
   /** The answer that Yoga writes itself: over HTTP, and over SSE with a connection for each operation. */
   readonly res?: ServerResponse;
 }
@@ -66,8 +66,8 @@ export function createGraphqlServer(options: GraphqlOptions) {
       const authorization = initial.authorization ?? initial.request?.headers.get('authorization');
       const viewer = await credentials.authenticate(authorization);
       if (!viewer) throw unauthenticated();
-      const tooSlow = initial.tooSlow ?? (() => initial.res?.destroy());
-      return { viewer, payments, feed, webhooks, clientTokens, retentionDays, tooSlow, eventStream: initial.res };
+      const comeBack = initial.comeBack ?? (() => initial.res?.destroy());
+      return { viewer, payments, feed, webhooks, clientTokens, retentionDays, comeBack, eventStream: initial.res };
     },
     plugins: [
       useBudget({ introspection: options.introspection }),
@@ -102,7 +102,7 @@ function presentError(error: unknown, log: Logger): Error {
       extensions: { code: original.code, ...(field && { field }), ...details },
     });
   }
-  // Its connection is being closed (Context.tooSlow); this is for a reader that still hears it.
+  // Its connection is being closed (Context.comeBack); this is for a reader that still hears it.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   // The outer one says where: at which variable, at which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) return error;

@@ -138,8 +138,8 @@ export function createSingleConnections(options: {
   async function run(stream: Stream, id: string, params: OperationParams, authorization: string): Promise<void> {
     const next = (payload: object) => send(stream, 'next', { id, payload: asTravels(payload) });
     try {
-      const tooSlow = () => stream.response?.destroy();
-      const prepared = await prepareOperation(graphql, { authorization, tooSlow }, params);
+      const comeBack = () => stream.response?.destroy();
+      const prepared = await prepareOperation(graphql, { authorization, comeBack }, params);
       if (isErrors(prepared)) await next({ errors: prepared });
       else await runPrepared(stream, id, prepared, next);
     } finally {

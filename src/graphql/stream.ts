@@ -1,8 +1,9 @@
 import type { GraphQLError } from 'graphql';
+import type { Viewer } from '../access/viewer.ts';
 import type { Event, Prisma } from '../database/generated/client/client.ts';
 import { mapChannel, only } from '../events/channel.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
-import { feedHead } from '../events/feed.ts';
+import { type EventFilter, feedHead, type Subject } from '../events/feed.ts';
 import { latestEvent } from '../events/history.ts';
 import { mayResume } from '../events/resume.ts';
 import type { Context } from './context.ts';
@@ -41,12 +42,12 @@ async function placeAfter(after: After, context: Context): Promise<bigint | unde
 export async function watchMany<Update>(
   context: Context,
   after: After,
-  wants: (event: Event) => boolean,
+  filter: EventFilter,
   turn: (event: Event) => Update,
 ): Promise<AsyncIterableIterator<Update>> {
   const place = await placeAfter(after, context);
   const from = place ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  return mapChannel(await subscribe(context, from, wants), (event) => ({ value: turn(event) }));
+  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: turn(event) }));
 }
 
 /** How a stream of one thing finds and shows it. */
@@ -57,6 +58,8 @@ export interface One<Row extends { readonly version: number }, Update> {
   /** Which events are of this row. */
   readonly events: (row: Row) => Prisma.EventWhereInput;
   readonly isOf: (row: Row, event: Event) => boolean;
+  /** What all of them are of, to find them by. */
+  readonly subject: (row: Row) => Subject;
   /** Whether the row's present version came with an event. */
   readonly hasEvent: (row: Row) => boolean;
   /** An event as a message; `first`: as the present state, before which there was nothing. */
@@ -85,7 +88,7 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   if (!row) throw one.unknown;
   const follow = async (from: bigint, beyondVersion: number, first?: Update) => {
     const wants = (event: Event) => one.isOf(row, event) && event.version > beyondVersion;
-    const channel = await subscribe(context, from, wants);
+    const channel = await subscribe(context, from, { wants, subject: one.subject(row) });
     return mapChannel(channel, (event) => ({ value: one.turn(event, false), last: one.isLast(event) }), first);
   };
   if (place !== undefined) return follow(place, 0);
@@ -99,6 +102,16 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
 }
 
-function subscribe({ feed, viewer, tooSlow }: Context, from: bigint, wants: (event: Event) => boolean) {
-  return feed.subscribe(viewer.platformId, from, (event) => maySeeEvent(viewer, event) && wants(event), tooSlow);
+function subscribe({ feed, viewer, comeBack }: Context, from: bigint, { wants, subject }: EventFilter) {
+  const filter = {
+    wants: (event: Event) => maySeeEvent(viewer, event) && wants(event),
+    subject: subject ?? subjectOf(viewer),
+  };
+  return feed.subscribe(viewer.platformId, from, filter, comeBack);
+}
+
+/** All that an app sees is of its customer or its payment. */
+function subjectOf({ bound }: Viewer): Subject | undefined {
+  if (bound.kind === 'CUSTOMER') return { of: 'customer', id: bound.customerId };
+  return bound.kind === 'PAYMENT' ? { of: 'transaction', id: bound.transactionId } : undefined;
 }

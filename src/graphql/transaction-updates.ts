@@ -66,6 +66,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
     unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
     events: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
     isOf: (row, event) => event.transactionId === row.id && isPayment(event),
+    subject: (row) => ({ of: 'transaction', id: row.id }),
     hasEvent: () => true,
     turn: updateOf,
     present: (transaction, cursor) => ({
@@ -94,9 +95,13 @@ builder.subscriptionField('transactionUpdates', (t) =>
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
       if (transactionId != null) return watchOne(context, after, oneTransaction(context, transactionId));
-      if (customerId == null) return watchMany(context, after, isPayment, updateOf);
+      if (customerId == null) return watchMany(context, after, { wants: isPayment }, updateOf);
       const customer = await knownCustomer(context, customerId);
-      return watchMany(context, after, (event) => isPayment(event) && event.customerId === customer, updateOf);
+      const filter = {
+        wants: (event: Event) => isPayment(event) && event.customerId === customer,
+        subject: { of: 'customer', id: customer } as const,
+      };
+      return watchMany(context, after, filter, updateOf);
     },
     resolve: (update) => update,
   }),

@@ -59,9 +59,10 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
       onConnect: async ({ extra, connectionParams }) => {
         const authorization = authorizationIn(connectionParams);
+        // What keeps us from looking is no fault of the credentials: 1013, where an exception would be fatal to clients.
         const viewer = await credentials.authenticate(authorization).catch(() => {
-          // The database cannot be asked: not the client's fault, and not final.
-          extra.socket.close(closeTryAgain, 'try again later');
+          extra.socket.close(closeTryAgain, 'try again');
+          return undefined;
         });
         if (!viewer) return false;
         extra.authorization = authorization ?? '';
@@ -72,7 +73,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       onPing: async ({ extra }, payload) => {
         const authorization = authorizationIn(payload);
         if (authorization === undefined || !extra.session) return;
-        const viewer = await credentials.authenticate(authorization);
+        const viewer = await credentials.authenticate(authorization).catch(() => extra.session?.viewer);
         if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
         else extra.socket.close(closeForbidden, 'not a good token of the same subject');
       },
@@ -81,8 +82,8 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
         if (open.size >= socketLimits.operations) return [tooManyOperations()];
         // Counted before anything is waited for, so that a burst is counted too.
         open.add(id);
-        const tooSlow = () => extra.socket.close(closeTryAgain, 'too slow: resume with after');
-        const prepared = await prepareOperation(graphql, { authorization: extra.authorization, tooSlow }, params);
+        const comeBack = () => extra.socket.close(closeTryAgain, 'resume with after');
+        const prepared = await prepareOperation(graphql, { authorization: extra.authorization, comeBack }, params);
         if (Array.isArray(prepared)) open.delete(id);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },
