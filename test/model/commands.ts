@@ -270,20 +270,16 @@ const replay = fc.constant(
   ),
 );
 
-/** Every command, as often as it is worth. */
+/** Every command. Quotes come most often, since many others are possible only after one. */
 export const commands = [
-  fund,
   fund,
   transferOut,
   transferIn,
-  makeQuote,
-  makeQuote,
-  execute,
-  execute,
-  sandboxSend,
+  ...Array<typeof makeQuote>(5).fill(makeQuote),
+  ...Array<typeof execute>(3).fill(execute),
+  ...Array<typeof sandboxSend>(4).fill(sandboxSend),
   expire,
   receive,
-  decision,
-  decision,
+  ...Array<typeof decision>(3).fill(decision),
   replay,
 ];
