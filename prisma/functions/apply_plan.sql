@@ -110,8 +110,9 @@ begin
     from jsonb_populate_recordset(null::rail_order, v_insert -> 'rail_order') r;
   end if;
   update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-  from jsonb_to_recordset(p_plan -> 'orders') as m(id uuid, "dueInMs" bigint)
-  where o.platform_id = p_platform and o.id = m.id;
+  from jsonb_to_recordset(p_plan -> 'orders') as m(id uuid, "dueInMs" bigint, "leasedUntil" timestamptz)
+  -- One that was woken while it was looked at stays due.
+  where o.platform_id = p_platform and o.id = m.id and (m."leasedUntil" is null or o.due_at = m."leasedUntil");
 
   case p_plan -> 'result' ->> 'type'
     when 'Quote' then

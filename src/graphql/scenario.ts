@@ -31,7 +31,8 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
         'With failureReason: the money does not come back either. It waits in SUSPENSE, visible in the ledger.',
     }),
     returnAfterMs: t.int({
-      description: 'It completes, and so many milliseconds later the bank returns it: COMPLETED becomes REFUNDED.',
+      description:
+        'A payment that leaves the installation completes, and so many milliseconds later the bank returns it: COMPLETED becomes REFUNDED.',
     }),
   }),
 });

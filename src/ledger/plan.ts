@@ -37,7 +37,12 @@ export interface Plan {
   readonly release?: readonly string[];
   readonly journals?: readonly Journal[];
   /** When the rail is asked about an order again; null: never, it has its outcome. */
-  readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
+  readonly orders?: readonly {
+    readonly id: string;
+    readonly dueInMs: number | null;
+    /** Only if the order is still due when its lease said; otherwise it was woken, and stays due. */
+    readonly leasedUntil?: string;
+  }[];
   /** The row that the caller is answered with, as it is after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
 }

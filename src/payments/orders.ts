@@ -9,6 +9,8 @@ export interface DueOrder {
   readonly kind: RailOrderKind;
   readonly attempts: number;
   readonly ageMs: number;
+  /** When its lease ends, as the database writes it. */
+  readonly leasedUntil: string;
   readonly scenario: unknown;
   readonly environment: Environment;
   readonly transaction: Transaction;
@@ -56,6 +58,7 @@ interface LeasedRow {
   kind: RailOrderKind;
   attempts: number;
   age_ms: number;
+  leased_until: string;
   scenario: unknown;
   environment: Environment;
   new_id: string;
@@ -86,7 +89,7 @@ const leaseOrdersStatement = statement<LeasedRow>(
      from due where o.platform_id = due.platform_id and o.id = due.id
      returning o.*
    )
-   select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7() as new_id,
+   select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7() as new_id, o.due_at::text as leased_until,
      (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8 as age_ms,
      to_jsonb(t) as transaction, q.platform_fee, q.sender_information, c.uma_address as sender_uma_address,
      case when s.id is not null then account_snapshot(s) end as source,
@@ -135,6 +138,7 @@ function dueOrder(row: LeasedRow): DueOrder {
     kind: row.kind,
     attempts: row.attempts,
     ageMs: row.age_ms,
+    leasedUntil: row.leased_until,
     scenario: row.scenario,
     environment: row.environment,
     newId: row.new_id,

@@ -15,7 +15,9 @@ export function delivered(order: DueOrder, watchMs: number | undefined): PlanGro
   const { transaction, incoming } = order;
   const reason = 'delivered';
   const move: TransactionMove = { id: transaction.id, from: open, to: 'COMPLETED', reason };
-  const orders = [{ id: order.id, dueInMs: watchMs ?? null }];
+  // Only what has left this installation can come back from a bank.
+  const leaves = order.kind === 'PAYOUT' && !incoming && order.destination?.kind !== 'INTERNAL';
+  const orders = [{ id: order.id, dueInMs: leaves ? (watchMs ?? null) : null }];
   if (order.kind === 'COLLECTION') {
     return alone(order, { orders, transactions: [move], journals: collected(order) });
   }

@@ -97,7 +97,8 @@ function conclude(order: DueOrder, outcome: RailOutcome): PlanGroup {
 }
 
 function wait(order: DueOrder, ms: number): PlanGroup {
-  return [{ platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: Math.ceil(ms) }] } }];
+  const { platformId, id, leasedUntil } = order;
+  return [{ platformId, plan: { orders: [{ id, dueInMs: Math.ceil(ms), leasedUntil }] } }];
 }
 
 function close(order: DueOrder): PlanGroup {

@@ -138,6 +138,35 @@ describe('a sandbox scenario', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
+  test("takes the platform's part of the fees back on a return", async () => {
+    const platform = await t.newPlatform('earning');
+    await t.gateway.payments.database.prisma.platformFee.create({
+      data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' },
+    });
+    const scene = await makeScene(platform, 50_000n);
+    const { accounts } = await platform.ask(
+      '{ accounts(filter: { kind: INTERNAL, platformOwned: true, currency: "USD" }) { edges { node { id } } } }',
+    );
+    const earnings = accounts.edges[0].node.id;
+    const pay = async (sandboxScenario?: object) => {
+      const after = await feedEnd(platform);
+      const made = await quote(platform, {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencyAmount: amount,
+        immediatelyExecute: true,
+        sandboxScenario,
+      });
+      const end = sandboxScenario ? 'REFUNDED' : 'COMPLETED';
+      await seen(platform, after, (one) => one.id === made.transaction.id && one.status === end);
+    };
+    await pay();
+    expect(await balanceOf(platform, earnings)).toBe(25n);
+    await pay({ returnAfterMs: 0 });
+    expect(await balanceOf(platform, earnings)).toBe(25n);
+    expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
+  });
+
   test('given at execution takes the place of the one given with the quote', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const made = await umaQuote(t.platform, scene.usd, '$success.usd@sandbox.uma.money', {

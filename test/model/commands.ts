@@ -1,0 +1,285 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { act } from '../setup/acts.ts';
+import type { Data } from '../setup/gateway.ts';
+import { type Model, type ModelQuote, type Outcome, outcomes, type QuoteKind, withinTheHouse } from './model.ts';
+import type { Pair, World } from './world.ts';
+
+/** What a sequence of commands runs against. */
+export interface Real {
+  readonly world: World;
+  readonly pair: Pair;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+let calls = 0;
+
+/** A command whose run is followed by the comparison of all balances and the proof that no money was made or lost. */
+function command(
+  name: string,
+  possible: (model: Model) => boolean,
+  run: (model: Model, real: Real) => Promise<void>,
+): Command {
+  return {
+    check: possible,
+    toString: () => name,
+    async run(model, real) {
+      await run(model, real);
+      expect(await real.world.balances(real.pair), `after ${name}`).toEqual(model.balances);
+      await real.world.conserved(real.pair);
+    },
+  };
+}
+
+/** Sends a mutation under a key of its own, and expects its success or the refusal with `code`. */
+async function send(model: Model, real: Real, name: string, input: object, code?: string): Promise<Data> {
+  calls += 1;
+  const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };
+  const selection = name === 'sandboxFundAccount' ? '' : name.endsWith('Quote') ? quoteSelection : 'transaction { id }';
+  const result = await act(real.world.platform, name, keyed, selection);
+  model.last = { name, input: keyed, code };
+  expect(result.code, `${name}: ${result.message}`).toBe(code);
+  return result;
+}
+
+const quoteSelection = 'quote { id totalSendingAmount { amount } totalReceivingAmount { amount } transaction { id } }';
+
+const always = () => true;
+const amount = fc.bigInt({ min: 1_000n, max: 40_000n });
+const outcome = fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject', 'stuck', 'return');
+const position = fc.nat({ max: 7 });
+
+function pick<T>(items: readonly T[], at: number): T {
+  const item = items[at % items.length];
+  if (item === undefined) throw new Error('there is nothing to pick from');
+  return item;
+}
+
+const fund = amount.map((sum) =>
+  command(`fund ${sum}`, always, async (model, real) => {
+    await send(model, real, 'sandboxFundAccount', { accountId: real.pair.a.usd, amount: sum });
+    model.balances.aUsd += sum;
+  }),
+);
+
+const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, closed]) =>
+  command(`transferOut ${sum} ${closed ? 'to a closed account' : outcome}`, always, async (model, real) => {
+    const enough = model.balances.aUsd >= sum;
+    const expected = closed ? outcomes.fail : outcomes[outcome];
+    const { transaction } = await send(
+      model,
+      real,
+      'transferOut',
+      {
+        sourceAccountId: real.pair.a.usd,
+        destinationAccountId: closed ? real.pair.closed : real.pair.a.outsideUsd,
+        amount: sum,
+        ...(!closed && { sandboxScenario: outcomes[outcome].scenario }),
+      },
+      enough ? undefined : 'INSUFFICIENT_BALANCE',
+    );
+    if (!enough) return;
+    await real.world.ends(transaction.id, expected.status);
+    if (!expected.back) model.balances.aUsd -= sum;
+  }),
+);
+
+const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(([sum, outcome]) =>
+  command(`transferIn ${sum} ${outcome}`, always, async (model, real) => {
+    const { transaction } = await send(model, real, 'transferIn', {
+      sourceAccountId: real.pair.a.outsideUsd,
+      destinationAccountId: real.pair.a.usd,
+      amount: sum,
+      sandboxScenario: outcomes[outcome].scenario,
+    });
+    await real.world.ends(transaction.id, outcomes[outcome].status);
+    if (outcome === 'ok') model.balances.aUsd += sum;
+  }),
+);
+
+const makeQuote = fc.tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded')).map(([sum, kind]) =>
+  command(`quote ${sum} ${kind}`, always, async (model, real) => {
+    const { a, b, umaOfB, lookupOfB } = real.pair;
+    calls += 1;
+    const name = `payment ${calls}`;
+    const { quote } = await send(model, real, 'createQuote', {
+      source:
+        kind === 'funded'
+          ? { realtimeFunding: { customerId: a.customerId, currency: 'USD' } }
+          : { account: { accountId: a.usd } },
+      destination:
+        kind === 'uma'
+          ? { uma: { umaAddress: umaOfB, currency: 'USD' } }
+          : { account: { accountId: kind === 'other' ? b.eur : a.outsideEur } },
+      ...(kind === 'uma' && {
+        lookupId: lookupOfB,
+        senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
+      }),
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: sum,
+      description: name,
+    });
+    expect(quote.totalSendingAmount.amount).toBe(sum.toString());
+    model.quotes.push({
+      id: quote.id,
+      transactionId: quote.transaction.id,
+      kind,
+      name,
+      send: sum,
+      receive: BigInt(quote.totalReceivingAmount.amount),
+      status: 'PENDING',
+    });
+  }),
+);
+
+/** Why a quote cannot be executed, as the first of the checks says. */
+function obstacle(model: Model, quote: ModelQuote): string | undefined {
+  if (quote.kind === 'funded') return 'INVALID_INPUT';
+  if (quote.status === 'EXPIRED') return 'QUOTE_EXPIRED';
+  if (quote.status === 'DONE') return 'CONFLICT';
+  return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
+}
+
+const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
+  command(
+    `execute #${at} ${outcome}`,
+    (model) => model.quotes.length > 0,
+    async (model, real) => {
+      const quote = pick(model.quotes, at);
+      const code = obstacle(model, quote);
+      const sandboxScenario = outcomes[outcome].scenario;
+      await send(model, real, 'executeQuote', { quoteId: quote.id, sandboxScenario }, code);
+      if (code !== undefined) return;
+      quote.status = 'DONE';
+      model.balances.aUsd -= quote.send;
+      if (quote.kind === 'uma') {
+        const arriving = await real.world.until(
+          `the arrival of ${quote.name}`,
+          (change) => change.type === 'INCOMING' && change.status === 'PENDING' && change.description === quote.name,
+        );
+        model.waiting.push({
+          id: arriving.id,
+          amount: quote.receive,
+          outcome: withinTheHouse(outcome),
+          sent: { id: quote.transactionId, amount: quote.send },
+        });
+        return;
+      }
+      const expected = outcomes[quote.kind === 'other' ? withinTheHouse(outcome) : outcome];
+      await real.world.ends(quote.transactionId, expected.status);
+      if (expected.back) model.balances.aUsd += quote.send;
+      else if (quote.kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
+    },
+  ),
+);
+
+const sandboxSend = fc
+  .tuple(position, fc.constantFrom('EXACT', 'SHORT', 'TWICE', 'LATE'), outcome)
+  .map(([at, deposit, outcome]) =>
+    command(
+      `sandboxSend #${at} ${deposit} ${outcome}`,
+      (model) => model.quotes.some((quote) => quote.kind === 'funded'),
+      async (model, real) => {
+        const quote = pick(
+          model.quotes.filter((one) => one.kind === 'funded'),
+          at,
+        );
+        const code = { PENDING: undefined, DONE: 'CONFLICT', EXPIRED: 'QUOTE_EXPIRED' }[quote.status];
+        const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
+        await send(model, real, 'sandboxSend', { quoteId: quote.id, currencyCode: 'USD', sandboxScenario }, code);
+        if (code !== undefined) return;
+        quote.status = 'DONE';
+        const funds = deposit === 'EXACT' || deposit === 'TWICE';
+        const expected = funds ? outcomes[outcome] : outcomes.fail;
+        await real.world.ends(quote.transactionId, expected.status);
+        if (deposit === 'SHORT') model.balances.aUsd += quote.send / 2n;
+        if (deposit === 'LATE' || deposit === 'TWICE') model.balances.aUsd += quote.send;
+        if (funds && expected.back) model.balances.aUsd += quote.send;
+      },
+    ),
+  );
+
+const expire = position.map((at) =>
+  command(
+    `expire #${at}`,
+    (model) => model.quotes.some((quote) => quote.status === 'PENDING'),
+    async (model, real) => {
+      const quote = pick(
+        model.quotes.filter((one) => one.status === 'PENDING'),
+        at,
+      );
+      await real.world.passExpiry(quote.id);
+      await real.world.ends(quote.transactionId, 'EXPIRED');
+      quote.status = 'EXPIRED';
+    },
+  ),
+);
+
+const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject')).map(([sum, outcome]) =>
+  command(`receive ${sum} ${outcome}`, always, async (model, real) => {
+    const { transaction } = await send(model, real, 'sandboxReceiveUma', {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: real.pair.b.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: sum,
+      sandboxScenario: outcomes[outcome].scenario,
+    });
+    model.waiting.push({ id: transaction.id, amount: sum, outcome, sent: undefined });
+  }),
+);
+
+type Verdict = 'approve' | 'reject' | 'neither';
+
+/** Decides on a waiting payment and waits for both sides. */
+export async function decide(model: Model, real: Real, at: number, verdict: Verdict): Promise<void> {
+  const waiting = pick(model.waiting, at);
+  model.waiting.splice(model.waiting.indexOf(waiting), 1);
+  const { world } = real;
+  if (verdict === 'neither') await world.passApproval(waiting.id);
+  else await send(model, real, `${verdict}Transaction`, { transactionId: waiting.id });
+  const decided: Outcome = { approve: waiting.outcome, reject: 'reject' as const, neither: 'fail' as const }[verdict];
+  const expected = outcomes[decided];
+  await world.ends(waiting.id, expected.status);
+  if (waiting.sent) await world.ends(waiting.sent.id, expected.status);
+  if (expected.status === 'COMPLETED') model.balances.bUsd += waiting.amount;
+  else if (expected.back && waiting.sent) model.balances.aUsd += waiting.sent.amount;
+}
+
+const decision = fc
+  .tuple(position, fc.constantFrom<Verdict>('approve', 'approve', 'reject', 'neither'))
+  .map(([at, verdict]) =>
+    command(
+      `${verdict} #${at}`,
+      (model) => model.waiting.length > 0,
+      (model, real) => decide(model, real, at, verdict),
+    ),
+  );
+
+const replay = fc.constant(
+  command(
+    'replay',
+    (model) => model.last !== undefined,
+    async (model, real) => {
+      if (!model.last) return;
+      const { name, input, code } = model.last;
+      const result = await act(real.world.platform, name, input, '');
+      expect(result.code, `the repeat of ${name}`).toBe(code);
+      if (code === undefined) expect(result.replayed).toBe(true);
+    },
+  ),
+);
+
+/** Every command. Quotes come most often, since many others are possible only after one. */
+export const commands = [
+  fund,
+  transferOut,
+  transferIn,
+  ...Array<typeof makeQuote>(5).fill(makeQuote),
+  ...Array<typeof execute>(3).fill(execute),
+  ...Array<typeof sandboxSend>(4).fill(sandboxSend),
+  expire,
+  receive,
+  ...Array<typeof decision>(3).fill(decision),
+  replay,
+];

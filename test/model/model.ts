@@ -1,0 +1,57 @@
+/** The payments domain as a few numbers: what a sequence of commands must come to. Amounts in smallest units. */
+export interface Model {
+  readonly balances: { aUsd: bigint; aEur: bigint; bUsd: bigint; bEur: bigint };
+  readonly quotes: ModelQuote[];
+  /** Incoming payments that wait for approval. */
+  readonly waiting: Waiting[];
+  /** The last command that was sent, to be repeated. */
+  last: Call | undefined;
+}
+
+export interface ModelQuote {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly kind: QuoteKind;
+  readonly send: bigint;
+  readonly receive: bigint;
+  /** How its incoming side is known, where it has one. */
+  readonly name: string;
+  status: 'PENDING' | 'DONE' | 'EXPIRED';
+}
+
+/** From A's dollars to its euro account outside, to B's euros here, to B's UMA address; or funded from outside. */
+export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded';
+
+export interface Waiting {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly outcome: Outcome;
+  /** The sending side, where it is here. */
+  readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
+}
+
+/** What the sandbox is asked to do to a payment. */
+export type Outcome = 'ok' | 'fail' | 'reject' | 'stuck' | 'return';
+
+export const outcomes: Record<
+  Outcome,
+  { readonly scenario: object | undefined; readonly status: string; readonly back: boolean }
+> = {
+  ok: { scenario: undefined, status: 'COMPLETED', back: false },
+  fail: { scenario: { failureReason: 'OFFRAMP_FAILED' }, status: 'FAILED', back: true },
+  reject: { scenario: { reject: true }, status: 'REJECTED', back: true },
+  stuck: { scenario: { failureReason: 'QUOTE_EXECUTION_FAILED', refundFails: true }, status: 'FAILED', back: false },
+  return: { scenario: { returnAfterMs: 0 }, status: 'REFUNDED', back: true },
+};
+
+/** What comes of a payment that stays here: no bank can return it. */
+export function withinTheHouse(outcome: Outcome): Outcome {
+  return outcome === 'return' ? 'ok' : outcome;
+}
+
+export interface Call {
+  readonly name: string;
+  readonly input: object;
+  /** The refusal's code, or undefined when it succeeded. */
+  readonly code: string | undefined;
+}
