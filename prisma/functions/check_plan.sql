@@ -1,4 +1,4 @@
--- Locks what a plan will change, in one order for all plans (quotes, transactions, customers, accounts by id), and tells
+-- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts), and tells
 -- the first reason why it may not happen, or null. Nothing is written before the whole plan has been found possible.
 -- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
@@ -54,7 +54,7 @@ begin
     end if;
   end loop;
 
-  v_refusal := check_customers(p_platform, p_plan);
+  v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan));
   if v_refusal is not null then
     return v_refusal;
   end if;

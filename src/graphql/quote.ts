@@ -186,7 +186,12 @@ builder.queryFields((t) => ({
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
   description: 'Pay from an account.',
-  fields: (t) => ({ accountId: t.id({ required: true, description: 'InternalAccount:…' }) }),
+  fields: (t) => ({
+    accountId: t.id({
+      required: true,
+      description: 'InternalAccount:…, or ExternalAccount:… of a bank, which the money is pulled from.',
+    }),
+  }),
 });
 
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
@@ -280,7 +285,7 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before its expiry (specification 4.3): the source is debited at once, the quote is PROCESSING.',
+    'Executes a quote before its expiry (specification 4.3): the source is debited at once, or pulled from when it is outside, and the quote is PROCESSING.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
     sandboxScenario: t.field({

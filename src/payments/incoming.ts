@@ -66,7 +66,7 @@ export function directArrival(order: DueOrder, to: Account) {
     platformId: order.platformId,
     id,
     type: 'INCOMING',
-    status: 'PROCESSING',
+    status: 'PENDING',
     statusReason: 'sent from an account here',
     customerId: to.customerId,
     receivedAmount: amount,
@@ -86,7 +86,7 @@ export function directArrival(order: DueOrder, to: Account) {
     senderPlatformId: order.platformId,
     senderTransactionId: transaction.id,
   };
-  const move: TransactionMove = { id, from: ['PROCESSING'], to: 'COMPLETED', reason: 'received', fresh: true };
+  const move: TransactionMove = { id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', fresh: true };
   return {
     insert: { transaction: [incoming], arrival: [arrival] },
     transactions: [move],

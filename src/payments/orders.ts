@@ -1,4 +1,4 @@
-import type { Environment, RailOrderKind } from '../database/generated/client/client.ts';
+import type { Environment, Prisma, RailOrderKind } from '../database/generated/client/client.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 
@@ -11,12 +11,12 @@ export interface DueOrder {
   readonly ageMs: number;
   /** When its lease ends, as the database writes it. */
   readonly leasedUntil: string;
-  readonly scenario: unknown;
+  readonly scenario: Prisma.JsonValue;
   readonly environment: Environment;
   readonly transaction: Transaction;
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
-  /** The internal account that an outgoing payment was paid from. */
+  /** The internal account that an outgoing payment is paid from: the owner's of that currency where its source is outside. */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
   /** The platform's account for its part of the fees, and whether it could give that part back. */
@@ -27,7 +27,7 @@ export interface DueOrder {
   readonly receiver: Receiver | undefined;
   /** The receiving side here: of a payment to such a customer, once it is announced, or the transaction itself. */
   readonly incoming: Incoming | undefined;
-  /** An id for the receiving transaction, should one be made. */
+  /** An id for the receiving transaction, or for the payout that follows a pull, should one be made. */
   readonly newId: string;
 }
 
@@ -59,7 +59,7 @@ interface LeasedRow {
   attempts: number;
   age_ms: number;
   leased_until: string;
-  scenario: unknown;
+  scenario: Prisma.JsonValue;
   environment: Environment;
   new_id: string;
   transaction: Record<string, unknown>;
@@ -94,7 +94,7 @@ const leaseOrdersStatement = statement<LeasedRow>(
      to_jsonb(t) as transaction, q.platform_fee, q.sender_information, c.uma_address as sender_uma_address,
      case when s.id is not null then account_snapshot(s) end as source,
      case when d.id is not null then account_snapshot(d) end as destination,
-     coalesce(t.source_account_id, f.id) as funding_account_id,
+     coalesce(f.id, t.source_account_id) as funding_account_id,
      pa.id as platform_account_id, pa.posted - pa.held >= q.platform_fee as can_return_fee,
      r.platform_id as receiver_platform_id, r.id as receiver_customer_id,
      not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') as receiver_ready,
@@ -109,8 +109,9 @@ const leaseOrdersStatement = statement<LeasedRow>(
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
    left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
-   left join account f on t.source_account_id is null and f.platform_id = t.platform_id and f.kind = 'INTERNAL'
-     and f.customer_id is not distinct from t.customer_id and f.currency = t.sent_currency
+   left join account f on s.kind is distinct from 'INTERNAL' and f.platform_id = t.platform_id and f.kind = 'INTERNAL'
+     and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end
+     and f.currency = t.sent_currency
    left join account pa on pa.platform_id = t.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null
      and pa.currency = t.sent_currency and q.platform_fee > 0
    left join lookup l on l.platform_id = q.platform_id and l.id = q.lookup_id
@@ -128,6 +129,11 @@ const leaseOrdersStatement = statement<LeasedRow>(
 /** Takes up to `limit` orders that are due; nobody else takes them until their lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
+}
+
+/** Whether the order brings in, from an account outside, the money that its payment will send. */
+export function isPull(order: DueOrder): boolean {
+  return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
 
 function dueOrder(row: LeasedRow): DueOrder {

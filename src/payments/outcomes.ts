@@ -4,7 +4,8 @@ import type { Journal, Plan, TransactionMove } from '../ledger/plan.ts';
 import { paymentReference } from './ids.ts';
 import { arrivalJournals, directArrival, receiverMove } from './incoming.ts';
 import { bankReturn, delivery, deposit, type Flow, refund, suspension } from './movements.ts';
-import type { DueOrder } from './orders.ts';
+import { type DueOrder, isPull } from './orders.ts';
+import { notPulled, pulled } from './pull.ts';
 
 /** What an order's outcome means for both sides of its payment: statuses and money, in one commit. */
 
@@ -12,6 +13,7 @@ const open = ['PENDING', 'PROCESSING'] as const;
 
 /** Delivered. `watchMs`: the rail says that it may still come back within so long. */
 export function delivered(order: DueOrder, watchMs: number | undefined): PlanGroup {
+  if (isPull(order)) return alone(order, pulled(flowOf(order), { ...order, nextId: order.newId }));
   const { transaction, incoming } = order;
   const reason = 'delivered';
   const move: TransactionMove = { id: transaction.id, from: open, to: 'COMPLETED', reason };
@@ -76,7 +78,8 @@ export interface Undoing {
 /** Not delivered: the money goes back to its source (or waits in suspense), and the receiving side ends alike. */
 export function undone(order: DueOrder, undoing: Undoing): PlanGroup {
   const { transaction, incoming } = order;
-  const { to, reason } = undoing;
+  const { to, reason, failureReason } = undoing;
+  if (isPull(order)) return alone(order, notPulled(transaction, order.id, { explanation: reason, failureReason }));
   const orders = [{ id: order.id, dueInMs: null }];
   const receiving =
     incoming && (open as readonly string[]).includes(incoming.transaction.status)
@@ -92,7 +95,7 @@ export function undone(order: DueOrder, undoing: Undoing): PlanGroup {
     reason: stuck ? `${reason}; the money has not come back and waits in suspense` : reason,
     refundWaits: stuck,
     set: {
-      ...(to === 'FAILED' && { failureReason: undoing.failureReason ?? 'QUOTE_EXECUTION_FAILED' }),
+      ...(to === 'FAILED' && { failureReason: failureReason ?? 'QUOTE_EXECUTION_FAILED' }),
       ...refundOf(order),
     },
   };

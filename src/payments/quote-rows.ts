@@ -40,7 +40,8 @@ export function newRows(
   const rateDetails = jsonOf(price.rateDetails);
   const sides = {
     platformId: tenant.platformId,
-    customerId: parties.customer?.id ?? null,
+    // The sender's: a platform that pays to a customer's account pays itself.
+    customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,
     ...to.columns,

@@ -1,10 +1,10 @@
-import { type Quote, rowFromSnapshot } from '../database/rows.ts';
+import { type Account, type Quote, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import { checkText } from './checks.ts';
 import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
-import { execution } from './execution.ts';
+import { type Executable, type ExecutionOptions, execution } from './execution.ts';
 import { madeAt, uuidOf } from './ids.ts';
 import { checkInformation, type InformationField } from './information.ts';
 import {
@@ -14,10 +14,12 @@ import {
   customerNotFound,
   customerUuid,
   idAt,
+  outsideOf,
   type Parties,
   readParties,
 } from './parties.ts';
 import { type Pricing, priceQuote } from './pricing.ts';
+import { checkPullable, pull } from './pull.ts';
 import {
   accountDestination,
   type Destination,
@@ -73,7 +75,8 @@ export function createQuote(
 }
 
 /**
- * Executes a quote before its expiry (specification 4.3): the source is debited and the payment is PROCESSING.
+ * Executes a quote before its expiry (specification 4.3): the source is debited, or the rail is to pull from a source
+ * outside, and the payment is PROCESSING.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
  */
@@ -143,21 +146,37 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     checkWays(quote);
   }
   const base = {
-    ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: to.accounts },
+    ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: accountsOf(parties.source, to) },
     insert: { quote: [quote], transaction: [transaction] },
     result: quote.id,
   };
   if (!input.immediatelyExecute || !parties.source) return base;
-  const { order, ...moves } = execution(quote, {
+  const { order, ...moves } = start(quote, parties.source, {
     orderId: idAt(parties, 2),
     rail: railOf(payments, tenant),
-    sourceAccountId: parties.source.id,
     target: to.target,
     scenario,
     reason: 'executed at creation',
     fresh: true,
   });
   return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+}
+
+/** Starts a payment from an account: debits one here, or has the rail pull from one outside. */
+function start(
+  quote: Executable,
+  source: Account,
+  options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'fresh'>,
+) {
+  if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
+  const { rail, target, scenario } = options;
+  const pullMs = rail.expectedMs({ account: outsideOf(source), umaAddress: undefined, scenario: null });
+  return pull(quote, { ...options, expectedInMs: pullMs + rail.expectedMs({ ...target, scenario }) });
+}
+
+/** Accounts outside that take part must be usable, on either side. */
+function accountsOf(source: Account | undefined, to: Pick<Destination, 'accounts'>): string[] {
+  return source?.kind === 'EXTERNAL' ? [source.id, ...to.accounts] : [...to.accounts];
 }
 
 async function priced(
@@ -221,25 +240,19 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
     return currency;
   }
   const from = parties.source ?? accountNotFound('source.accountId');
-  if (from.kind === 'EXTERNAL') {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'the source must be an internal account: bring the money in first with a transfer-in',
-      {
-        field: 'source.accountId',
-      },
-    );
-  }
+  if (from.kind === 'EXTERNAL') checkPullable(from, 'source.accountId');
   return currencyOfAccount(from);
 }
 
 const executableStatement = statement<{
   quote: Record<string, unknown>;
+  source: Record<string, unknown> | null;
   destination: Record<string, unknown> | null;
   order_id: string;
 }>(
   'executable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
+     (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where q.platform_id = $1 and q.id = $2`,
 );
@@ -255,25 +268,25 @@ async function planExecution(
   const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const quote = rowFromSnapshot('Quote', found.quote);
-  if (!quote.sourceAccountId) {
+  if (!found.source) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
       { field: 'quoteId' },
     );
   }
+  const source = rowFromSnapshot('Account', found.source);
   const to = quotedDestination(quote, found.destination);
-  const { order, ...moves } = execution(quote, {
+  const { order, ...moves } = start(quote, source, {
     orderId: found.order_id,
     rail: railOf(payments, tenant),
-    sourceAccountId: quote.sourceAccountId,
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
   return {
     ...moves,
-    ready: { customers: customersOf(quote.customerId, to.receivers), accounts: to.accounts },
+    ready: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
     insert: { rail_order: [order] },
     result: quote.id,
   };

@@ -2,7 +2,7 @@ import { commitGroups, type PlanGroup } from '../ledger/commit.ts';
 import type { RailOrder, RailOutcome } from '../rails/rail.ts';
 import { announcement } from './announcement.ts';
 import type { Payments } from './command.ts';
-import { type DueOrder, leaseOrders, nextOrderDue as nextDue } from './orders.ts';
+import { type DueOrder, isPull, leaseOrders, nextOrderDue as nextDue } from './orders.ts';
 import { delivered, returned, undone } from './outcomes.ts';
 import { outsideOf } from './parties.ts';
 
@@ -57,6 +57,8 @@ async function settle(payments: Payments, order: DueOrder): Promise<PlanGroup> {
       // It has ended by another way.
       return close(order);
   }
+  // What is still to be pulled is announced to nobody yet.
+  if (isPull(order)) return conclude(order, await perform(payments, order, false));
   if (order.receiver && !incoming) return announcement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
@@ -108,18 +110,17 @@ function close(order: DueOrder): PlanGroup {
 /** What a rail that cannot be asked means: nothing is known, so ask again, later each time. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const rail = payments.rails[order.environment];
-  const { transaction } = order;
   const request: RailOrder = {
     id: order.id,
     kind: order.kind,
-    amount: transaction.receivedAmount ?? 0n,
-    currency: transaction.receivedCurrency,
+    ...moneyOf(order),
     account: outside(order),
     umaAddress: order.receiver ? undefined : farAddress(order),
     settled,
     ageMs: order.ageMs,
     attempts: order.attempts - 1,
-    scenario: order.scenario,
+    // Of a payment that is pulled first, a scenario is the payout's.
+    scenario: isPull(order) ? null : order.scenario,
   };
   try {
     if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
@@ -128,6 +129,14 @@ async function perform(payments: Payments, order: DueOrder, settled: boolean): P
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
   }
+}
+
+/** What the rail is to move: what arrives, or for a pull what is sent. */
+function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
+  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
+  return isPull(order) && sentAmount !== null && sentCurrency !== null
+    ? { amount: sentAmount, currency: sentCurrency }
+    : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
 }
 
 /** The account outside that the rail pays or pulls from: where a UMA payment is paid on to, also the receiver's. */

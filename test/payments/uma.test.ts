@@ -305,7 +305,7 @@ describe('between customers of one installation', () => {
       receivedAmount: { amount: made.totalReceivingAmount.amount, currency: { code: 'EUR' } },
       approvalDueAt: null,
     });
-    expect(incoming.timeline.map((event: { status: string }) => event.status)).toEqual(['PROCESSING', 'COMPLETED']);
+    expect(incoming.timeline.map((event: { status: string }) => event.status)).toEqual(['PENDING', 'COMPLETED']);
     expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
     expect(await balanceOf(t.platform, to.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
     expect(await balanceOf(t.platform, from.usd)).toBe(40_000n);

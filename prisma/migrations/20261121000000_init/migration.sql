@@ -1022,7 +1022,29 @@ begin
 end
 $$;
 
--- Locks what a plan will change, in one order for all plans (quotes, transactions, customers, accounts by id), and tells
+-- The part of check_plan for the rail's orders that a plan concludes or puts off: locks them by id, and refuses one that
+-- has its outcome already. So two workers that held the same order (the first for longer than its lease) settle it once,
+-- even where the payment's status does not tell, as after a pull.
+create or replace function check_orders(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_order record;
+begin
+  for v_order in
+    select o.id, o.due_at from rail_order o
+    where o.platform_id = p_platform and o.id in (select (m ->> 'id')::uuid from jsonb_array_elements(p_plan -> 'orders') m)
+    order by o.id for no key update
+  loop
+    if v_order.due_at is null then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_order.id, 'status', 'CLOSED');
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts), and tells
 -- the first reason why it may not happen, or null. Nothing is written before the whole plan has been found possible.
 -- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
@@ -1078,7 +1100,7 @@ begin
     end if;
   end loop;
 
-  v_refusal := check_customers(p_platform, p_plan);
+  v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan));
   if v_refusal is not null then
     return v_refusal;
   end if;

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commitGroups } from '../../src/ledger/commit.ts';
+import { pulled } from '../../src/payments/pull.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+const inputOf = (from: string, to: string) => ({
+  source: { account: { accountId: from } },
+  destination: { account: { accountId: to } },
+  lockedCurrencySide: 'SENDING',
+  lockedCurrencyAmount: 10_000,
+});
+
+async function createQuote(input: object, platform: TestPlatform = t.platform): Promise<Data> {
+  const data = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
+      ... on CreateQuoteSuccess { quote { id status transaction { id } paymentInstructions { __typename }
+        source { ... on AccountSource { account { __typename id } } } } }
+      ... on UserError { code message path } } }`,
+    { input },
+  );
+  return data.createQuote.quote ?? data.createQuote;
+}
+
+async function execute(quoteId: string, platform: TestPlatform = t.platform): Promise<Data> {
+  const { executeQuote } = await platform.ask(
+    `mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { quote { status } } ... on UserError { code path } } }`,
+    { id: quoteId },
+  );
+  return executeQuote;
+}
+
+/** The status of a payment once it has ended. */
+async function ended(transactionId: string): Promise<string> {
+  let last = '';
+  for await (const { data } of t.platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }',
+    { id: transactionId },
+  )) {
+    last = data.transactionUpdates.status;
+  }
+  return last;
+}
+
+async function payment(transactionId: string): Promise<Data> {
+  const { transaction } = await t.platform.ask(
+    `query ($id: ID!) { transaction(id: $id) { status failureReason refund { reference } quote { status }
+      timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system } } }`,
+    { id: transactionId },
+  );
+  return transaction;
+}
+
+const onAccount = (entries: readonly Data[], account: string): bigint[] =>
+  entries.filter((entry) => entry.account?.id === account).map((entry) => BigInt(entry.amount.amount));
+
+describe('a quote from an account outside', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await makeScene(t.platform, 0n);
+  });
+
+  test('is pulled, converted and paid out, through the owner’s account of that currency', async () => {
+    const quote = await createQuote(inputOf(scene.outsideUsd, scene.outsideEur));
+    expect(quote).toMatchObject({
+      status: 'PENDING',
+      paymentInstructions: [],
+      source: { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } },
+    });
+    expect(await execute(quote.id)).toEqual({ quote: { status: 'PROCESSING' } });
+    expect(await execute(quote.id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await ended(quote.transaction.id)).toBe('COMPLETED');
+    const { quote: after, timeline, ledgerEntries } = await payment(quote.transaction.id);
+    expect(after.status).toBe('COMPLETED');
+    expect(timeline.map((event: Data) => event.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+    expect(onAccount(ledgerEntries, scene.usd)).toEqual(expect.arrayContaining([10_000n, -10_000n]));
+    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+  });
+
+  test('can be executed at its creation', async () => {
+    const quote = await createQuote({ ...inputOf(scene.outsideUsd, scene.outsideEur), immediatelyExecute: true });
+    expect(quote.status).toBe('PROCESSING');
+    expect(await ended(quote.transaction.id)).toBe('COMPLETED');
+  });
+
+  test('whose pull fails ends FAILED, with nothing debited and nothing to refund', async () => {
+    const poor = await makeScene(t.platform, 5_000n, '002');
+    const quote = await createQuote(inputOf(poor.outsideUsd, scene.outsideEur));
+    await execute(quote.id);
+    expect(await ended(quote.transaction.id)).toBe('FAILED');
+    const { failureReason, refund, quote: after, timeline, ledgerEntries } = await payment(quote.transaction.id);
+    expect({ failureReason, refund, status: after.status, ledgerEntries }).toEqual({
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: null,
+      status: 'FAILED',
+      ledgerEntries: [],
+    });
+    expect(timeline.at(-1).reason).toContain('insufficient funds');
+    expect(await balanceOf(t.platform, poor.usd)).toBe(5_000n);
+  });
+
+  test('whose payout fails leaves what was pulled on the owner’s account of that currency', async () => {
+    const own = await makeScene(t.platform, 0n);
+    const closed = await externalAccount(t.platform, own.customerId, 'EUR', {
+      iban: { iban: 'DE89370400440532000003', swiftBic: 'COBADEFF' },
+    });
+    const quote = await createQuote(inputOf(own.outsideUsd, closed));
+    await execute(quote.id);
+    expect(await ended(quote.transaction.id)).toBe('FAILED');
+    expect(await payment(quote.transaction.id)).toMatchObject({
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: { reference: expect.any(String) },
+    });
+    expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
+  });
+
+  test('of the platform’s own is the platform’s payment, whoever owns the account it goes to', async () => {
+    const own = await makeScene(t.platform, 0n);
+    const register = async (input: object): Promise<string> =>
+      (
+        await t.platform.ask(
+          `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) { ... on CreateExternalAccountSuccess { account { id } } } }`,
+          { input: { beneficiary: { business: { legalName: 'The Platform' } }, ...input } },
+        )
+      ).createExternalAccount.account.id;
+    const treasury = await register({
+      currency: 'USD',
+      accountInfo: {
+        usAccount: { accountNumber: '4440001000', routingNumber: '021000021', accountCategory: 'CHECKING' },
+      },
+    });
+    const closed = await register({
+      customerId: own.customerId,
+      currency: 'EUR',
+      accountInfo: { iban: { iban: 'DE89370400440532111003', swiftBic: 'COBADEFF' } },
+    });
+    const quote = await createQuote(inputOf(treasury, closed));
+    await execute(quote.id);
+    expect(await ended(quote.transaction.id)).toBe('FAILED');
+    const { transaction, accounts } = await t.platform.ask(
+      `query ($id: ID!) { transaction(id: $id) { customer { id } refund { amount { amount } } }
+        accounts(filter: { kind: INTERNAL, platformOwned: true, currency: "USD" }) { edges { node { ... on InternalAccount { balance { amount } } } } } }`,
+      { id: quote.transaction.id },
+    );
+    expect(transaction).toEqual({ customer: null, refund: { amount: { amount: '10000' } } });
+    expect(accounts.edges).toEqual([{ node: { balance: { amount: '10000' } } }]);
+    expect(await balanceOf(t.platform, own.usd)).toBe(0n);
+  });
+
+  test('gives its sandbox scenario to the payout: what was pulled comes back to the owner’s account here', async () => {
+    const own = await makeScene(t.platform, 0n);
+    const quote = await createQuote({
+      ...inputOf(own.outsideUsd, own.outsideEur),
+      sandboxScenario: { reject: true },
+      immediatelyExecute: true,
+    });
+    expect(await ended(quote.transaction.id)).toBe('REJECTED');
+    expect(await payment(quote.transaction.id)).toMatchObject({
+      quote: { status: 'FAILED' },
+      refund: { reference: expect.any(String) },
+    });
+    expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
+  });
+
+  test('is refused of a wallet, which gives nothing on request', async () => {
+    const { createExternalAccount } = await t.platform.ask(
+      `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) { ... on CreateExternalAccountSuccess { account { id } } } }`,
+      {
+        input: {
+          customerId: scene.customerId,
+          currency: 'USDT',
+          accountInfo: { tronWallet: { address: `T${'a'.repeat(33)}` } },
+        },
+      },
+    );
+    expect(await createQuote(inputOf(createExternalAccount.account.id, scene.outsideEur))).toMatchObject({
+      code: 'INVALID_INPUT',
+      path: ['input', 'source', 'account', 'accountId'],
+    });
+  });
+});
+
+test('a pull that two workers both saw settle is credited once', async () => {
+  const idle = await startTestGateway({ ROLE: 'serve' });
+  try {
+    const scene = await makeScene(idle.platform, 0n);
+    const quote = await createQuote(inputOf(scene.outsideUsd, scene.outsideEur), idle.platform);
+    await execute(quote.id, idle.platform);
+    const { database } = idle.gateway.payments;
+    const { platformId } = idle.platform;
+    const transactionId = quote.transaction.id.replace('Transaction:', '');
+    const order = await database.prisma.railOrder.findFirstOrThrow({ where: { platformId, transactionId } });
+    const flow = {
+      transactionId,
+      sourceAccountId: scene.usd.replace('InternalAccount:', ''),
+      sendingCurrency: 'USD',
+      sent: 10_000n,
+      fees: 0n,
+      platformFee: 0n,
+      platformAccountId: undefined,
+      receivingCurrency: 'EUR',
+      received: 9_000n,
+      destinationAccountId: undefined,
+    };
+    const outcome = () => [
+      {
+        platformId,
+        plan: pulled(flow, { platformId, id: order.id, nextId: crypto.randomUUID(), scenario: null }),
+      },
+    ];
+    const refusals = await commitGroups(database, [outcome(), outcome()], (error) => {
+      throw error;
+    });
+    expect(refusals).toEqual([null, { code: 'CONFLICT', id: order.id, status: 'CLOSED' }]);
+    expect(await database.prisma.posting.count({ where: { platformId, accountId: flow.sourceAccountId } })).toBe(2);
+  } finally {
+    await idle.stop();
+  }
+});
