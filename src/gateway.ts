@@ -26,6 +26,7 @@ export type GatewaySettings = Pick<
   | 'HOST'
   | 'PORT'
   | 'DATABASE_POOL'
+  | 'MAX_IN_FLIGHT'
   | 'ROLE'
   | 'GRAPHIQL'
   | 'INTROSPECTION'
@@ -88,6 +89,7 @@ export async function startGateway(options: {
     graphql,
     database,
     ready: () => ready,
+    maxInFlight: config.MAX_IN_FLIGHT,
   });
   const sockets = serveWebSockets(server, graphql, tokens);
   return {

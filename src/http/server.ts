@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Database } from '../database/database.ts';
 import type { GraphqlServer } from '../graphql/server.ts';
+import { InFlight } from './in-flight.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -13,12 +14,15 @@ export interface HttpOptions {
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
+  /** How many GraphQL requests are answered at once; one more is refused with 503 and may come again. */
+  readonly maxInFlight: number;
 }
 
 /** The one HTTP server: GraphQL, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
+  const inFlight = new InFlight(options.maxInFlight);
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
-    dispatch(options, request, response).catch((error: unknown) =>
+    dispatch(options, inFlight, request, response).catch((error: unknown) =>
       response.destroy(error instanceof Error ? error : undefined),
     );
   });
@@ -37,9 +41,16 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
   return { server, url: `http://${host}:${port}` };
 }
 
-async function dispatch(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function dispatch(
+  options: HttpOptions,
+  inFlight: InFlight,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
-  if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, request, response);
+  if (path === '/graphql' || path === '/graphql/stream') {
+    return inFlight.enter(response) ? serveGraphql(options, request, response) : refuseLoad(request, response);
+  }
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (path === '/') {
@@ -59,6 +70,14 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
   }
   limitBody(request, response);
   await options.graphql(request, response);
+}
+
+/** More than can be answered in good time: nothing was begun, so the same request may come again as it is. */
+function refuseLoad(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.setHeader('retry-after', '1');
+  const extensions = { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
+  answer(response, 503, { errors: [{ message: 'too many requests at once; try again', extensions }] });
 }
 
 /** JSON only: forms and plain text are what a foreign page can send without asking first. */
