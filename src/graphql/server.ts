@@ -13,6 +13,7 @@ import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useFeedHead } from './use-feed-head.ts';
+import { useReferenceExecutor } from './use-reference-executor.ts';
 
 export interface GraphqlOptions {
   readonly payments: Payments;
@@ -55,6 +56,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useBudget({ introspection: options.introspection }),
       useSyntaxErrorCode(),
       useFeedHead(),
+      useReferenceExecutor(),
       useGraphQLSSE({ endpoint: '/graphql/stream' }),
     ],
   });
