@@ -13,7 +13,6 @@ import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useFeedHead } from './use-feed-head.ts';
-import { useReferenceExecutor } from './use-reference-executor.ts';
 
 export interface GraphqlOptions {
   readonly payments: Payments;
@@ -56,7 +55,6 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useBudget({ introspection: options.introspection }),
       useSyntaxErrorCode(),
       useFeedHead(),
-      useReferenceExecutor(),
       useGraphQLSSE({ endpoint: '/graphql/stream' }),
     ],
   });
