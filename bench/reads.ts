@@ -41,8 +41,20 @@ const pageSql = (where: string, order: 'desc' | 'asc' = 'desc') => `
     'pageInfo', json_build_object('endCursor', (select translate(encode(convert_to('Transaction:' || right($1::uuid::text, 12) || ':' || id, 'utf8'), 'base64'), E'+/=\\n', '-_') from shown order by id limit 1)
       ${order === 'desc' ? `, 'hasNextPage', (select count(*) > 20 from page)` : `, 'hasPreviousPage', (select count(*) > 20 from page)`}))))::text as json`;
 
+/**
+ * PostGraphile's cursors name the order that they are places of by a digest: the first part of any of them.
+ * @param url where it listens
+ */
+export async function peerOrderOf(url: string, platformId: string): Promise<string> {
+  const query = `{ allTransactions(first: 1, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { cursor } } }`;
+  const headers = { 'content-type': 'application/json' };
+  const { data } = await (await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) })).json();
+  const [order] = JSON.parse(Buffer.from(data.allTransactions.edges[0].cursor, 'base64').toString());
+  return order;
+}
+
 /** The reads that are measured. Each goes round over 200 different rows, so that no answer is always the same. */
-export async function readCases(prepared: Prepared): Promise<readonly ReadCase[]> {
+export async function readCases(prepared: Prepared, peerOrder = ''): Promise<readonly ReadCase[]> {
   const { platformId, customers, transactions } = prepared;
   const client = new pg.Client({ connectionString: prepared.url, options: '-c timezone=UTC' });
   await client.connect();
@@ -68,8 +80,7 @@ export async function readCases(prepared: Prepared): Promise<readonly ReadCase[]
   const peerList = (args: string, info = page) =>
     `allTransactions(${args}, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { node { ${peerFields} } } ${info} }`;
   // PostGraphile's cursor of a place in the order of the primary key, both of whose columns count.
-  const peerCursor = (id: string) =>
-    Buffer.from(JSON.stringify(['primary_key_desc', platformId, id])).toString('base64');
+  const peerCursor = (id: string) => Buffer.from(JSON.stringify([peerOrder, platformId, id])).toString('base64');
 
   return [
     {

@@ -44,7 +44,7 @@ async function run(job: RequestJob): Promise<Measured> {
       const answer = await on.request({ path: target.pathname, method: 'POST', headers: job.headers, body });
       const text = await answer.body.text();
       const wrong =
-        answer.statusCode !== 200 || /^\{"errors"|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
+        answer.statusCode !== 200 || /"errors":\[|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
           ? `${answer.statusCode} ${text.slice(0, 300)}`
           : undefined;
       if (measuring) latencies.add(performance.now() - began, answer.statusCode, wrong);
