@@ -41,6 +41,7 @@ export const settings = {
     .optional(),
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
+  MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {

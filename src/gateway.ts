@@ -37,6 +37,7 @@ export type GatewaySettings = Pick<
   | 'HOST'
   | 'PORT'
   | 'DATABASE_POOL'
+  | 'MAX_IN_FLIGHT'
   | 'ROLE'
   | 'GRAPHIQL'
   | 'INTROSPECTION'
@@ -126,6 +127,7 @@ export async function startGateway(options: {
     origins: config.CORS_ORIGINS,
     database,
     ready: () => ready,
+    maxInFlight: config.MAX_IN_FLIGHT,
   });
   const sockets = serveWebSockets(server, {
     graphql,

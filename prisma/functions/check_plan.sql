@@ -8,6 +8,7 @@ declare
   v_move record;
   v_row record;
   v_refusal jsonb;
+  v_accounts uuid[];
 begin
   select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
@@ -68,6 +69,20 @@ begin
     end if;
   end loop;
 
+  -- As a list, so that each is found by its key: joined, the planner would rather read every account of the platform.
+  v_accounts := array(
+    select l.account
+    from jsonb_array_elements(p_plan -> 'journals') j, jsonb_to_recordset(j -> 'legs') as l(account uuid)
+    where l.account is not null
+    union
+    select h.account_id from jsonb_populate_recordset(null::hold, p_plan -> 'insert' -> 'hold') h
+    union
+    select h.account_id from hold h
+    where h.platform_id = p_platform and h.state = 'OPEN'
+      and h.id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid)
+    union
+    select jsonb_array_elements_text(p_plan -> 'ready' -> 'accounts')::uuid
+  );
   for v_row in
     select a.id, a.kind, a.status, a.posted - a.held as spendable, coalesce(c.change, 0) as change
     from account a
@@ -88,8 +103,7 @@ begin
       ) changes
       group by account
     ) c on c.account = a.id
-    where a.platform_id = p_platform
-      and (c.account is not null or a.id in (select jsonb_array_elements_text(p_plan -> 'ready' -> 'accounts')::uuid))
+    where a.platform_id = p_platform and a.id = any (v_accounts)
     order by a.id for no key update of a
   loop
     if v_row.kind = 'EXTERNAL' and v_row.status <> 'ACTIVE' then

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { PrismaPg } from '@prisma/adapter-pg';
+import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { PrismaClient } from './generated/client/client.ts';
 
@@ -60,9 +61,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', () => undefined);
 
   const adapter = new PrismaPg(pool, { statementNameGenerator: (query) => statementName(query.sql) });
-  const prisma = new PrismaClient({ adapter, log: [{ level: 'query', emit: 'event' }] });
-  const { onPrismaStatement } = options;
-  if (onPrismaStatement) prisma.$on('query', (event) => onPrismaStatement(event.query));
+  const prisma = openPrisma(adapter, options.onPrismaStatement);
 
   return {
     url: options.url,
@@ -76,7 +75,22 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** A client that tells of its statements only where somebody listens: telling costs time on each of them. */
+function openPrisma(adapter: PrismaPg, onStatement: ((sql: string) => void) | undefined): PrismaClient {
+  if (!onStatement) return new PrismaClient({ adapter });
+  const prisma = new PrismaClient({ adapter, log: [{ level: 'query', emit: 'event' }] });
+  prisma.$on('query', (event) => onStatement(event.query));
+  return prisma;
+}
+
+const statementNames = new LRUCache<string, string>({ max: 1_000 });
+
 /** A statement's prepared name: the same text is planned once per connection. */
 function statementName(sql: string): string {
-  return createHash('sha1').update(sql).digest('base64url');
+  let name = statementNames.get(sql);
+  if (name === undefined) {
+    name = createHash('sha1').update(sql).digest('base64url');
+    statementNames.set(sql, name);
+  }
+  return name;
 }

@@ -6,6 +6,7 @@ import { withoutStatus } from '../graphql/operation.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server.ts';
 import { streamToken } from '../graphql/single-connection.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
+import { InFlight } from './in-flight.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -21,6 +22,8 @@ export interface HttpOptions {
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
+  /** How many GraphQL requests are answered at once; one more is refused with 503 and may come again. */
+  readonly maxInFlight: number;
 }
 
 /** Requests with more, or slower to arrive, are refused. */
@@ -28,10 +31,11 @@ const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as
 
 /** The one HTTP server: GraphQL, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
+  const inFlight = new InFlight(options.maxInFlight);
   const server = createServer(
     { ...connectionLimits, keepAlive: true, keepAliveInitialDelay: 12_000 },
     (request, response) => {
-      dispatch(options, request, response).catch((error: unknown) =>
+      dispatch(options, inFlight, request, response).catch((error: unknown) =>
         response.destroy(error instanceof Error ? error : undefined),
       );
     },
@@ -51,10 +55,17 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
   return { server, url: `http://${host}:${port}` };
 }
 
-async function dispatch(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function dispatch(
+  options: HttpOptions,
+  inFlight: InFlight,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (answerCors(request, response, options.origins)) return;
-  if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, request, response);
+  if (path === '/graphql' || path === '/graphql/stream') {
+    return inFlight.enter(response) ? serveGraphql(options, request, response) : refuseLoad(request, response);
+  }
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (path === '/') {
@@ -89,6 +100,14 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
     response.setHeader('x-accel-buffering', 'no');
   }
   await options.graphql(request, response);
+}
+
+/** More than can be answered in good time: nothing was begun, so the same request may come again as it is. */
+function refuseLoad(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.setHeader('retry-after', '1');
+  const extensions = { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
+  answer(response, 503, { errors: [{ message: 'too many requests at once; try again', extensions }] });
 }
 
 function wantsEvents(request: IncomingMessage): boolean {

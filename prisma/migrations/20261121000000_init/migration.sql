@@ -919,8 +919,9 @@ begin
     from jsonb_populate_recordset(null::rail_order, v_insert -> 'rail_order') r;
   end if;
   update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-  from jsonb_to_recordset(p_plan -> 'orders') as m(id uuid, "dueInMs" bigint)
-  where o.platform_id = p_platform and o.id = m.id;
+  from jsonb_to_recordset(p_plan -> 'orders') as m(id uuid, "dueInMs" bigint, "leasedUntil" timestamptz)
+  -- One that was woken while it was looked at stays due.
+  where o.platform_id = p_platform and o.id = m.id and (m."leasedUntil" is null or o.due_at = m."leasedUntil");
 
   case p_plan -> 'result' ->> 'type'
     when 'Quote' then
@@ -1054,6 +1055,7 @@ declare
   v_move record;
   v_row record;
   v_refusal jsonb;
+  v_accounts uuid[];
 begin
   select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
@@ -1114,6 +1116,20 @@ begin
     end if;
   end loop;
 
+  -- As a list, so that each is found by its key: joined, the planner would rather read every account of the platform.
+  v_accounts := array(
+    select l.account
+    from jsonb_array_elements(p_plan -> 'journals') j, jsonb_to_recordset(j -> 'legs') as l(account uuid)
+    where l.account is not null
+    union
+    select h.account_id from jsonb_populate_recordset(null::hold, p_plan -> 'insert' -> 'hold') h
+    union
+    select h.account_id from hold h
+    where h.platform_id = p_platform and h.state = 'OPEN'
+      and h.id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid)
+    union
+    select jsonb_array_elements_text(p_plan -> 'ready' -> 'accounts')::uuid
+  );
   for v_row in
     select a.id, a.kind, a.status, a.posted - a.held as spendable, coalesce(c.change, 0) as change
     from account a
@@ -1134,8 +1150,7 @@ begin
       ) changes
       group by account
     ) c on c.account = a.id
-    where a.platform_id = p_platform
-      and (c.account is not null or a.id in (select jsonb_array_elements_text(p_plan -> 'ready' -> 'accounts')::uuid))
+    where a.platform_id = p_platform and a.id = any (v_accounts)
     order by a.id for no key update of a
   loop
     if v_row.kind = 'EXTERNAL' and v_row.status <> 'ACTIVE' then

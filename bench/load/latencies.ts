@@ -1,0 +1,64 @@
+/** What a load tool saw. Times in milliseconds. */
+export interface Measured {
+  readonly requests: number;
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** How many answers by HTTP status; 0 is none at all. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** p99 of the answers with status 200 alone. */
+  readonly p99Good: number;
+  readonly wrong: number;
+  readonly firstWrong: string | undefined;
+  readonly collected: readonly string[];
+}
+
+/** Collects the times of answers. */
+export class Latencies {
+  readonly collected: string[] = [];
+  readonly #all: number[] = [];
+  readonly #good: number[] = [];
+  readonly #statuses: Record<string, number> = {};
+  #wrong = 0;
+  #firstWrong: string | undefined;
+  #began = 0;
+
+  begin(): void {
+    this.#began = performance.now();
+  }
+
+  add(ms: number, status: number, wrong: string | undefined): void {
+    this.#all.push(ms);
+    if (status === 200) this.#good.push(ms);
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
+    if (wrong === undefined) return;
+    this.#wrong += 1;
+    this.#firstWrong ??= wrong;
+  }
+
+  measured(): Measured {
+    const seconds = (performance.now() - this.#began) / 1000;
+    const times = this.#all.sort((a, b) => a - b);
+    return {
+      requests: times.length,
+      perSecond: times.length / seconds,
+      p50: percentile(times, 0.5),
+      p99: percentile(times, 0.99),
+      max: times.at(-1) ?? 0,
+      statuses: this.#statuses,
+      p99Good: percentile(
+        this.#good.sort((a, b) => a - b),
+        0.99,
+      ),
+      wrong: this.#wrong,
+      firstWrong: this.#firstWrong,
+      collected: this.collected,
+    };
+  }
+}
+
+/** The value below which this part of sorted values lies. */
+export function percentile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}

@@ -1,0 +1,92 @@
+import { Client, Pool } from 'undici';
+import { Latencies, type Measured } from './latencies.ts';
+
+/** What to send, where, how often. `%KEY%` in a body becomes another word in each request. */
+export interface RequestJob {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodies: readonly string[];
+  readonly connections: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** Sends each body once and then ends: for what can be done once only. */
+  readonly once?: boolean;
+  /** Requests a second, whether earlier ones are answered or not; without it each connection waits for its answer. */
+  readonly rate?: number;
+  /** Keeps what this pattern's first group finds in answers. */
+  readonly collect?: string;
+}
+
+/** The load tool: a child process, told its job by a message. Says `begin` and `end` around what it measures. */
+process.once('message', (job: RequestJob) => {
+  run(job).then(
+    (measured) => process.send?.({ measured }, () => process.exit(0)),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+
+async function run(job: RequestJob): Promise<Measured> {
+  const target = new URL(job.url);
+  const marker = `${process.pid.toString(36)}${Date.now().toString(36)}`;
+  const pattern = job.collect === undefined ? undefined : new RegExp(job.collect, 'g');
+  const latencies = new Latencies();
+  let sent = 0;
+  let measuring = false;
+
+  async function one(on: Client | Pool): Promise<void> {
+    const number = sent++;
+    const body = (job.bodies[number % job.bodies.length] ?? '').replace('%KEY%', `${marker}-${number}`);
+    const began = performance.now();
+    try {
+      const answer = await on.request({ path: target.pathname, method: 'POST', headers: job.headers, body });
+      const text = await answer.body.text();
+      const wrong =
+        answer.statusCode !== 200 || /"errors":\[|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
+          ? `${answer.statusCode} ${text.slice(0, 300)}`
+          : undefined;
+      if (measuring) latencies.add(performance.now() - began, answer.statusCode, wrong);
+      if (pattern) for (const [, found] of text.matchAll(pattern)) if (found) latencies.collected.push(found);
+    } catch (error) {
+      if (measuring) latencies.add(performance.now() - began, 0, String(error));
+    }
+  }
+
+  const enough = () => job.once === true && sent >= job.bodies.length;
+  const begin = Date.now() + job.warmUpMs;
+  const end = begin + job.measureMs;
+  const beginTimer = setTimeout(() => {
+    measuring = true;
+    latencies.begin();
+    process.send?.('begin');
+  }, job.warmUpMs);
+
+  if (job.rate === undefined) {
+    await Promise.all(
+      Array.from({ length: job.connections }, async () => {
+        const client = new Client(target.origin);
+        while (Date.now() < end && !enough()) await one(client);
+        await client.close();
+      }),
+    );
+  } else {
+    const pool = new Pool(target.origin, { connections: job.connections });
+    const open = new Set<Promise<void>>();
+    const started = performance.now();
+    while (Date.now() < end) {
+      const due = ((performance.now() - started) * job.rate) / 1000;
+      while (sent < due) {
+        const request = one(pool).finally(() => open.delete(request));
+        open.add(request);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await Promise.all(open);
+    await pool.close();
+  }
+  clearTimeout(beginTimer);
+  process.send?.('end');
+  return latencies.measured();
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Measured } from './load/latencies.ts';
+import type { RequestJob } from './load/requests.ts';
+import type { StatementJob } from './load/statements.ts';
+
+/** A measurement, and the processor time that the server took for each request. */
+export interface Result extends Measured {
+  /** Microseconds of processor time per request, user and system; undefined where there is no /proc. */
+  readonly cpuMicros: number | undefined;
+}
+
+/** A server in a process of its own. */
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** From spawning to its first sign of readiness. */
+  readonly startMs: number;
+  stop(): Promise<void>;
+}
+
+/** Linux counts processor time in hundredths of a second (USER_HZ). */
+const tickMicros = 10_000;
+
+/** Processor time that a process has used, in microseconds. */
+export function cpuOf(pid: number): number | undefined {
+  try {
+    // The name in parentheses may have spaces: fields are counted after it. utime and stime are the 14th and 15th.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * tickMicros;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident memory of a process in MiB. */
+export function memoryOf(pid: number): number | undefined {
+  try {
+    const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib === undefined ? undefined : Number(kib) / 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends requests from a child process and measures them, and the server's processor time meanwhile. */
+export function measureRequests(job: RequestJob, pid: number): Promise<Result> {
+  return measure('load/requests.ts', job, pid);
+}
+
+/** Runs statements from a child process. There is no server, so no processor time of one. */
+export function measureStatements(job: StatementJob): Promise<Result> {
+  return measure('load/statements.ts', job, undefined);
+}
+
+function measure(tool: string, job: object, pid: number | undefined): Promise<Result> {
+  const cpu = () => (pid === undefined ? undefined : cpuOf(pid));
+  return new Promise((resolve, reject) => {
+    const child = fork(path.join(import.meta.dirname, tool), { execArgv: ['--disable-warning=ExperimentalWarning'] });
+    let before: number | undefined;
+    let after: number | undefined;
+    child.on('message', (message: 'begin' | 'end' | { measured: Measured }) => {
+      if (message === 'begin') before = cpu();
+      else if (message === 'end') after = cpu();
+      else {
+        const { measured } = message;
+        const used = before === undefined || after === undefined ? undefined : after - before;
+        resolve({ ...measured, cpuMicros: used === undefined ? undefined : used / Math.max(1, measured.requests) });
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`the load tool ended with ${code}`)));
+    child.send(job);
+  });
+}
+
+/** Starts a script as a server and waits for the line that names its address. */
+export async function startServer(
+  script: string,
+  environment: Readonly<Record<string, string>>,
+  nodeOptions: readonly string[] = [],
+): Promise<Server> {
+  const began = performance.now();
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeOptions, script], {
+    cwd: path.resolve(import.meta.dirname, '..'),
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await address(child);
+  return {
+    url,
+    pid: child.pid ?? 0,
+    startMs: performance.now() - began,
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await ended;
+      }
+    },
+  };
+}
+
+function address(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (!child.stdout) throw new Error('the server has no output');
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const found = /^(?:ready| +GraphQL) +(http:\S+)/.exec(line)?.[1];
+      if (found) resolve(found);
+      else if (/^Working in the background/.test(line)) resolve('');
+    });
+    child.once('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready`)));
+  });
+}

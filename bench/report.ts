@@ -1,0 +1,73 @@
+import { arch, cpus, totalmem } from 'node:os';
+import type { Result } from './measure.ts';
+
+/** What one contestant made of one case. */
+export interface Row {
+  readonly case: string;
+  readonly contestant: 'gateway' | 'PostGraphile 5.1' | 'by hand' | 'no server';
+  readonly result: Result;
+  /** SQL statements per request, counted on the wire. */
+  readonly statements?: number | undefined;
+}
+
+/** Anything else that was measured, in words. */
+export interface Fact {
+  readonly what: string;
+  readonly value: string;
+}
+
+/** The machine, without its name. */
+export function machine(): string {
+  const [cpu] = cpus();
+  return `${cpus().length} × ${cpu?.model.trim() ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${arch()}, Node ${process.versions.node}; database, servers and load tool share the cores`;
+}
+
+const round = (value: number | undefined, digits = 0) => (value === undefined ? '–' : value.toFixed(digits));
+
+/** One row as it is printed while the benchmark runs. */
+export function line({ case: name, contestant, result, statements }: Row): string {
+  return [
+    name.padEnd(42),
+    contestant.padEnd(17),
+    `${round(result.perSecond).padStart(6)}/s`,
+    `p50 ${round(result.p50, 1).padStart(6)}`,
+    `p99 ${round(result.p99, 1).padStart(6)} ms`,
+    `CPU ${round(result.cpuMicros).padStart(5)} µs`,
+    statements === undefined ? '' : `SQL ${round(statements, 1)}`,
+    result.wrong > 0 ? `  WRONG ${result.wrong}: ${result.firstWrong}` : '',
+  ].join('  ');
+}
+
+/** The tables of a run, as Markdown. */
+export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
+  const cases = [...new Set(rows.map((row) => row.case))];
+  const table = rows.map(
+    ({ case: name, contestant, result, statements }) =>
+      `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(statements, 1)} |`,
+  );
+  const ratios = cases.flatMap((name) => {
+    const of = (contestant: Row['contestant']) =>
+      rows.find((row) => row.case === name && row.contestant === contestant)?.result;
+    const gateway = of('gateway');
+    const peer = of('PostGraphile 5.1');
+    const hand = of('by hand');
+    if (!gateway || !(peer || hand)) return [];
+    const ratio = (a: number | undefined, b: number | undefined) => (a === undefined || !b ? '–' : (a / b).toFixed(2));
+    return [
+      `| ${name} | ${ratio(gateway.perSecond, peer?.perSecond)} | ${ratio(gateway.cpuMicros, peer?.cpuMicros)} | ${ratio(gateway.perSecond, hand?.perSecond)} | ${ratio(gateway.cpuMicros, hand?.cpuMicros)} |`,
+    ];
+  });
+  return [
+    '| case | who | requests/s | p50 ms | p99 ms | CPU µs/request | SQL/request |',
+    '|---|---|--:|--:|--:|--:|--:|',
+    ...table,
+    '',
+    '| the gateway against | PostGraphile: requests/s | CPU | by hand: requests/s | CPU |',
+    '|---|--:|--:|--:|--:|',
+    ...ratios,
+    '',
+    '| also | |',
+    '|---|---|',
+    ...facts.map(({ what, value }) => `| ${what} | ${value} |`),
+  ].join('\n');
+}

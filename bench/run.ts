@@ -1,0 +1,334 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import pg from 'pg';
+import { openDatabase } from '../src/database/database.ts';
+import { basicAuthorization } from '../src/graphql/graphiql.ts';
+import { audit, auditRules } from '../src/ledger/audit.ts';
+import { countStatements } from './counting-proxy.ts';
+import { measureRequests, measureStatements, memoryOf, type Server, startServer } from './measure.ts';
+import { credentials, type Prepared } from './prepare.ts';
+import { peerOrderOf, type ReadCase, readCases } from './reads.ts';
+import { type Fact, line, type Row } from './report.ts';
+import { measureFanOut } from './streams.ts';
+import { byHandBodies, type Sending, writesOf } from './writes.ts';
+
+export interface Timing {
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+}
+
+const authorization = basicAuthorization(credentials);
+const gatewayHeaders = {
+  authorization,
+  'content-type': 'application/json',
+  accept: 'application/graphql-response+json',
+};
+const plainHeaders = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
+const connections = { reads: 16, writes: 32 };
+
+/** The gateway as it runs for real: production, and every feature on. */
+function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all'): Promise<Server> {
+  return startServer('src/main.ts', {
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    LOG_LEVEL: 'error',
+    ROLE: role,
+    SANDBOX_QUOTE_SECONDS: '86400',
+  });
+}
+
+const startPostGraphile = (url: string) =>
+  startServer('bench/peers/postgraphile.ts', { DATABASE_URL: url, GRAPHILE_ENV: 'production' });
+const startByHand = (url: string, statements: Record<string, string>) =>
+  startServer('bench/peers/by-hand.ts', { DATABASE_URL: url, STATEMENTS: JSON.stringify(statements) });
+
+const bodies = ({ query, variables }: ReadCase['gateway']) =>
+  variables.map((each) => JSON.stringify({ query, variables: each }));
+
+/** Everything that is measured, in order. Webhook deliveries and REST calls belong between the writes and the streams. */
+export async function runAll(
+  prepared: Prepared,
+  small: Prepared,
+  timing: Timing,
+  only: RegExp,
+): Promise<{ rows: Row[]; facts: Fact[]; sound: boolean }> {
+  const rows: Row[] = [];
+  const facts: Fact[] = [];
+  const add = (row: Row) => {
+    rows.push(row);
+    console.log(line(row));
+  };
+  const peer = await startPostGraphile(prepared.url);
+  const order = await peerOrderOf(peer.url, prepared.platformId);
+  await peer.stop();
+  const cases = (await readCases(prepared, order)).filter(({ name }) => only.test(name));
+  const statements = await countReads(prepared, cases);
+  await measureReads(prepared, cases, statements, timing, add);
+  if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
+  if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
+  for (const { what, value } of facts) console.log(`${what}: ${value}`);
+  const breaches = await drainAndAudit(prepared.url);
+  facts.push({
+    what: 'the auditor, after all of it',
+    value: breaches.length === 0 ? `${auditRules} rules hold` : JSON.stringify(breaches),
+  });
+  console.log(facts.at(-1)?.value);
+  return { rows, facts, sound: breaches.length === 0 };
+}
+
+/** SQL statements per request, counted on the wire with nothing else going on, and the same answer from both. */
+async function countReads(
+  prepared: Prepared,
+  cases: readonly ReadCase[],
+): Promise<Map<string, { gateway: number; peer: number }>> {
+  const counts = new Map<string, { gateway: number; peer: number }>();
+  const proxies = [await countStatements(prepared.url), await countStatements(prepared.url)] as const;
+  const gateway = await startGateway(proxies[0].url, 'serve');
+  const peer = await startPostGraphile(proxies[1].url);
+  const hand = await startByHand(prepared.url, Object.fromEntries(cases.map(({ name, sql }) => [name, sql])));
+  const post = async (url: string, headers: Record<string, string>, body = '') =>
+    (await fetch(url, { method: 'POST', headers, body })).json();
+  for (const one of cases) {
+    const count = async (
+      proxy: (typeof proxies)[number],
+      url: string,
+      headers: Record<string, string>,
+      all: string[],
+    ) => {
+      for (let i = 0; i < 3; i++) await post(url, headers, all[i % all.length]);
+      const before = proxy.count();
+      for (let i = 0; i < 10; i++) await post(url, headers, all[i % all.length]);
+      return (proxy.count() - before) / 10;
+    };
+    counts.set(one.name, {
+      gateway: await count(proxies[0], gateway.url, gatewayHeaders, bodies(one.gateway)),
+      peer: await count(proxies[1], peer.url, plainHeaders, bodies(one.postgraphile)),
+    });
+    const ours = await post(gateway.url, gatewayHeaders, bodies(one.gateway)[0]);
+    const theirs = await post(hand.url, plainHeaders, byHandBodies(one.name, one.values)[0]);
+    if (!isDeepStrictEqual(ours, theirs)) {
+      throw new Error(
+        `${one.name}: not the same answer\n${JSON.stringify(ours).slice(0, 1500)}\n${JSON.stringify(theirs).slice(0, 1500)}`,
+      );
+    }
+  }
+  for (const server of [gateway, peer, hand]) await server.stop();
+  for (const proxy of proxies) await proxy.close();
+  return counts;
+}
+
+async function measureReads(
+  prepared: Prepared,
+  cases: readonly ReadCase[],
+  statements: Map<string, { gateway: number; peer: number }>,
+  timing: Timing,
+  add: (row: Row) => void,
+): Promise<void> {
+  const gateway = await startGateway(prepared.url);
+  const peer = await startPostGraphile(prepared.url);
+  const hand = await startByHand(prepared.url, Object.fromEntries(cases.map(({ name, sql }) => [name, sql])));
+  const load = { connections: connections.reads, ...timing };
+  // Just-in-time compilers take a while to know what a server is asked: every document is asked for before any counts.
+  const heat = { connections: connections.reads, warmUpMs: timing.warmUpMs, measureMs: 1 };
+  for (const { gateway: ours, postgraphile } of cases) {
+    await measureRequests({ url: gateway.url, headers: gatewayHeaders, bodies: bodies(ours), ...heat }, gateway.pid);
+    await measureRequests({ url: peer.url, headers: plainHeaders, bodies: bodies(postgraphile), ...heat }, peer.pid);
+  }
+  for (const one of cases) {
+    const { name } = one;
+    const count = statements.get(name);
+    add({
+      case: name,
+      contestant: 'gateway',
+      statements: count?.gateway,
+      result: await measureRequests(
+        { url: gateway.url, headers: gatewayHeaders, bodies: bodies(one.gateway), ...load },
+        gateway.pid,
+      ),
+    });
+    add({
+      case: name,
+      contestant: 'PostGraphile 5.1',
+      statements: count?.peer,
+      result: await measureRequests(
+        { url: peer.url, headers: plainHeaders, bodies: bodies(one.postgraphile), ...load },
+        peer.pid,
+      ),
+    });
+    add({
+      case: name,
+      contestant: 'by hand',
+      statements: 1,
+      result: await measureRequests(
+        { url: hand.url, headers: plainHeaders, bodies: byHandBodies(name, one.values), ...load },
+        hand.pid,
+      ),
+    });
+    add({
+      case: name,
+      contestant: 'no server',
+      statements: 1,
+      result: await measureStatements({ url: prepared.url, sql: one.sql, values: one.values, ...load }),
+    });
+  }
+  for (const server of [gateway, peer, hand]) await server.stop();
+}
+
+/** The same reads on few and on many rows: what a request costs must not grow with what the tables hold. */
+async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
+  const servers = [await startGateway(small.url), await startGateway(prepared.url)] as const;
+  const cases = [await readCases(small), await readCases(prepared)] as const;
+  const costs: string[][] = [[], []];
+  for (const position of [1, 2, 4]) {
+    for (const size of [0, 1] as const) {
+      const one = cases[size][position];
+      if (!one) continue;
+      const result = await measureRequests(
+        {
+          url: servers[size].url,
+          headers: gatewayHeaders,
+          bodies: bodies(one.gateway),
+          connections: connections.reads,
+          ...timing,
+        },
+        servers[size].pid,
+      );
+      costs[size]?.push(`${Math.round(result.cpuMicros ?? 0)} µs`);
+    }
+  }
+  for (const server of servers) await server.stop();
+  return [small, prepared].map(({ transactions }, size) => ({
+    what: `CPU per request with ${transactions} transactions (list, filtered list, deep page)`,
+    value: costs[size]?.join(', ') ?? '',
+  }));
+}
+
+async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<Fact[]> {
+  const writes = await writesOf(prepared);
+  const facts: Fact[] = [];
+  const load = { connections: connections.writes, ...timing };
+  // What can be done once is not spent on warming up.
+  const pace = (once: boolean | undefined) => (once ? { ...load, warmUpMs: 50 } : load);
+  const gateway = await startGateway(prepared.url);
+  facts.push({ what: 'start, from nothing to listening', value: `${Math.round(gateway.startMs)} ms` });
+  facts.push({ what: 'resident memory after the start', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
+  const send = async (name: string, more: Pick<Sending, 'bodies' | 'once' | 'collect'>) => {
+    const result = await measureRequests(
+      { url: gateway.url, headers: gatewayHeaders, ...pace(more.once), ...more },
+      gateway.pid,
+    );
+    add({ case: name, contestant: 'gateway', result });
+    await drained(prepared.url);
+    return result;
+  };
+  const quotes = await send('createQuote', { bodies: writes.createQuote, collect: '"id":"Quote:([0-9a-f-]+)"' });
+  const third = Math.floor(quotes.collected.length / 3);
+  const share = (n: number) => quotes.collected.slice(n * third, (n + 1) * third);
+  await send('executeQuote', { bodies: writes.executeQuote(share(0)), once: true });
+  await send('transferOut, many accounts', { bodies: writes.transferMany });
+  await send('transferOut, one hot account', { bodies: writes.transferHot });
+  await send('idempotent replay', { bodies: writes.replay });
+
+  const transfers = { url: gateway.url, headers: gatewayHeaders, bodies: writes.transferMany };
+  facts.push(...(await measureFanOut(gateway, authorization, writes.customerIds, transfers, timing.measureMs * 2)));
+  await drained(prepared.url);
+  facts.push(...(await measureOverload(prepared, gateway, timing)));
+  facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
+  await gateway.stop();
+
+  // With the gateway stopped, so that its workers do not settle the peers' payments meanwhile.
+  const peer = await startPostGraphile(prepared.url);
+  const hand = await startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql });
+  const peers = [
+    {
+      name: 'executeQuote',
+      once: true,
+      peer: writes.peer.executeQuote(share(1)),
+      sql: 'execute',
+      values: share(2).map((id) => [id, '%KEY%']),
+    },
+    {
+      name: 'transferOut, many accounts',
+      once: false,
+      peer: writes.peer.transferMany,
+      sql: 'transfer',
+      values: writes.peer.many,
+    },
+    {
+      name: 'transferOut, one hot account',
+      once: false,
+      peer: writes.peer.transferHot,
+      sql: 'transfer',
+      values: writes.peer.hot,
+    },
+  ];
+  for (const { name, once, peer: documents, sql, values } of peers) {
+    add({
+      case: name,
+      contestant: 'PostGraphile 5.1',
+      result: await measureRequests(
+        { url: peer.url, headers: plainHeaders, bodies: documents, once, ...pace(once) },
+        peer.pid,
+      ),
+    });
+    add({
+      case: name,
+      contestant: 'by hand',
+      result: await measureRequests(
+        { url: hand.url, headers: plainHeaders, bodies: byHandBodies(sql, values), once, ...pace(once) },
+        hand.pid,
+      ),
+    });
+    if (!once) {
+      add({
+        case: name,
+        contestant: 'no server',
+        result: await measureStatements({ url: prepared.url, sql: writes.peer.sql, values, ...load }),
+      });
+    }
+  }
+  await peer.stop();
+  await hand.stop();
+  return facts;
+}
+
+/** Twice what the service can take, offered whether it answers or not. */
+async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
+  const list = (await readCases(prepared))[1];
+  if (!list) return [];
+  const job = { url: gateway.url, headers: gatewayHeaders, bodies: bodies(list.gateway), ...timing };
+  const most = await measureRequests({ ...job, connections: 64 }, gateway.pid);
+  const offered = Math.round(most.perSecond * 2);
+  const over = await measureRequests({ ...job, rate: offered, connections: 2_000 }, gateway.pid);
+  const answers = Object.entries(over.statuses).map(([status, count]) => `${count} × ${status}`);
+  return [
+    {
+      what: `20 transactions with customer, ${offered} requests/s offered where ${Math.round(most.perSecond)} can be taken`,
+      value: `${answers.join(', ')}; p99 of the answers ${Math.round(over.p99Good)} ms, of all ${Math.round(over.p99)} ms`,
+    },
+  ];
+}
+
+/** Waits until the feed is in order and no payment is under way, at most a minute. */
+async function drained(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (let turn = 0; turn < 600; turn++) {
+    const { rows } = await client.query<{ left: string }>(
+      'select (select count(*) from outbox) + (select count(*) from rail_order where due_at is not null) as left',
+    );
+    if (rows[0]?.left === '0') break;
+    await delay(100);
+  }
+  await client.end();
+}
+
+async function drainAndAudit(url: string) {
+  const worker = await startGateway(url, 'work');
+  await drained(url);
+  await worker.stop();
+  const database = openDatabase({ url, poolSize: 1 });
+  const breaches = await audit(database);
+  await database.close();
+  return breaches;
+}
