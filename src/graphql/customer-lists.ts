@@ -1,15 +1,9 @@
+import { whereAccounts, whereQuotes, whereTransactions } from '../payments/filters.ts';
 import { AccountConnection, accountCursor } from './account.ts';
 import { countTogether } from './batch.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
-import {
-  AccountFilter,
-  QuoteFilter,
-  TransactionFilter,
-  whereAccounts,
-  whereQuotes,
-  whereTransactions,
-} from './filters.ts';
+import { AccountFilter, QuoteFilter, TransactionFilter } from './filters.ts';
 import { idPage, nestedQuery, pageArgs, sortArg } from './list.ts';
 import { connectionOf } from './paging.ts';
 import { QuoteConnection, quoteCursor } from './quote.ts';
