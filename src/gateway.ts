@@ -6,10 +6,11 @@ import { Feed } from './events/feed.ts';
 import type { Credentials } from './graphql/graphiql.ts';
 import { createGraphqlServer } from './graphql/server.ts';
 import { serveWebSockets } from './graphql/websocket.ts';
-import { startHttpServer } from './http/server.ts';
+import { bodyBytes, startHttpServer } from './http/server.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
+import { createRestServer } from './rest/server.ts';
 import { startWorkers } from './work/workers.ts';
 
 export interface Gateway {
@@ -86,6 +87,7 @@ export async function startGateway(options: {
     host: config.HOST,
     port: config.PORT,
     graphql,
+    rest: createRestServer({ payments, tokens, bodyBytes, log }),
     database,
     ready: () => ready,
   });

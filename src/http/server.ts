@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Database } from '../database/database.ts';
 import type { GraphqlServer } from '../graphql/server.ts';
+import { restPrefix } from '../rest/app.ts';
+import type { RestServer } from '../rest/server.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -10,12 +12,13 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
+  readonly rest: RestServer;
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
 }
 
-/** The one HTTP server: GraphQL, health, and byte limits before anything reads a body. */
+/** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
     dispatch(options, request, response).catch((error: unknown) =>
@@ -40,6 +43,7 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
 async function dispatch(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, request, response);
+  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return options.rest(request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (path === '/') {

@@ -10,7 +10,7 @@ import { accountNotFound, accountUuid, outsideOf, readParties } from './parties.
 import { Refusal } from './refusal.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
-const maxFunding = 100_000_000_000n;
+export const maxFunding = 100_000_000_000n;
 
 function sandboxOnly(tenant: Tenant): void {
   if (tenant.environment !== 'SANDBOX')

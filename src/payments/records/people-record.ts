@@ -1,0 +1,16 @@
+import type { Address } from '../customers.ts';
+import { withoutNulls } from './numbers.ts';
+
+/** A postal address (specification 2.8). */
+export interface AddressRecord {
+  readonly line1: string;
+  readonly line2?: string;
+  readonly city?: string;
+  readonly state?: string;
+  readonly postalCode: string;
+  readonly country: string;
+}
+
+export function addressRecord(address: Address): AddressRecord {
+  return withoutNulls(address);
+}
