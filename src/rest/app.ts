@@ -1,12 +1,14 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Viewer } from '../access/viewer.ts';
 import { invalidRequest } from './errors.ts';
+import type { RestBindings } from './node-adapter.ts';
 
 /** The interface's version: the last segment of its base address (specification 9). */
 export const restVersion = '2025-10-13';
 export const restPrefix = `/${restVersion}`;
 
 export interface RestEnvironment {
+  Bindings: RestBindings;
   Variables: {
     /** Who asks; set before any endpoint runs. */
     viewer: Viewer;

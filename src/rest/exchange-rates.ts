@@ -50,7 +50,7 @@ const list = createRoute({
         }),
       sendingAmount: z
         .string()
-        .regex(/^-?\d{1,18}$/, 'must be an integer of smallest units')
+        .regex(/^[1-9]\d{0,17}$/, 'must be an integer of smallest units, at least 1')
         .transform(BigInt)
         .optional()
         .openapi({

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import type { Payments } from '../payments/command.ts';
@@ -12,6 +10,7 @@ import { presentError, RestError } from './errors.ts';
 import { exchangeRateEndpoints } from './exchange-rates.ts';
 import { externalAccountEndpoints } from './external-accounts.ts';
 import { internalAccountEndpoints } from './internal-accounts.ts';
+import { answerByFetch } from './node-adapter.ts';
 import { quoteEndpoints } from './quotes.ts';
 import { sandboxEndpoints } from './sandbox.ts';
 import { transactionEndpoints } from './transactions.ts';
@@ -31,10 +30,7 @@ export type RestServer = (request: IncomingMessage, response: ServerResponse) =>
 /** The REST interface (specification section 4), a door of its own over the same domain as GraphQL. */
 export function createRestServer(options: RestOptions): RestServer {
   const app = restApp(options);
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  return async (request, response) => {
-    await listener(request, response);
-  };
+  return (request, response) => answerByFetch(app.fetch, options.bodyBytes, request, response);
 }
 
 function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
@@ -61,18 +57,11 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   });
   app.use('*', async (context, next) => {
     checkContentType(context.req.raw.headers);
+    if (context.env.bodyTooLarge) {
+      throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
+    }
     await next();
   });
-  app.use(
-    '*',
-    bodyLimit({
-      maxSize: bodyBytes,
-      onError: () => {
-        throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
-      },
-    }),
-  );
-
   // Fixed paths before those with a parameter in the same place.
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
+import { restAccount, restScene } from '../setup/rest-scene.ts';
 
 let t: TestGateway;
 let rest: RestClient;
@@ -10,55 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-let made = 0;
-
-/** A customer made over REST alone, with money in USD and accounts outside. */
+/** A customer made over REST alone, with money in USD, and a way to see what is left of it. */
 async function scene(balance = 100_000) {
-  made += 1;
-  const customer = await rest.ask(
-    'POST',
-    '/customers',
-    {
-      customerType: 'INDIVIDUAL',
-      platformCustomerId: `flow-${made}`,
-      fullName: 'Grace Hopper',
-      birthDate: '1906-12-09',
-    },
-    201,
-  );
-  const internal = async (currency: string) =>
-    (await rest.ask('GET', `/customers/internal-accounts?customerId=${customer.id}&currency=${currency}`)).data[0];
-  const usd = await internal('USD');
-  if (balance > 0) await rest.ask('POST', `/sandbox/internal-accounts/${usd.id}/fund`, { amount: balance });
-  const external = (currency: string, accountInfo: object) =>
-    rest.ask('POST', '/customers/external-accounts', { currency, customerId: customer.id, accountInfo }, 201);
-  const beneficiary = {
-    beneficiaryType: 'INDIVIDUAL',
-    fullName: 'Grace Hopper',
-    birthDate: '1906-12-09',
-    nationality: 'US',
-  };
-  const number = String(2_000_000 + made);
-  return {
-    customer,
-    usd,
-    balance: async () => (await internal('USD')).balance.amount,
-    internal,
-    outsideUsd: await external('USD', {
-      accountType: 'US_ACCOUNT',
-      accountNumber: `${number}000`,
-      routingNumber: '021000021',
-      accountCategory: 'CHECKING',
-      bankName: 'A Bank',
-      beneficiary,
-    }),
-    outsideEur: await external('EUR', {
-      accountType: 'IBAN',
-      iban: `DE893704004405${number}0`,
-      swiftBic: 'COBADEFF',
-      beneficiary,
-    }),
-  };
+  const made = await restScene(rest, balance);
+  return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
 }
 
 /** Waits, by the feed, until a transaction has come to its end; answers its record. */
