@@ -141,7 +141,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     );
   }
   const base = {
-    ready: { customers: customersOf(parties.customer?.id, to), accounts: [to.id] },
+    ready: { customers: customersOf(senderOf(parties), to), accounts: [to.id] },
     insert: { quote: [quote], transaction: [transaction] },
     result: quote.id,
   };
@@ -155,6 +155,11 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     fresh: true,
   });
   return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+}
+
+/** The sending customer: the owner of the account that pays, or who pays in; null when it is the platform itself. */
+function senderOf({ source, customer }: Parties): string | null {
+  return source ? source.customerId : (customer?.id ?? null);
 }
 
 /** Whoever takes part must be allowed to: the sender, and the owner of the account that receives. */
@@ -207,7 +212,7 @@ function newRows(
   const rateDetails = jsonOf(price.rateDetails);
   const sides = {
     platformId: tenant.platformId,
-    customerId: parties.customer?.id ?? null,
+    customerId: senderOf(parties),
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,
     destinationKind: 'ACCOUNT',

@@ -84,7 +84,11 @@ const amountFields: ReadonlySet<unknown> = new Set([
 
 /** A request whose parameters or body are not as they must be: all that is wrong, at once. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown): RestError {
-  const found = issues.flatMap((issue) => describe(issue, data));
+  const all = issues.flatMap((issue) => describe(issue, data));
+  const found = all.filter(
+    (error, at) =>
+      at === all.findIndex(({ field, constraint }) => field === error.field && constraint === error.constraint),
+  );
   const codes = new Set(found.map(({ code }) => code));
   const [only] = codes;
   const errors = found.map(({ code: _code, ...error }) => error);

@@ -48,21 +48,24 @@ const ExternalAccountSchema = z
   })
   .openapi('ExternalAccount', { description: 'A bank account or wallet elsewhere (specification 2.9).' });
 
-const PlatformAccountBody = z
-  .strictObject({
-    currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
-    accountInfo: AccountInfoInputSchema,
-    platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
-  })
-  .openapi('CreatePlatformExternalAccount');
+const accountFields = {
+  currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
+  accountInfo: AccountInfoInputSchema,
+  platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+};
 
-const CustomerAccountBody = PlatformAccountBody.extend({
-  customerId: id('Customer', 'Its owner; without one it is the platform’s own.').optional(),
-  defaultUmaDepositAccount: z
-    .boolean()
-    .default(false)
-    .openapi({ description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.' }),
-}).openapi('CreateExternalAccount');
+const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
+
+const CustomerAccountBody = z
+  .strictObject({
+    ...accountFields,
+    customerId: id('Customer', 'Its owner; without one it is the platform’s own.').optional(),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .default(false)
+      .openapi({ description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.' }),
+  })
+  .openapi('CreateExternalAccount');
 
 const created = {
   201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),

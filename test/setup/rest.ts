@@ -45,7 +45,7 @@ export async function restClient(url: string, authorization: string): Promise<Re
     });
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) as Data };
-    const wrong = validators(method, path.split('?', 1)[0] ?? '', answer);
+    const wrong = validators(method, path.split('?', 1)[0] ?? '', answer, options.body);
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
     return answer;
   };
@@ -78,26 +78,20 @@ function responseValidators(document: Data) {
   // Fixed paths first, as the router has it.
   paths.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
 
-  return (method: string, path: string, answer: RestAnswer): string | undefined => {
+  return (method: string, path: string, answer: RestAnswer, sent: unknown): string | undefined => {
     const found = paths.find(({ form }) => form.test(path))?.path;
     const operation = found === undefined ? undefined : document.paths[found][method.toLowerCase()];
     if (operation && !operation.responses[answer.status]) return 'the status is not in the document';
-    const pointer =
-      found !== undefined && operation
-        ? [
-            '',
-            'paths',
-            found,
-            method.toLowerCase(),
-            'responses',
-            answer.status,
-            'content',
-            'application/json',
-            'schema',
-          ]
-            .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
-            .join('/')
-        : '/components/schemas/Error';
+    const place = (...parts: readonly string[]) =>
+      ['', 'paths', found, method.toLowerCase(), ...parts, 'content', 'application/json', 'schema']
+        .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
+        .join('/');
+    // What the service takes, the document must allow too.
+    if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
+      const takes = validator(place('requestBody'));
+      if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;
+    }
+    const pointer = operation ? place('responses', String(answer.status)) : '/components/schemas/Error';
     const validate = validator(pointer);
     return validate(answer.body) ? undefined : ajv.errorsText(validate.errors);
   };
