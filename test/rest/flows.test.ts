@@ -74,8 +74,9 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
   expect(listed).toEqual({ data: [quote], hasMore: false, totalCount: 1 });
   expect(await balance()).toBe(100_000);
 
-  const executed = await rest.ask('POST', `/quotes/${quote.quoteId}/execute`);
-  expect(executed).toEqual({ ...quote, status: 'PROCESSING' });
+  const execute = () => rest.call('POST', `/quotes/${quote.quoteId}/execute`, { key: 'execute' });
+  const executed = await execute();
+  expect(executed.body).toEqual({ ...quote, status: 'PROCESSING' });
   expect(await balance()).toBe(90_000);
   const done = await ended(quote.transactionId);
   expect(done).toMatchObject({
@@ -88,6 +89,10 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
     reconciliationInstructions: { reference: expect.any(String) },
   });
   expect(await rest.ask('GET', `/quotes/${quote.quoteId}`)).toMatchObject({ status: 'COMPLETED' });
+  // What was answered first stays the answer, whatever has happened since.
+  const again = await execute();
+  expect({ status: again.status, text: again.text }).toEqual({ status: executed.status, text: executed.text });
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
 });
 
 test('immediate execution answers 201 with PROCESSING', async () => {
