@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HonoRequest } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import type { Payments } from '../payments/command.ts';
@@ -13,6 +14,7 @@ import { internalAccountEndpoints } from './internal-accounts.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { quoteEndpoints } from './quotes.ts';
 import { sandboxEndpoints } from './sandbox.ts';
+import { checkStorable } from './text.ts';
 import { transactionEndpoints } from './transactions.ts';
 import { transferEndpoints } from './transfers.ts';
 
@@ -60,6 +62,8 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
     if (context.env.bodyTooLarge) {
       throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
     }
+    checkStorable(context.req.queries());
+    if (context.req.raw.body) checkStorable(await readJson(context.req));
     await next();
   });
   // Fixed paths before those with a parameter in the same place.
@@ -73,6 +77,15 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
   return root;
+}
+
+/** The parsed body; the router keeps it for the validation that follows. */
+async function readJson(request: HonoRequest): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch {
+    throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
+  }
 }
 
 /** A body is JSON: forms and plain text are what a foreign page can send without asking first. */

@@ -97,6 +97,23 @@ describe('every command', () => {
     }
   });
 
+  test('refuses text that cannot be stored, wherever it stands', async () => {
+    const { rest, good } = catalog;
+    const { path, body = {} } = await good('createExternalAccount');
+    for (const bad of ['a\0b', 'a\ud800']) {
+      const accountInfo = { ...(body.accountInfo as object), bankName: bad };
+      const answer = await rest.call('POST', path, { body: { ...body, accountInfo, platformAccountId: bad } });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+      const fields = answer.body.details.errors.map((error: Data) => error.field);
+      expect(fields).toEqual(['accountInfo.bankName', 'platformAccountId']);
+    }
+    const query = await rest.call('GET', '/transactions?reference=%00');
+    expect(query).toMatchObject({ status: 400, body: { details: { errors: [{ field: 'reference.0' }] } } });
+    expect((await rest.call('GET', '/quotes/%E0%A4%A')).status).toBe(404);
+    expect((await rest.call('GET', '/quotes/%00')).status).toBe(404);
+    expect((await rest.call('GET', '/transactions?reference=%E0%A4%A')).status).toBe(200);
+  });
+
   test('has one effect per idempotency key, and the same answer byte for byte', async () => {
     const { rest, endpoints, good } = catalog;
     for (const { id, method, required } of endpoints.filter((endpoint) => endpoint.method !== 'GET')) {
