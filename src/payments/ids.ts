@@ -11,6 +11,7 @@ export type IdType =
   | 'Lookup'
   | 'ApiToken'
   | 'Platform'
+  | 'PlatformConfig'
   | 'Event'
   | 'LedgerEntry';
 

@@ -10,6 +10,7 @@ const tags = {
   'Internal accounts': 'Balances held here.',
   'External accounts': 'Bank accounts and wallets elsewhere.',
   'Exchange rates': 'Indicative rates.',
+  Platform: "The platform's settings.",
   Sandbox: 'Simulates the world outside.',
 } as const;
 

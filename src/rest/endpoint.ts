@@ -33,6 +33,11 @@ export function commanding(operation: Operation, words: Words) {
   };
 }
 
+/** An endpoint that changes settings: any token with MANAGE may call it. */
+export function managing(words: Words) {
+  return { ...words, middleware: allow('MANAGE') };
+}
+
 function allow(permission: Permission): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     if (!context.get('viewer').permissions.includes(permission)) {
@@ -79,10 +84,11 @@ const reasons: Readonly<Record<number, string>> = {
   415: 'The body is not application/json.',
   422: 'The idempotency key was used before with another input.',
   500: 'Something went wrong here. The same request may succeed later.',
+  501: 'Something is asked for that is not offered here.',
   503: 'Not possible at the moment; `Retry-After` says when to try again.',
 };
 
-type ErrorStatus = 400 | 403 | 404 | 409;
+type ErrorStatus = 404 | 409 | 413 | 415 | 501;
 
 /**
  * The errors of an endpoint: those given, and those that every one can have. Handlers throw them, so the compiler need

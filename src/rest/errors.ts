@@ -21,6 +21,7 @@ const ownCodes = {
   METHOD_NOT_ALLOWED: 405,
   PAYLOAD_TOO_LARGE: 413,
   INTERNAL_ERROR: 500,
+  NOT_IMPLEMENTED: 501,
 } as const;
 
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import type { Payments } from '../payments/command.ts';
 import { newRestApp, type RestApp, restPrefix } from './app.ts';
+import { configEndpoints } from './config.ts';
 import { customerEndpoints } from './customers.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
@@ -74,6 +75,7 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   transactionEndpoints(app, payments);
   transferEndpoints(app, payments);
   exchangeRateEndpoints(app, payments);
+  configEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
   return root;

@@ -86,10 +86,10 @@ describe('every command', () => {
         expect(named).toEqual(expect.arrayContaining([...fields, 'extra']));
       }
       const empty = await rest.call(method, path, { body: {} });
-      const missing = empty.body.details.errors.filter((error: Data) => error.constraint === 'required');
+      const missing = (empty.body.details?.errors ?? []).filter((error: Data) => error.constraint === 'required');
       expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
         id,
-        status: 400,
+        status: required?.length ? 400 : 200,
         missing: [...(required ?? [])].sort(),
       });
       const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });
@@ -116,7 +116,7 @@ describe('every command', () => {
 
   test('has one effect per idempotency key, and the same answer byte for byte', async () => {
     const { rest, endpoints, good } = catalog;
-    for (const { id, method, required } of endpoints.filter((endpoint) => endpoint.method !== 'GET')) {
+    for (const { id, method, required } of endpoints.filter((endpoint) => endpoint.method === 'POST')) {
       const { path, body } = await good(id);
       const key = `contract-${id}`;
       const first = await rest.call(method, path, { body, key });

@@ -130,6 +130,7 @@ function goodRequests(rest: RestClient, scene: RestScene): Record<string, () => 
       const quote = await rest.ask('POST', '/quotes', { ...quoteBody(scene), source }, 201);
       return { path: '/sandbox/send', body: { quoteId: quote.quoteId, currencyCode: 'USD' } };
     },
+    updateConfig: () => ({ path: '/config', body: { umaDomain: 'test.uma.money' } }),
     sandboxFundAccount: () => ({ path: `/sandbox/internal-accounts/${scene.usd.id}/fund`, body: { amount: 5 } }),
   };
 }
