@@ -14,25 +14,22 @@ const tags = {
   Sandbox: 'Simulates the world outside.',
 } as const;
 
-/** The OpenAPI 3.1 document, made from the definitions that validate the requests. */
+/** The OpenAPI 3.1 document, made from the definitions that validate the requests. Made once, when all are known. */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
-  const known = registry.definitions.some((definition) => definition.type === 'component');
-  if (!known) {
-    registry.registerComponent('securitySchemes', 'token', {
-      type: 'http',
-      scheme: 'basic',
-      description: 'The client id and the secret of an API token, joined by a colon (specification section 5).',
-    });
-    registry.registerComponent('parameters', 'IdempotencyKey', {
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: false,
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
-      description:
-        'Any 1 to 255 printable characters. The same key with the same input has one effect and one answer, however often it is sent, over this interface and over GraphQL.',
-    });
-  }
+  registry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The client id and the secret of an API token, joined by a colon (specification section 5).',
+  });
+  registry.registerComponent('parameters', 'IdempotencyKey', {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
+    description:
+      'Any 1 to 255 printable characters. The same key with the same input has one effect and one answer, however often it is sent, over this interface and over GraphQL.',
+  });
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

@@ -44,9 +44,11 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   );
 
   const app = root.basePath(restPrefix);
-  // The document and its page are for everybody: they tell nothing about any platform.
-  app.get('/openapi.json', (context) => context.json(restDocument(app)));
-  app.get('/docs', (context) => context.html(documentPage(restDocument(app))));
+  // The document and its page are for everybody: they tell nothing about any platform. Both are made once.
+  let document: ReturnType<typeof restDocument>;
+  let page: ReturnType<typeof documentPage>;
+  app.get('/openapi.json', (context) => context.json(document));
+  app.get('/docs', (context) => context.html(page));
 
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
@@ -78,6 +80,8 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   configEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
+  document = restDocument(app);
+  page = documentPage(document);
   return root;
 }
 
