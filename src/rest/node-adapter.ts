@@ -33,8 +33,9 @@ export async function answerByFetch(
     ...(hasBody && { body: new Uint8Array(body) }),
   });
   const answer = await handle(request, { bodyTooLarge: body === undefined });
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  response.end(method === 'HEAD' ? undefined : Buffer.from(await answer.arrayBuffer()));
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length });
+  response.end(method === 'HEAD' ? undefined : bytes);
 }
 
 /** The body, or undefined when it is too long. What is too long is read on and thrown away, so that the answer arrives. */
