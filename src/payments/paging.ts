@@ -1,6 +1,8 @@
 /** Pages and cursors of lists, the same on every door. */
 
+/** How many a page has where none are asked for (specification 8). */
 export const defaultPageSize = 20;
+/** The most that a page has (specification 8). */
 export const maxPageSize = 100;
 
 /**

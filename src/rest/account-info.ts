@@ -31,6 +31,7 @@ const BeneficiarySchema = z
   .discriminatedUnion('beneficiaryType', [IndividualBeneficiary, BusinessBeneficiary])
   .openapi('Beneficiary', { description: 'Who owns a bank account.' });
 
+/** Who owns a bank account, in a request. */
 export type BeneficiaryInput = z.infer<typeof BeneficiarySchema>;
 
 /** The details of an account in a request: its kind, the details of that kind, and for a bank account its owner. */
@@ -84,6 +85,7 @@ export const AccountInfoInputSchema = z
     description: 'The details of an account, by its kind.',
   }) as unknown as z.ZodType<AccountInfoInput>;
 
+/** The details of an account in an answer. */
 export const AccountInfoSchema = z
   .discriminatedUnion(
     'accountType',

@@ -5,8 +5,10 @@ import type { RestBindings } from './node-adapter.ts';
 
 /** The interface's version: the last segment of its base address (specification 9). */
 export const restVersion = '2025-10-13';
+/** The path below which all of the interface lies. */
 export const restPrefix = `/${restVersion}`;
 
+/** What handlers find in their context. */
 export interface RestEnvironment {
   Bindings: RestBindings;
   Variables: {
@@ -15,6 +17,7 @@ export interface RestEnvironment {
   };
 }
 
+/** The router of the interface, to which each resource adds its endpoints. */
 export type RestApp = OpenAPIHono<RestEnvironment>;
 
 /** The router. What a definition's schemas refuse is thrown, so that all errors are presented in one place. */

@@ -36,8 +36,12 @@ const ConfigSchema = z
           currencyCode,
           minAmount: amount('The least of a payment, in the smallest unit.'),
           maxAmount: amount('The most of a payment, in the smallest unit.'),
-          requiredCounterpartyFields: z.array(requiredField),
-          enabledTransactionTypes: z.array(z.enum(TransactionType)),
+          requiredCounterpartyFields: z
+            .array(requiredField)
+            .openapi({ description: 'What must be known of the other side.' }),
+          enabledTransactionTypes: z
+            .array(z.enum(TransactionType))
+            .openapi({ description: 'Which ways money may go.' }),
         }),
       )
       .openapi({ description: 'The currencies in which new customers get internal accounts.' }),
@@ -57,8 +61,14 @@ const UpdateConfigBody = z
           currencyCode,
           minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another one is 501.' }),
           maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another one is 501.' }),
-          requiredCounterpartyFields: z.array(requiredField).optional(),
-          enabledTransactionTypes: z.array(z.enum(TransactionType)).optional(),
+          requiredCounterpartyFields: z
+            .array(requiredField)
+            .openapi({ description: 'What must be known of the other side.' })
+            .optional(),
+          enabledTransactionTypes: z
+            .array(z.enum(TransactionType))
+            .openapi({ description: 'Which ways money may go.' })
+            .optional(),
         }),
       )
       .min(1)

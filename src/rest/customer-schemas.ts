@@ -46,14 +46,19 @@ const businessInfo = z
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional() };
 
+/** A customer to create. */
 export const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
-      .strictObject({ customerType: z.literal('INDIVIDUAL'), ...created, ...individualFields })
+      .strictObject({
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
+        ...created,
+        ...individualFields,
+      })
       .openapi('CreateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS'),
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
@@ -76,12 +81,19 @@ const common = {
   updatedAt: time('When it last changed.'),
 };
 
+/** A customer in an answer. */
 export const CustomerSchema = z
   .discriminatedUnion('customerType', [
-    z.object({ customerType: z.literal('INDIVIDUAL'), ...common, ...individualFields }).openapi('IndividualCustomer'),
     z
       .object({
-        customerType: z.literal('BUSINESS'),
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
+        ...common,
+        ...individualFields,
+      })
+      .openapi('IndividualCustomer'),
+    z
+      .object({
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
         ...common,
         businessInfo,
         address: AddressSchema.optional(),

@@ -24,6 +24,7 @@ const ownCodes = {
   NOT_IMPLEMENTED: 501,
 } as const;
 
+/** A code that an error body can have. */
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 
 /** Every code that an error body can have, for the document. */

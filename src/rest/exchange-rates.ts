@@ -21,10 +21,12 @@ const RateSchema = z
     exchangeRate: z
       .number()
       .openapi({ description: 'Sending currency units per receiving currency unit, fee-exclusive.' }),
-    fees: z.object({
-      fixed: amount('Fixed fees; smallest unit of the source currency.'),
-      total: amount('All fees; smallest unit of the source currency.'),
-    }),
+    fees: z
+      .object({
+        fixed: amount('Fixed fees; smallest unit of the source currency.'),
+        total: amount('All fees; smallest unit of the source currency.'),
+      })
+      .openapi({ description: 'What is taken off.' }),
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
@@ -62,7 +64,10 @@ const list = createRoute({
     }),
   },
   responses: {
-    200: answers(z.object({ data: z.array(RateSchema) }).openapi('ExchangeRateList'), 'The rates.'),
+    200: answers(
+      z.object({ data: z.array(RateSchema).openapi({ description: 'All of them.' }) }).openapi('ExchangeRateList'),
+      'The rates.',
+    ),
     ...readErrors(),
   },
 });

@@ -42,7 +42,7 @@ const ExternalAccountSchema = z
       .optional()
       .openapi({ description: 'Whether the owner is who the platform says.' }),
     beneficiaryVerifiedData: z
-      .object({ fullName: z.string() })
+      .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
       .optional()
       .openapi({ description: 'What the payment rail says of the owner.' }),
   })
@@ -119,7 +119,12 @@ const listOfPlatform = createRoute({
   path: '/platform/external-accounts',
   request: { query: z.strictObject({ currency: currencyFilter }) },
   responses: {
-    200: answers(z.object({ data: z.array(ExternalAccountSchema) }).openapi('ExternalAccountList'), 'All of them.'),
+    200: answers(
+      z
+        .object({ data: z.array(ExternalAccountSchema).openapi({ description: 'All of them.' }) })
+        .openapi('ExternalAccountList'),
+      'All of them.',
+    ),
     ...readErrors(),
   },
 });

@@ -11,6 +11,7 @@ import { PaymentInstructionSchema } from './payment-schemas.ts';
 const tags = ['Internal accounts'];
 const currency = z.string().optional().openapi({ description: 'Currency code.', example: 'USD' });
 
+/** An internal account in an answer. */
 export const InternalAccountSchema = z
   .object({
     id: id('InternalAccount', 'Its id.'),
@@ -48,7 +49,12 @@ const platform = createRoute({
   path: '/platform/internal-accounts',
   request: { query: z.strictObject({ currency }) },
   responses: {
-    200: answers(z.object({ data: z.array(InternalAccountSchema) }).openapi('InternalAccountList'), 'All of them.'),
+    200: answers(
+      z
+        .object({ data: z.array(InternalAccountSchema).openapi({ description: 'All of them.' }) })
+        .openapi('InternalAccountList'),
+      'All of them.',
+    ),
     ...readErrors(),
   },
 });

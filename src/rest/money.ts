@@ -3,6 +3,7 @@ import { maxAmount } from '../payments/pricing.ts';
 
 /** The schemas of currencies, amounts and times. */
 
+/** A currency in an answer (decision 14: always all four fields). */
 export const CurrencySchema = z
   .object({
     code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
@@ -17,6 +18,7 @@ export function amount(description: string) {
   return z.int().openapi({ type: 'integer', format: 'int64', description, example: 12550 });
 }
 
+/** An amount with its currency, in an answer. */
 export const AmountSchema = z
   .object({
     amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals."),

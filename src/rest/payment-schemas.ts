@@ -14,7 +14,7 @@ const currencyCode = z.string().openapi({ description: 'Currency code.', example
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT'),
+    sourceType: z.literal('ACCOUNT').openapi({ description: 'It comes from an account.' }),
     accountId: id('InternalAccount', 'The account that pays.'),
     customerId: id('Customer', 'Its owner.').optional(),
     currency: currencyCode,
@@ -23,14 +23,20 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING'),
+    sourceType: z
+      .literal('REALTIME_FUNDING')
+      .openapi({ description: 'It is paid in from outside, for this payment alone.' }),
     customerId: id('Customer', 'Who pays in.').optional(),
     currency: currencyCode,
   })
   .openapi('RealtimeFundingSource');
 
 const UmaSource = z
-  .object({ sourceType: z.literal('UMA_ADDRESS'), umaAddress: z.string(), currency: currencyCode })
+  .object({
+    sourceType: z.literal('UMA_ADDRESS').openapi({ description: 'It comes from a UMA address.' }),
+    umaAddress: z.string().openapi({ description: '$name@domain.' }),
+    currency: currencyCode,
+  })
   .openapi('UmaSource');
 
 const SourceSchema = z
@@ -39,31 +45,36 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT'),
+    destinationType: z.literal('ACCOUNT').openapi({ description: 'It goes to an account.' }),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
   .openapi('AccountDestination');
 
 const UmaDestination = z
-  .object({ destinationType: z.literal('UMA_ADDRESS'), umaAddress: z.string(), currency: currencyCode })
+  .object({
+    destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'It goes to a UMA address.' }),
+    umaAddress: z.string().openapi({ description: '$name@domain.' }),
+    currency: currencyCode,
+  })
   .openapi('UmaDestination');
 
 const DestinationSchema = z
   .discriminatedUnion('destinationType', [AccountDestination, UmaDestination])
   .openapi('PaymentDestination', { description: 'Where the money goes (specification 2.7).' });
 
+/** A way to pay money in, in both of its forms (decision 10). */
 export const PaymentInstructionSchema = z
   .object({
     accountType: z.enum(ExternalAccountType).openapi({ description: 'What kind of account or wallet to pay to.' }),
-    accountNumber: z.string().optional(),
-    routingNumber: z.string().optional(),
-    bankName: z.string().optional(),
+    accountNumber: z.string().optional().openapi({ description: 'Account number to pay to.' }),
+    routingNumber: z.string().optional().openapi({ description: 'ABA routing number.' }),
+    bankName: z.string().optional().openapi({ description: 'Name of the bank.' }),
     referenceCode: z.string().optional().openapi({ description: 'Must be given exactly so with the payment.' }),
-    address: z.string().optional(),
-    invoice: z.string().optional(),
+    address: z.string().optional().openapi({ description: 'Address of the wallet.' }),
+    invoice: z.string().optional().openapi({ description: 'Lightning invoice.' }),
     accountOrWalletInfo: z
-      .object({ accountType: z.enum(ExternalAccountType) })
+      .object({ accountType: z.enum(ExternalAccountType).openapi({ description: 'What kind of account or wallet.' }) })
       .catchall(z.string())
       .openapi({ description: 'The same in the nested form, with every detail of the kind.' }),
   })
@@ -89,6 +100,7 @@ const exchangeRate = z.number().openapi({
   description: 'Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.',
 });
 
+/** A quote in an answer. */
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'Its id.'),
@@ -113,6 +125,7 @@ export const QuoteSchema = z
   })
   .openapi('Quote', { description: 'A locked rate with its fees, until it expires (specification 2.3).' });
 
+/** A transaction in an answer. */
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'Its id.'),
@@ -138,7 +151,7 @@ export const TransactionSchema = z
       .openapi({ description: 'Why it failed; always there on a FAILED one.' }),
     refund: z
       .object({
-        reference: z.string(),
+        reference: z.string().openapi({ description: 'To find it again.' }),
         initiatedAt: time('When it was started.'),
         settledAt: time('When it had arrived.').optional(),
       })

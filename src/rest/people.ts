@@ -12,6 +12,7 @@ export function countryCode(description: string) {
   return country.openapi({ description });
 }
 
+/** A postal address, in requests and answers. */
 export const AddressSchema = z
   .strictObject({
     line1: z.string().openapi({ description: 'Street and number.' }),

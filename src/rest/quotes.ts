@@ -32,7 +32,7 @@ const SourceInput = z
   .discriminatedUnion('sourceType', [
     z
       .strictObject({
-        sourceType: z.literal('ACCOUNT'),
+        sourceType: z.literal('ACCOUNT').openapi({ description: 'Pay from an account.' }),
         accountId: id('InternalAccount', 'The internal account that pays.'),
         customerId: id('Customer', "The account's owner; checked where given.").optional(),
         currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
@@ -40,7 +40,9 @@ const SourceInput = z
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING'),
+        sourceType: z
+          .literal('REALTIME_FUNDING')
+          .openapi({ description: 'Pay in from outside, for this payment alone.' }),
         customerId: id('Customer', 'Who pays in.'),
         currency: z.string().openapi({ description: 'In which currency, e.g. USDC or BTC.', example: 'USDC' }),
       })
@@ -50,7 +52,7 @@ const SourceInput = z
 
 const DestinationInput = z
   .strictObject({
-    destinationType: z.literal('ACCOUNT'),
+    destinationType: z.literal('ACCOUNT').openapi({ description: 'Pay to an account.' }),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
   })

@@ -19,6 +19,7 @@ import { checkStorable } from './text.ts';
 import { transactionEndpoints } from './transactions.ts';
 import { transferEndpoints } from './transfers.ts';
 
+/** What the door needs. */
 export interface RestOptions {
   readonly payments: Payments;
   readonly tokens: ApiTokens;

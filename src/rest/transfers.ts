@@ -21,11 +21,21 @@ function account(type: string, description: string) {
 }
 
 function sourceEnd(type: string, description: string) {
-  return z.strictObject({ sourceType: z.literal('ACCOUNT').optional(), ...account(type, description) });
+  return z
+    .strictObject({
+      sourceType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
+      ...account(type, description),
+    })
+    .openapi({ description });
 }
 
 function destinationEnd(type: string, description: string) {
-  return z.strictObject({ destinationType: z.literal('ACCOUNT').optional(), ...account(type, description) });
+  return z
+    .strictObject({
+      destinationType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
+      ...account(type, description),
+    })
+    .openapi({ description });
 }
 
 const memo = z.string().optional().openapi({ description: 'Memo, at most 500 characters.' });

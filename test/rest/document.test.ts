@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 
 let t: TestGateway;
@@ -32,6 +32,29 @@ test('every operation has an id, a summary, a tag, and says what its errors mean
     expect(tags).toHaveLength(1);
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '500']));
   }
+});
+
+test('every field of every record and every parameter says what it is', async () => {
+  const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
+  const silent: string[] = [];
+  const visit = (schema: Data, path: string) => {
+    for (const [name, field] of Object.entries<Data>(schema.properties ?? {})) {
+      if (!field.description && !field.$ref && !field.allOf) silent.push(`${path}.${name}`);
+      visit(field, `${path}.${name}`);
+    }
+    if (schema.items) visit(schema.items, `${path}[]`);
+  };
+  for (const [name, schema] of Object.entries<Data>(document.components.schemas)) visit(schema, name);
+  for (const methods of Object.values<Data>(document.paths)) {
+    for (const operation of Object.values<Data>(methods)) {
+      for (const parameter of operation.parameters ?? []) {
+        if (!parameter.$ref && !parameter.description && !parameter.schema.description) {
+          silent.push(`${operation.operationId} ${parameter.name}`);
+        }
+      }
+    }
+  }
+  expect(silent).toEqual([]);
 });
 
 test('the page for people works offline: it names every endpoint and fetches nothing', async () => {

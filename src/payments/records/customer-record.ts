@@ -57,6 +57,7 @@ export interface BeneficialOwnerRecord {
   readonly title?: string;
 }
 
+/** The record of a customer: what is not known is left out (decision 13). */
 export function customerRecord(row: Customer): CustomerRecord {
   // Address and owners were written by createCustomer in these forms.
   const address = row.address as unknown as Address | null;

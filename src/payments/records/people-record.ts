@@ -11,6 +11,7 @@ export interface AddressRecord {
   readonly country: string;
 }
 
+/** The record of an address, without what it lacks. */
 export function addressRecord(address: Address): AddressRecord {
   return withoutNulls(address);
 }
