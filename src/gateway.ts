@@ -11,10 +11,11 @@ import { createGraphqlServer } from './graphql/server.ts';
 import { createSingleConnections } from './graphql/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/websocket.ts';
 import { acceptsOrigin } from './http/cors.ts';
-import { startHttpServer } from './http/server.ts';
+import { bodyBytes, startHttpServer } from './http/server.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
+import { createRestServer } from './rest/server.ts';
 import type { Resolver } from './webhooks/addresses.ts';
 import type { Decide } from './webhooks/approval.ts';
 import { carryOut } from './webhooks/carry-out.ts';
@@ -125,6 +126,7 @@ export async function startGateway(options: {
     graphql,
     singleConnections: createSingleConnections({ graphql, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
+    rest: createRestServer({ payments, tokens, bodyBytes, log }),
     database,
     ready: () => ready,
     maxInFlight: config.MAX_IN_FLIGHT,

@@ -100,6 +100,7 @@ function banner(
     '',
     `  GraphQL     ${url}/graphql      (in a browser: GraphiQL)`,
     `  WebSocket   ${url.replace('http', 'ws')}/graphql`,
+    `  REST        ${url}/2025-10-13   (in a browser: ${url}/2025-10-13/docs)`,
     `  Health      ${url}/health/ready`,
   ];
   if (local) {

@@ -8,13 +8,14 @@ import {
   type BeneficialOwner as Owner,
 } from '../payments/customers.ts';
 import { publicId } from '../payments/ids.ts';
+import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { builder } from './builder.ts';
 import { CustomerType, KycStatus } from './enums.ts';
 import { CustomerFilter, whereCustomers } from './filters.ts';
-import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf, rowCursor } from './paging.ts';
+import { connectionOf } from './paging.ts';
 import { AddressInput, AddressType } from './people.ts';
 
 const IndividualType = builder.enumType('IndividualType', {

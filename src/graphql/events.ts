@@ -4,6 +4,7 @@ import type { Event as EventRow, Prisma } from '../database/generated/client/cli
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../events/feed.ts';
+import { matchesNothing } from '../payments/filters.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { Account } from './account.ts';
 import { builder } from './builder.ts';
@@ -12,7 +13,7 @@ import { Customer } from './customer.ts';
 import { EventType } from './enums.ts';
 import { pageArgs } from './list.ts';
 import { loadNode } from './node.ts';
-import { connectionOf, matchesNothing, parsePage } from './paging.ts';
+import { connectionOf, parsePage } from './paging.ts';
 import { Quote } from './quote.ts';
 import { afterDescription, watchMany } from './stream.ts';
 import { Transaction } from './transaction.ts';

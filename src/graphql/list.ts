@@ -1,8 +1,9 @@
 import type { ArgBuilder as ArgBuilderOf } from '@pothos/core';
+import { idOfCursor, type Page, pageQuery } from '../payments/paging.ts';
 import type { SchemaConfig } from './builder.ts';
 import type { Context } from './context.ts';
 import { SortOrder } from './enums.ts';
-import { idOfCursor, type Page, type PageArgs, parsePage } from './paging.ts';
+import { type PageArgs, parsePage } from './paging.ts';
 
 type ArgBuilder = ArgBuilderOf<PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>>;
 
@@ -22,15 +23,6 @@ export const sortArg = (t: ArgBuilder) => ({
 /** The page asked for in a list of rows by id. */
 export function idPage(list: string, args: PageArgs, context: Context): Page<string> {
   return parsePage(args, (cursor) => idOfCursor(list, context.viewer.platformId, cursor));
-}
-
-/** The Prisma arguments that read a page in the order of ids, with one row more than its size. */
-export function pageQuery<Where>(where: Where, page: Page<string>) {
-  return {
-    where: page.bound ? { AND: [where, { id: page.bound }] } : where,
-    orderBy: { id: page.read },
-    take: page.size + 1,
-  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defaultPageSize, maxPageSize, type Page } from '../payments/paging.ts';
 import { invalidInput } from './failure.ts';
 
 /** The arguments of every list. */
@@ -7,25 +8,6 @@ export interface PageArgs {
   readonly last?: number | null | undefined;
   readonly before?: string | null | undefined;
   readonly sortOrder?: 'ASC' | 'DESC' | null | undefined;
-}
-
-export const defaultPageSize = 20;
-export const maxPageSize = 100;
-
-/**
- * Part of a list in the order of its keys. Keys are time-ordered ids (or feed sequences), so a page is found by
- * comparing keys: as fast at any depth as at the start, and unharmed by rows that come or go.
- */
-export interface Page<Key> {
-  readonly size: number;
-  /** Read from the end of the list: in the opposite order, then turned round. */
-  readonly backward: boolean;
-  /** The order in which rows are read. */
-  readonly read: 'asc' | 'desc';
-  /** Only keys on this side of the cursor. */
-  readonly bound: { readonly gt: Key } | { readonly lt: Key } | undefined;
-  /** The cursor itself and what lies on its other side: whether anything is there is the other `has…Page`. */
-  readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
 /**
@@ -116,20 +98,3 @@ function lazily(getters: Record<string, () => unknown>): object {
   for (const [name, get] of Object.entries(getters)) Object.defineProperty(object, name, { get, enumerable: true });
   return object;
 }
-
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** A row's cursor in a list of its type. It names list and platform, so that one of another list is not taken for it. */
-export function rowCursor(list: string, platformId: string, id: string): string {
-  return Buffer.from(`${list}:${platformId.slice(-12)}:${id}`).toString('base64url');
-}
-
-/** The id in a row's cursor, or undefined when the cursor is unreadable, of another list or of another platform. */
-export function idOfCursor(list: string, platformId: string, cursor: string): string | undefined {
-  const [of, platform, id = '', ...rest] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-  const known = of === list && platform === platformId.slice(-12) && rest.length === 0 && uuidForm.test(id);
-  return known && rowCursor(list, platformId, id) === cursor ? id : undefined;
-}
-
-/** What a getter of a single thing answers to an unknown id is null; a filter by an unknown id matches nothing. */
-export const matchesNothing = { id: { in: [] as string[] } };

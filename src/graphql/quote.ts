@@ -1,5 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { publicId } from '../payments/ids.ts';
+import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
 import { builder } from './builder.ts';
@@ -7,11 +8,11 @@ import { Customer } from './customer.ts';
 import { LockedCurrencySide, QuoteStatus } from './enums.ts';
 import { QuoteFilter, whereQuotes } from './filters.ts';
 import { InformationFieldInput } from './information.ts';
-import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
 import { CurrencyType, knownCurrency, MoneyType, money, type RateDetails, RateDetailsType } from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf, rowCursor } from './paging.ts';
+import { connectionOf } from './paging.ts';
 import {
   destinationAccountPath,
   destinationOf,

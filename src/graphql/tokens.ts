@@ -1,11 +1,12 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../access/issue-tokens.ts';
 import { publicId } from '../payments/ids.ts';
+import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { builder } from './builder.ts';
 import { Permission } from './enums.ts';
-import { anyBeyond, idPage, pageArgs, pageQuery } from './list.ts';
+import { anyBeyond, idPage, pageArgs } from './list.ts';
 import { mutation } from './mutation.ts';
-import { connectionOf, rowCursor } from './paging.ts';
+import { connectionOf } from './paging.ts';
 
 /** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
 

@@ -1,16 +1,17 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { publicId } from '../payments/ids.ts';
+import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { transferIn, transferOut } from '../payments/transfers.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
 import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
 import { TransactionFilter, whereTransactions } from './filters.ts';
 import { InformationField } from './information.ts';
-import { anyBeyond, idPage, pageArgs, pageQuery, sortArg } from './list.ts';
+import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
 import { type Money, MoneyType, maybeMoney, money, type RateDetails, RateDetailsType } from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf, rowCursor } from './paging.ts';
+import { connectionOf } from './paging.ts';
 import {
   destinationAccountPath,
   destinationOf,

@@ -1,12 +1,14 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
+import { matchesNothing } from '../payments/filters.ts';
 import { publicId } from '../payments/ids.ts';
+import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { countTogether } from './batch.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums.ts';
 import { Event } from './events.ts';
-import { anyBeyond, idPage, nestedQuery, pageArgs, pageQuery } from './list.ts';
-import { connectionOf, matchesNothing, rowCursor } from './paging.ts';
+import { anyBeyond, idPage, nestedQuery, pageArgs } from './list.ts';
+import { connectionOf } from './paging.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'One attempt to deliver an event, as it ended.',

@@ -5,6 +5,8 @@ import type { Database } from '../database/database.ts';
 import { withoutStatus } from '../graphql/operation.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server.ts';
 import { streamToken } from '../graphql/single-connection.ts';
+import { restPrefix } from '../rest/app.ts';
+import type { RestServer } from '../rest/server.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { InFlight } from './in-flight.ts';
 
@@ -19,6 +21,7 @@ export interface HttpOptions {
   /** Event streams that carry several operations. */
   readonly singleConnections: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly origins: AllowedOrigins;
+  readonly rest: RestServer;
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
@@ -29,7 +32,7 @@ export interface HttpOptions {
 /** Requests with more, or slower to arrive, are refused. */
 const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
 
-/** The one HTTP server: GraphQL, health, and byte limits before anything reads a body. */
+/** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
   const inFlight = new InFlight(options.maxInFlight);
   const server = createServer(
@@ -65,6 +68,9 @@ async function dispatch(
   if (answerCors(request, response, options.origins)) return;
   if (path === '/graphql' || path === '/graphql/stream') {
     return inFlight.enter(response) ? serveGraphql(options, request, response) : refuseLoad(request, response);
+  }
+  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) {
+    return inFlight.enter(response) ? options.rest(request, response) : refuseLoad(request, response);
   }
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);

@@ -1,4 +1,4 @@
-import { type Currency, currencies, currencyOf } from '../money/currencies.ts';
+import { type Currency, type CurrencyCode, currencies, currencyOf } from '../money/currencies.ts';
 import { type Payments, railOf, type Tenant } from './command.ts';
 import { readParties } from './parties.ts';
 import { priceQuote } from './pricing.ts';
@@ -17,12 +17,34 @@ export interface ExchangeRate {
   readonly sendingAmount: Money;
   readonly receivingAmount: Money;
   readonly fees: Money;
+  /** The part of the fees that does not depend on the amount. */
+  readonly fixedFees: Money;
+  /** How the money would be delivered. */
+  readonly deliveryRail: string;
   readonly minSendingAmount: Money;
   readonly maxSendingAmount: Money;
   readonly updatedAt: Date;
 }
 
 const defaultAmount = 10_000n;
+
+/** The usual rail of each currency (specification section 1 and domain-facts 5.1). */
+const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
+  USD: 'RTP',
+  EUR: 'SEPA_INSTANT',
+  GBP: 'FASTER_PAYMENTS',
+  MXN: 'SPEI',
+  BRL: 'PIX',
+  INR: 'UPI',
+  NGN: 'BANK_TRANSFER',
+  CAD: 'BANK_TRANSFER',
+  PHP: 'BANK_TRANSFER',
+  SGD: 'BANK_TRANSFER',
+  JPY: 'BANK_TRANSFER',
+  BTC: 'LIGHTNING',
+  USDC: 'SOLANA',
+  USDT: 'TRON',
+};
 
 /**
  * Indicative rates for an amount (smallest units of the source). A destination that the amount is too small or too
@@ -71,6 +93,8 @@ export async function readExchangeRates(
           sendingAmount: { amount: price.totalSendingAmount, currency: source },
           receivingAmount: { amount: price.totalReceivingAmount, currency: destination },
           fees: { amount: price.feesIncluded, currency: source },
+          fixedFees: { amount: price.fixedFees, currency: source },
+          deliveryRail: deliveryRails[destination.code],
           minSendingAmount: { amount: terms.minSendingAmount, currency: source },
           maxSendingAmount: { amount: terms.maxSendingAmount, currency: source },
           updatedAt: new Date(),

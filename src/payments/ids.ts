@@ -12,6 +12,7 @@ export type IdType =
   | 'ApiToken'
   | 'ClientToken'
   | 'Platform'
+  | 'PlatformConfig'
   | 'Event'
   | 'Webhook'
   | 'WebhookEndpoint'

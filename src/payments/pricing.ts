@@ -64,6 +64,8 @@ export interface Pricing {
   readonly exchangeRate: string;
   /** All fees, the platform's among them, in smallest units of the sending currency. */
   readonly feesIncluded: bigint;
+  /** F: the fixed part of feesIncluded, in smallest units of the sending currency. */
+  readonly fixedFees: bigint;
   /** The part of feesIncluded that the platform earns. */
   readonly platformFee: bigint;
   readonly rateDetails: RateDetails;
@@ -209,6 +211,7 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
     totalReceivingAmount: receive,
     exchangeRate: toDecimal(terms.rate, rateDigits),
     feesIncluded: terms.fixedFees + fees.platform + fees.service,
+    fixedFees: terms.fixedFees,
     platformFee: platformFee.fixedFee + fees.platform,
     rateDetails: rateDetails(terms, fees.service),
     steps: [...terms.steps, step, ...fees.steps],

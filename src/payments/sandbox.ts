@@ -13,7 +13,7 @@ import { Refusal } from './refusal.ts';
 import { checkScenario, depositOf, type GivenScenario, readScenario } from './scenario.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
-const maxFunding = 100_000_000_000n;
+export const maxFunding = 100_000_000_000n;
 
 function sandboxOnly(tenant: Tenant): void {
   if (tenant.environment !== 'SANDBOX')

@@ -1,0 +1,57 @@
+import { type Currency, currencyOf } from '../../money/currencies.ts';
+
+/** An amount that JSON cannot carry exactly: it is said, never rounded. */
+export class UnrepresentableAmount extends RangeError {
+  constructor(amount: bigint) {
+    super(`${amount} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`);
+    this.name = 'UnrepresentableAmount';
+  }
+}
+
+/** A currency with all four fields (specification 2.1, decision 14). */
+export interface CurrencyRecord {
+  readonly code: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** An amount in the smallest unit of its currency (specification 2.2). */
+export interface AmountRecord {
+  readonly amount: number;
+  readonly currency: CurrencyRecord;
+}
+
+/**
+ * Smallest units as a JSON integer.
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+export function jsonInteger(amount: bigint): number {
+  const value = Number(amount);
+  if (!Number.isSafeInteger(value)) throw new UnrepresentableAmount(amount);
+  return value;
+}
+
+/** A decimal of at most 15 significant digits, which a JSON number carries exactly (decision 1). */
+export function jsonNumber(decimal: string): number {
+  return Number(decimal);
+}
+
+/** The currency of a stored code. The tables admit only known ones. */
+export function currencyRecord(code: string): CurrencyRecord {
+  const currency: Currency | undefined = currencyOf(code);
+  if (!currency) throw new Error(`unknown currency ${code}`);
+  return { code: currency.code, name: currency.name, symbol: currency.symbol, decimals: currency.decimals };
+}
+
+/** @throws UnrepresentableAmount beyond 2^53 */
+export function amountRecord(amount: bigint, currency: string): AmountRecord {
+  return { amount: jsonInteger(amount), currency: currencyRecord(currency) };
+}
+
+/** An object without the fields that are null: optional fields are left out (decision 13). */
+export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], null>;
+  };
+}

@@ -1,0 +1,30 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Viewer } from '../access/viewer.ts';
+import { invalidRequest } from './errors.ts';
+import type { RestBindings } from './node-adapter.ts';
+
+/** The interface's version: the last segment of its base address (specification 9). */
+export const restVersion = '2025-10-13';
+/** The path below which all of the interface lies. */
+export const restPrefix = `/${restVersion}`;
+
+/** What handlers find in their context. */
+export interface RestEnvironment {
+  Bindings: RestBindings;
+  Variables: {
+    /** Who asks; set before any endpoint runs. */
+    viewer: Viewer;
+  };
+}
+
+/** The router of the interface, to which each resource adds its endpoints. */
+export type RestApp = OpenAPIHono<RestEnvironment>;
+
+/** The router. What a definition's schemas refuse is thrown, so that all errors are presented in one place. */
+export function newRestApp(): RestApp {
+  return new OpenAPIHono<RestEnvironment>({
+    defaultHook: (result) => {
+      if (!result.success) throw invalidRequest(result.error.issues, 'data' in result ? result.data : undefined);
+    },
+  });
+}

@@ -1,0 +1,130 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { CustomerType } from '../database/generated/client/client.ts';
+import type { Payments } from '../payments/command.ts';
+import { type CustomerDetails, createCustomer } from '../payments/customers.ts';
+import { whereCustomers } from '../payments/filters.ts';
+import { uuidOf } from '../payments/ids.ts';
+import { customerRecord } from '../payments/records/customer-record.ts';
+import { Refusal } from '../payments/refusal.ts';
+import type { RestApp } from './app.ts';
+import { CreateCustomerBody, CustomerSchema } from './customer-schemas.ts';
+import {
+  answers,
+  answersOnce,
+  body,
+  command,
+  commandErrors,
+  commanding,
+  noQuery,
+  readErrors,
+  reading,
+} from './endpoint.ts';
+import { flag, moment, pageOf, pageParameters, readList } from './lists.ts';
+import { id } from './money.ts';
+
+const tags = ['Customers'];
+
+const create = createRoute({
+  ...commanding('createCustomer', {
+    operationId: 'createCustomer',
+    tags,
+    summary: 'Create a customer',
+    description: 'With an internal account in each currency of the platform.',
+  }),
+  method: 'post',
+  path: '/customers',
+  request: { query: noQuery, body: body(CreateCustomerBody) },
+  responses: { 201: answersOnce(CustomerSchema, 'The new customer.'), ...commandErrors() },
+});
+
+const list = createRoute({
+  ...reading({
+    operationId: 'listCustomers',
+    tags,
+    summary: 'List customers',
+    description: 'All filters given apply.',
+  }),
+  method: 'get',
+  path: '/customers',
+  request: {
+    query: z.strictObject({
+      platformCustomerId: z.string().optional().openapi({ description: "The platform's own id." }),
+      customerType: z.enum(CustomerType).optional().openapi({ description: 'Individuals or businesses.' }),
+      createdAfter: moment('Created then or later.'),
+      createdBefore: moment('Created then or earlier.'),
+      updatedAfter: moment('Last changed then or later.'),
+      updatedBefore: moment('Last changed then or earlier.'),
+      umaAddress: z.string().optional().openapi({ description: 'The UMA address, in any case.' }),
+      isIncludingDeleted: flag('Also deleted ones.'),
+      ...pageParameters,
+    }),
+  },
+  responses: { 200: answers(pageOf(CustomerSchema, 'CustomerPage'), 'A page of customers.'), ...readErrors() },
+});
+
+const get = createRoute({
+  ...reading({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
+  method: 'get',
+  path: '/customers/{customerId}',
+  request: { params: z.object({ customerId: id('Customer', 'The customer.') }), query: noQuery },
+  responses: { 200: answers(CustomerSchema, 'The customer.'), ...readErrors(404) },
+});
+
+/** Where this door's requests keep the domain's fields. */
+const fields = {
+  'details.legalName': 'businessInfo.legalName',
+  'details.registrationNumber': 'businessInfo.registrationNumber',
+  'details.taxId': 'businessInfo.taxId',
+  'details.fullName': 'fullName',
+  'details.nationality': 'nationality',
+  'details.address': 'address',
+  'details.beneficialOwners': 'beneficialOwners',
+};
+
+type CreateBody = z.infer<typeof CreateCustomerBody>;
+
+/** The domain's form of the details. */
+function detailsOf(given: CreateBody): CustomerDetails {
+  if (given.customerType === 'INDIVIDUAL') {
+    const { customerType, fullName, birthDate, nationality, address } = given;
+    return { customerType, fullName, birthDate, nationality, address };
+  }
+  const { customerType, businessInfo, address, beneficialOwners } = given;
+  return { customerType, ...businessInfo, address, beneficialOwners };
+}
+
+/** Adds the endpoints of customers (specification 4.11, domain-facts 4.1). */
+export function customerEndpoints(app: RestApp, payments: Payments): void {
+  const { prisma } = payments.database;
+
+  app.openapi(create, async (context) => {
+    const given = context.req.valid('json');
+    const { platformCustomerId, umaAddress } = given;
+    const input = { platformCustomerId, umaAddress, details: detailsOf(given) };
+    const row = await command(context, fields, (key) => createCustomer(payments, context.get('viewer'), input, key));
+    return context.json(customerRecord(row), 201);
+  });
+
+  app.openapi(list, async (context) => {
+    const viewer = context.get('viewer');
+    const query = context.req.valid('query');
+    const page = await readList({
+      list: 'Customer',
+      viewer,
+      query,
+      where: whereCustomers(viewer.platformId, query),
+      rows: (asked) => prisma.customer.findMany(asked),
+      count: (where) => prisma.customer.count({ where }),
+      record: customerRecord,
+    });
+    return context.json(page, 200);
+  });
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
+    const { platformId } = context.get('viewer');
+    const row = uuid ? await prisma.customer.findUnique({ where: { platformId_id: { platformId, id: uuid } } }) : null;
+    if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
+    return context.json(customerRecord(row), 200);
+  });
+}

@@ -1,0 +1,148 @@
+import { z } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
+import { type Operation, operations } from '../access/operations.ts';
+import type { Permission } from '../database/generated/client/client.ts';
+import type { Done } from '../payments/command.ts';
+import { Refusal } from '../payments/refusal.ts';
+import type { RestEnvironment } from './app.ts';
+import { ErrorBody } from './errors.ts';
+
+/** What the definitions of endpoints have in common. */
+
+interface Words {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly summary: string;
+  readonly description?: string;
+}
+
+/** An endpoint that reads: any token with VIEW may call it. */
+export function reading(words: Words) {
+  return { ...words, middleware: allow('VIEW') };
+}
+
+/**
+ * An endpoint that changes something. The name is the operation's on every door: its permission and the scope of its
+ * idempotency keys hang on it (decision 6).
+ */
+export function commanding(operation: Operation, words: Words) {
+  return {
+    ...words,
+    parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+    middleware: allow(operations[operation].permission),
+  };
+}
+
+/** An endpoint that changes settings: any token with MANAGE may call it. */
+export function managing(words: Words) {
+  return { ...words, middleware: allow('MANAGE') };
+}
+
+function allow(permission: Permission): MiddlewareHandler<RestEnvironment> {
+  return async (context, next) => {
+    if (!context.get('viewer').permissions.includes(permission)) {
+      throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
+    }
+    await next();
+  };
+}
+
+/** The query of endpoints that take none: any parameter is unknown (decision 17). */
+export const noQuery = z.strictObject({});
+
+/** A success with a JSON body. */
+export function answers<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** A success of a command, which tells when it repeats an earlier one. */
+export function answersOnce<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return {
+    ...answers(schema, description),
+    headers: z.object({
+      'Idempotency-Replayed': z
+        .literal('true')
+        .optional()
+        .openapi({ description: 'There when this repeats the answer to the first call with the idempotency key.' }),
+    }),
+  };
+}
+
+/** A JSON body that must be there. */
+export function body<Schema extends z.ZodType>(schema: Schema) {
+  return { required: true as const, content: { 'application/json': { schema } } };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The request is malformed or asks for what cannot be; `details.errors` lists every invalid field.',
+  401: 'Credentials are missing or wrong.',
+  403: 'The token, or the customer concerned, may not do this.',
+  404: "Something that the request names does not exist, or is another platform's.",
+  405: 'The path does not have this method; `Allow` lists those it has.',
+  409: 'It collides with what is already there or with what has already happened.',
+  413: 'The body has more than 102400 bytes.',
+  415: 'The body is not application/json.',
+  422: 'The idempotency key was used before with another input.',
+  500: 'Something went wrong here. The same request may succeed later.',
+  501: 'Something is asked for that is not offered here.',
+  503: 'Not possible at the moment; `Retry-After` says when to try again.',
+};
+
+type ErrorStatus = 404 | 409 | 413 | 415 | 501;
+
+/**
+ * The errors of an endpoint: those given, and those that every one can have. Handlers throw them, so the compiler need
+ * not know them among what a handler returns.
+ */
+export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
+  return errorsOf([400, 401, 403, 500, ...statuses]);
+}
+
+/** As `readErrors`, with what every command can answer besides. */
+export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
+  return errorsOf([400, 401, 403, 409, 413, 415, 422, 500, 503, ...statuses]);
+}
+
+function errorsOf(statuses: readonly number[]): Record<never, never> {
+  return Object.fromEntries(
+    [...new Set(statuses)].sort().map((status) => [status, answers(ErrorBody, reasons[status] ?? 'Refused.')]),
+  );
+}
+
+/** The idempotency key of a request, if it has one. */
+export function idempotencyKey(context: Context): string | undefined {
+  return context.req.header('Idempotency-Key');
+}
+
+/**
+ * Runs a command under this door's names. `fields` tells where this door's request keeps a field that the domain names
+ * otherwise: a refusal then blames the field that the caller sent.
+ */
+export async function command<Row>(
+  context: Context,
+  fields: Readonly<Record<string, string>>,
+  act: (idempotencyKey: string | undefined) => Promise<Done<Row>>,
+): Promise<Row> {
+  try {
+    const done = await act(idempotencyKey(context));
+    if (done.replayed) context.header('Idempotency-Replayed', 'true');
+    return done.row;
+  } catch (error) {
+    throw error instanceof Refusal ? renamed(error, { idempotencyKey: 'Idempotency-Key', ...fields }) : error;
+  }
+}
+
+/** The refusal with the field, and its name in the message, as this door calls it. */
+export function renamed(refusal: Refusal, fields: Readonly<Record<string, string>>): Refusal {
+  const { field } = refusal.details;
+  if (field === undefined) return refusal;
+  const name = Object.keys(fields).find((prefix) => field === prefix || field.startsWith(`${prefix}.`));
+  const here = name === undefined ? undefined : fields[name];
+  if (name === undefined || here === undefined) return refusal;
+  return new Refusal(
+    refusal.code,
+    refusal.message.replaceAll(name, here),
+    { ...refusal.details, field: here + field.slice(name.length) },
+    refusal.replayed,
+  );
+}

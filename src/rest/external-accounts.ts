@@ -1,0 +1,196 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../database/generated/client/client.ts';
+import type { AccountDetails } from '../payments/account-types.ts';
+import type { Payments } from '../payments/command.ts';
+import { createExternalAccount } from '../payments/external-accounts.ts';
+import { whereAccounts } from '../payments/filters.ts';
+import { externalAccountRecord } from '../payments/records/account-record.ts';
+import { Refusal } from '../payments/refusal.ts';
+import { AccountInfoInputSchema, AccountInfoSchema } from './account-info.ts';
+import type { RestApp, RestEnvironment } from './app.ts';
+import {
+  answers,
+  answersOnce,
+  body,
+  command,
+  commandErrors,
+  commanding,
+  noQuery,
+  readErrors,
+  reading,
+} from './endpoint.ts';
+import { pageOf, pageParameters, readList } from './lists.ts';
+import { id } from './money.ts';
+
+const tags = ['External accounts'];
+const currencyFilter = z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' });
+
+const ExternalAccountSchema = z
+  .object({
+    id: id('ExternalAccount', 'Its id.'),
+    status: z.enum(ExternalAccountStatus).openapi({ description: 'Only an ACTIVE one can take part in payments.' }),
+    currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
+    accountInfo: AccountInfoSchema,
+    customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
+    platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .openapi({ description: 'Whether incoming UMA payments of its customer go here.' }),
+    beneficiaryVerificationStatus: z
+      .enum(BeneficiaryVerificationStatus)
+      .optional()
+      .openapi({ description: 'Whether the owner is who the platform says.' }),
+    beneficiaryVerifiedData: z
+      .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
+      .optional()
+      .openapi({ description: 'What the payment rail says of the owner.' }),
+  })
+  .openapi('ExternalAccount', { description: 'A bank account or wallet elsewhere (specification 2.9).' });
+
+const accountFields = {
+  currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
+  accountInfo: AccountInfoInputSchema,
+  platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+};
+
+const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
+
+const CustomerAccountBody = z
+  .strictObject({
+    ...accountFields,
+    customerId: id('Customer', 'Its owner; without one it is the platform’s own.').optional(),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .default(false)
+      .openapi({ description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.' }),
+  })
+  .openapi('CreateExternalAccount');
+
+const created = {
+  201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),
+  ...commandErrors(404),
+};
+
+const createForCustomer = createRoute({
+  ...commanding('createExternalAccount', {
+    operationId: 'createExternalAccount',
+    tags,
+    summary: "Register an external account of a customer's or the platform's",
+  }),
+  method: 'post',
+  path: '/customers/external-accounts',
+  request: { query: noQuery, body: body(CustomerAccountBody) },
+  responses: created,
+});
+
+const createForPlatform = createRoute({
+  ...commanding('createExternalAccount', {
+    operationId: 'createPlatformExternalAccount',
+    tags,
+    summary: "Register an external account of the platform's own",
+  }),
+  method: 'post',
+  path: '/platform/external-accounts',
+  request: { query: noQuery, body: body(PlatformAccountBody) },
+  responses: created,
+});
+
+const listOfCustomers = createRoute({
+  ...reading({ operationId: 'listCustomerExternalAccounts', tags, summary: "List customers' external accounts" }),
+  method: 'get',
+  path: '/customers/external-accounts',
+  request: {
+    query: z.strictObject({
+      currency: currencyFilter,
+      customerId: id('Customer', 'The owner.').optional(),
+      ...pageParameters,
+    }),
+  },
+  responses: {
+    200: answers(pageOf(ExternalAccountSchema, 'ExternalAccountPage'), 'A page of accounts.'),
+    ...readErrors(),
+  },
+});
+
+const listOfPlatform = createRoute({
+  ...reading({ operationId: 'listPlatformExternalAccounts', tags, summary: "List the platform's external accounts" }),
+  method: 'get',
+  path: '/platform/external-accounts',
+  request: { query: z.strictObject({ currency: currencyFilter }) },
+  responses: {
+    200: answers(
+      z
+        .object({ data: z.array(ExternalAccountSchema).openapi({ description: 'All of them.' }) })
+        .openapi('ExternalAccountList'),
+      'All of them.',
+    ),
+    ...readErrors(),
+  },
+});
+
+/** Where this door's requests keep the domain's fields. */
+const fields = { beneficiary: 'accountInfo.beneficiary' };
+
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, domain-facts 7.2). */
+export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
+  const { prisma } = payments.database;
+
+  const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
+    const { accountInfo, platformAccountId, ...rest } = input;
+    const { accountType, beneficiary, platformAccountId: inside, ...details } = accountInfo;
+    if (platformAccountId !== undefined && inside !== undefined && platformAccountId !== inside) {
+      throw new Refusal('INVALID_INPUT', 'platformAccountId is given twice, with different values', {
+        field: 'platformAccountId',
+      });
+    }
+    const row = await command(context, fields, (key) =>
+      createExternalAccount(
+        payments,
+        context.get('viewer'),
+        // The schema of the kind has let only text through.
+        {
+          ...rest,
+          accountType,
+          details: details as AccountDetails,
+          beneficiary,
+          platformAccountId: platformAccountId ?? inside,
+        },
+        key,
+      ),
+    );
+    return externalAccountRecord(row);
+  };
+
+  app.openapi(createForCustomer, async (context) =>
+    context.json(await create(context, context.req.valid('json')), 201),
+  );
+
+  app.openapi(createForPlatform, async (context) =>
+    context.json(await create(context, { ...context.req.valid('json'), defaultUmaDepositAccount: false }), 201),
+  );
+
+  app.openapi(listOfCustomers, async (context) => {
+    const viewer = context.get('viewer');
+    const query = context.req.valid('query');
+    const page = await readList({
+      list: 'Account',
+      viewer,
+      query,
+      where: whereAccounts(viewer.platformId, { ...query, kind: 'EXTERNAL', platformOwned: false }),
+      rows: (asked) => prisma.account.findMany(asked),
+      count: (where) => prisma.account.count({ where }),
+      record: externalAccountRecord,
+    });
+    return context.json(page, 200);
+  });
+
+  app.openapi(listOfPlatform, async (context) => {
+    const { platformId } = context.get('viewer');
+    const rows = await prisma.account.findMany({
+      where: whereAccounts(platformId, { ...context.req.valid('query'), kind: 'EXTERNAL', platformOwned: true }),
+      orderBy: { id: 'desc' },
+    });
+    return context.json({ data: rows.map(externalAccountRecord) }, 200);
+  });
+}

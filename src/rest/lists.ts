@@ -1,0 +1,118 @@
+import { z } from '@hono/zod-openapi';
+import type { Viewer } from '../access/viewer.ts';
+import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../payments/paging.ts';
+import { Refusal } from '../payments/refusal.ts';
+
+/** What all lists have in common (specification 4.0). */
+
+/** A parameter that counts: digits only, within its bounds. */
+const limit = z
+  .string()
+  .regex(/^\d{1,9}$/, `must be an integer from 1 to ${maxPageSize}`)
+  .transform(Number)
+  .pipe(z.int().min(1).max(maxPageSize))
+  .default(defaultPageSize)
+  .openapi({
+    type: 'integer',
+    minimum: 1,
+    maximum: maxPageSize,
+    default: defaultPageSize,
+    description: 'How many at most.',
+    example: defaultPageSize,
+  });
+
+/** The query parameters of every list in pages. */
+export const pageParameters = {
+  limit,
+  cursor: z.string().optional().openapi({ description: 'The `nextCursor` of the page before.' }),
+};
+
+/** A moment in a query, inclusive as a bound. */
+export function moment(description: string) {
+  return z.iso
+    .datetime({ offset: true, error: 'must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z' })
+    .transform((text) => new Date(text))
+    .optional()
+    .openapi({ type: 'string', format: 'date-time', description });
+}
+
+/** One of a set of values, or with a repeated parameter any of several. */
+export function anyOf<const Values extends readonly [string, ...string[]]>(values: Values, description: string) {
+  const one = z.enum(values);
+  return z
+    .preprocess((given) => (given === undefined || Array.isArray(given) ? given : [given]), z.array(one).optional())
+    .openapi({ type: 'array', items: { type: 'string', enum: [...values] }, description });
+}
+
+/** A yes or no in a query. */
+export function flag(description: string) {
+  return z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .default(false)
+    .openapi({ type: 'boolean', default: false, description });
+}
+
+/** A page of records under the name of its component. */
+export function pageOf<Schema extends z.ZodType>(record: Schema, name: string) {
+  return z
+    .object({
+      data: z.array(record).openapi({ description: 'The records, newest first unless sorted otherwise.' }),
+      hasMore: z.boolean().openapi({ description: 'Whether there is more beyond this page.' }),
+      nextCursor: z
+        .string()
+        .optional()
+        .openapi({ description: 'Where the next page starts; only when there is more.' }),
+      totalCount: z.int().optional().openapi({ description: 'All that match, on whatever page.' }),
+    })
+    .openapi(name);
+}
+
+interface ListQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly sortOrder?: 'asc' | 'desc' | undefined;
+}
+
+/**
+ * The page that a query asks for.
+ * @throws Refusal INVALID_INPUT for a cursor that is not of this list (decision 17)
+ */
+function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string> {
+  const read = query.sortOrder ?? 'desc';
+  const cursor = query.cursor === undefined ? undefined : idOfCursor(list, viewer.platformId, query.cursor);
+  if (query.cursor !== undefined && cursor === undefined) {
+    throw new Refusal('INVALID_INPUT', 'cursor is not a cursor of this list', { field: 'cursor' });
+  }
+  return {
+    size: query.limit,
+    backward: false,
+    read,
+    bound: cursor === undefined ? undefined : read === 'asc' ? { gt: cursor } : { lt: cursor },
+    beyond: undefined,
+  };
+}
+
+/** Reads a page of rows and presents it. The list's name is in its cursors, which GraphQL's list of that name takes too. */
+export async function readList<Where, Row extends { readonly id: string }, Item>(options: {
+  readonly list: string;
+  readonly viewer: Viewer;
+  readonly query: ListQuery;
+  readonly where: Where;
+  readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
+  readonly count: (where: Where) => Promise<number>;
+  readonly record: (row: Row) => Item;
+}): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount: number }> {
+  const { list, viewer, query, where } = options;
+  const page = pageAsked(list, viewer, query);
+  const [rows, totalCount] = await Promise.all([options.rows(pageQuery(where, page)), options.count(where)]);
+  const shown = rows.slice(0, page.size);
+  const last = shown.at(-1);
+  const hasMore = rows.length > page.size;
+  return {
+    data: shown.map(options.record),
+    hasMore,
+    ...(hasMore && last && { nextCursor: rowCursor(list, viewer.platformId, last.id) }),
+    totalCount,
+  };
+}

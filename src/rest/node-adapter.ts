@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What a request's handler is told beside the request. */
+export interface RestBindings {
+  /** The body was longer than the limit, and is not there. */
+  readonly bodyTooLarge: boolean;
+}
+
+type FetchHandler = (request: Request, bindings: RestBindings) => Response | Promise<Response>;
+
+/** The base of request URLs: nothing looks at the host, which the client could set to anything. */
+const origin = 'http://localhost';
+
+/** Methods that a Request cannot have. No path has them either, nor OPTIONS, as which they are answered. */
+const impossible: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
+/**
+ * Answers a request of `node:http` by a fetch handler. Bodies are read whole, at most `bodyBytes`, before the handler
+ * runs, and answers are sent whole: this door has no streams.
+ */
+export async function answerByFetch(
+  handle: FetchHandler,
+  bodyBytes: number,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readBody(incoming, bodyBytes);
+  const method = incoming.method === undefined || impossible.has(incoming.method) ? 'OPTIONS' : incoming.method;
+  const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
+  const request = new Request(new URL(incoming.url ?? '/', origin), {
+    method,
+    headers: headersOf(incoming),
+    ...(hasBody && { body: new Uint8Array(body) }),
+  });
+  const answer = await handle(request, { bodyTooLarge: body === undefined });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length });
+  response.end(method === 'HEAD' ? undefined : bytes);
+}
+
+/** The body, or undefined when it is too long. What is too long is read on and thrown away, so that the answer arrives. */
+async function readBody(incoming: IncomingMessage, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  if (Number(incoming.headers['content-length'] ?? 0) <= most) {
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > most) break;
+      chunks.push(chunk);
+    }
+    if (bytes <= most) return Buffer.concat(chunks);
+  }
+  incoming.resume();
+  return undefined;
+}
+
+function headersOf(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (typeof value === 'string') headers.set(name, value);
+    else for (const item of value ?? []) headers.append(name, item);
+  }
+  return headers;
+}

@@ -1,0 +1,25 @@
+import { z } from '@hono/zod-openapi';
+
+/** The schemas of addresses and of the owners of accounts, the same in requests and answers. */
+
+const country = z
+  .string()
+  .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
+  .openapi({ description: 'ISO 3166-1 alpha-2.', example: 'US' });
+
+/** A two-letter country code. */
+export function countryCode(description: string) {
+  return country.openapi({ description });
+}
+
+/** A postal address, in requests and answers. */
+export const AddressSchema = z
+  .strictObject({
+    line1: z.string().openapi({ description: 'Street and number.' }),
+    line2: z.string().optional().openapi({ description: 'Second line.' }),
+    city: z.string().optional().openapi({ description: 'City.' }),
+    state: z.string().optional().openapi({ description: 'State or province.' }),
+    postalCode: z.string().openapi({ description: 'Postal code.' }),
+    country,
+  })
+  .openapi('Address', { description: 'A postal address.' });

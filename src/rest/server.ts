@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HonoRequest } from 'hono';
+import type { Logger } from 'pino';
+import type { ApiTokens } from '../access/api-tokens.ts';
+import type { Payments } from '../payments/command.ts';
+import { newRestApp, type RestApp, restPrefix } from './app.ts';
+import { configEndpoints } from './config.ts';
+import { customerEndpoints } from './customers.ts';
+import { restDocument } from './document.ts';
+import { documentPage } from './document-page.ts';
+import { presentError, RestError } from './errors.ts';
+import { exchangeRateEndpoints } from './exchange-rates.ts';
+import { externalAccountEndpoints } from './external-accounts.ts';
+import { internalAccountEndpoints } from './internal-accounts.ts';
+import { answerByFetch } from './node-adapter.ts';
+import { quoteEndpoints } from './quotes.ts';
+import { sandboxEndpoints } from './sandbox.ts';
+import { checkStorable } from './text.ts';
+import { transactionEndpoints } from './transactions.ts';
+import { transferEndpoints } from './transfers.ts';
+
+/** What the door needs. */
+export interface RestOptions {
+  readonly payments: Payments;
+  readonly tokens: ApiTokens;
+  /** The most bytes that a body may have. */
+  readonly bodyBytes: number;
+  readonly log: Logger;
+}
+
+/** Answers a request below `/2025-10-13`. */
+export type RestServer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** The REST interface (specification section 4), a door of its own over the same domain as GraphQL. */
+export function createRestServer(options: RestOptions): RestServer {
+  const app = restApp(options);
+  return (request, response) => answerByFetch(app.fetch, options.bodyBytes, request, response);
+}
+
+function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
+  const root = newRestApp();
+  root.onError((error, context) => presentError(error, context, log));
+  root.notFound((context) =>
+    presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),
+  );
+
+  const app = root.basePath(restPrefix);
+  // The document and its page are for everybody: they tell nothing about any platform. Both are made once.
+  let document: ReturnType<typeof restDocument>;
+  let page: ReturnType<typeof documentPage>;
+  app.get('/openapi.json', (context) => context.json(document));
+  app.get('/docs', (context) => context.html(page));
+
+  app.use('*', async (context, next) => {
+    const viewer = await tokens.authenticate(context.req.header('authorization'));
+    if (!viewer) {
+      throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with good credentials', {
+        headers: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
+      });
+    }
+    context.set('viewer', viewer);
+    await next();
+  });
+  app.use('*', async (context, next) => {
+    checkContentType(context.req.raw.headers);
+    if (context.env.bodyTooLarge) {
+      throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
+    }
+    checkStorable(context.req.queries());
+    if (context.req.raw.body) checkStorable(await readJson(context.req));
+    await next();
+  });
+  // Fixed paths before those with a parameter in the same place.
+  internalAccountEndpoints(app, payments);
+  externalAccountEndpoints(app, payments);
+  customerEndpoints(app, payments);
+  quoteEndpoints(app, payments);
+  transactionEndpoints(app, payments);
+  transferEndpoints(app, payments);
+  exchangeRateEndpoints(app, payments);
+  configEndpoints(app, payments);
+  sandboxEndpoints(app, payments);
+  refuseOtherMethods(app);
+  document = restDocument(app);
+  page = documentPage(document);
+  return root;
+}
+
+/** The parsed body; the router keeps it for the validation that follows. */
+async function readJson(request: HonoRequest): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch {
+    throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
+  }
+}
+
+/** A body is JSON: forms and plain text are what a foreign page can send without asking first. */
+function checkContentType(headers: Headers): void {
+  const length = headers.get('content-length');
+  const hasBody = headers.has('transfer-encoding') || (length !== null && length !== '0');
+  const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (hasBody && type !== 'application/json') {
+    throw new RestError('INVALID_REQUEST_FORMAT', 'a request body is application/json', { status: 415 });
+  }
+}
+
+/** Answers 405 where a path is known but not with this method. Comes after all endpoints. */
+function refuseOtherMethods(app: RestApp): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    if (method === 'ALL') continue;
+    const known = methods.get(path) ?? new Set();
+    methods.set(path, known.add(method));
+  }
+  for (const [path, known] of methods) {
+    app.all(path.slice(restPrefix.length), () => {
+      throw new RestError('METHOD_NOT_ALLOWED', `this path has ${[...known].join(', ')}`, {
+        headers: { Allow: [...known].join(', ') },
+      });
+    });
+  }
+}

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { jsonInteger, jsonNumber, UnrepresentableAmount } from '../../src/payments/records/numbers.ts';
+
+test('an amount is a JSON integer exactly or not at all', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (amount) => {
+      if (amount > 2n ** 53n - 1n || amount < -(2n ** 53n) + 1n) {
+        expect(() => jsonInteger(amount)).toThrow(UnrepresentableAmount);
+      } else {
+        expect(JSON.stringify(jsonInteger(amount))).toBe(amount.toString());
+      }
+    }),
+  );
+  expect(jsonInteger(9_007_199_254_740_991n)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(() => jsonInteger(9_007_199_254_740_992n)).toThrow(UnrepresentableAmount);
+});
+
+test('a rate of 15 significant digits is the same number in JSON', () => {
+  const rate = fc.tuple(fc.integer({ min: 1, max: 999_999_999_999_999 }), fc.integer({ min: 0, max: 14 }));
+  fc.assert(
+    fc.property(rate, ([digits, places]) => {
+      const padded = digits.toString().padStart(places + 1, '0');
+      const text = places === 0 ? padded : `${padded.slice(0, -places)}.${padded.slice(-places)}`;
+      const read = JSON.parse(JSON.stringify(jsonNumber(text))) as number;
+      expect(read.toFixed(places)).toBe(text);
+    }),
+  );
+});

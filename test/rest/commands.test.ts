@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Data } from '../setup/gateway.ts';
+import { base } from '../setup/rest.ts';
+import { type Catalog, openCatalog } from '../setup/rest-catalog.ts';
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await openCatalog();
+});
+afterAll(() => catalog.t.stop());
+
+describe('every command', () => {
+  const withBodies = () => catalog.endpoints.filter(({ required }) => required !== undefined);
+
+  test('is known to this test', () => {
+    const { endpoints, commands } = catalog;
+    const known = endpoints.flatMap(({ id, method }) => (method === 'GET' ? [] : [id]));
+    expect(known.sort()).toEqual([...commands].sort());
+  });
+
+  test('refuses malformed JSON, other content types and bodies that are too large', async () => {
+    const { rest, good } = catalog;
+    for (const { id, method } of withBodies()) {
+      const { path, body } = await good(id);
+      for (const raw of ['{', '', '{"a":}', 'null x']) {
+        const answer = await rest.call(method, path, { raw });
+        expect({ id, raw, ...answer }).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST_FORMAT' } });
+      }
+      for (const raw of ['null', '[]', '"x"', '7']) {
+        const answer = await rest.call(method, path, { raw });
+        expect({ id, raw, ...answer }).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+      }
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data',
+        'application/jsonx',
+      ]) {
+        const answer = await rest.call(method, path, { body, headers: { 'content-type': type } });
+        expect({ id, type, ...answer }).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
+      }
+      const large = await rest.call(method, path, { body: { ...body, description: 'x'.repeat(102_400) } });
+      expect({ id, ...large }).toMatchObject({ id, status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
+    }
+  });
+
+  test('takes a body that does not say its length, and refuses it when it is too large', async () => {
+    const { t, good } = catalog;
+    const chunk = new TextEncoder().encode('x'.repeat(60_000));
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let sent = 0; sent < 3; sent += 1) controller.enqueue(chunk);
+        controller.close();
+      },
+    });
+    const response = await fetch(`${t.url}${base}/transfer-out`, {
+      method: 'POST',
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+      body: stream,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+
+    const { path, body } = await good('createCustomer');
+    const small = new Blob([JSON.stringify(body)]).stream();
+    const made = await fetch(`${t.url}${base}${path}`, {
+      method: 'POST',
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+      body: small,
+      duplex: 'half',
+    } as RequestInit);
+    expect(made.status).toBe(201);
+  });
+
+  test('names every field that is missing, unknown or of the wrong type, all at once', async () => {
+    const { rest, good } = catalog;
+    for (const { id, method, required } of withBodies()) {
+      const { path, body = {} } = await good(id);
+      const fields = Object.keys(body).filter((field) => field !== 'customerType');
+      for (const wrong of [null, true, [], { x: 1 }]) {
+        const spoilt = Object.fromEntries(fields.map((field) => [field, wrong]));
+        const answer = await rest.call(method, path, { body: { ...body, ...spoilt, extra: 1 } });
+        expect({ id, ...answer }).toMatchObject({ id, status: 400 });
+        const named = answer.body.details.errors.map((error: Data) => error.field.split('.')[0]);
+        expect(named).toEqual(expect.arrayContaining([...fields, 'extra']));
+      }
+      const empty = await rest.call(method, path, { body: {} });
+      const missing = (empty.body.details?.errors ?? []).filter((error: Data) => error.constraint === 'required');
+      expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
+        id,
+        status: required?.length ? 400 : 200,
+        missing: [...(required ?? [])].sort(),
+      });
+      const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });
+      expect({ id, ...unknown }).toMatchObject({ status: 400, body: { details: { errors: [{ field: 'extra' }] } } });
+    }
+  });
+
+  test('refuses text that cannot be stored, wherever it stands', async () => {
+    const { rest, good } = catalog;
+    const { path, body = {} } = await good('createExternalAccount');
+    for (const bad of ['a\0b', 'a\ud800']) {
+      const accountInfo = { ...(body.accountInfo as object), bankName: bad };
+      const answer = await rest.call('POST', path, { body: { ...body, accountInfo, platformAccountId: bad } });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+      const fields = answer.body.details.errors.map((error: Data) => error.field);
+      expect(fields).toEqual(['accountInfo.bankName', 'platformAccountId']);
+    }
+    const query = await rest.call('GET', '/transactions?reference=%00');
+    expect(query).toMatchObject({ status: 400, body: { details: { errors: [{ field: 'reference.0' }] } } });
+    expect((await rest.call('GET', '/quotes/%E0%A4%A')).status).toBe(404);
+    expect((await rest.call('GET', '/quotes/%00')).status).toBe(404);
+    expect((await rest.call('GET', '/transactions?reference=%E0%A4%A')).status).toBe(200);
+  });
+
+  test('has one effect per idempotency key, and the same answer byte for byte', async () => {
+    const { rest, endpoints, good } = catalog;
+    for (const { id, method, required } of endpoints.filter((endpoint) => endpoint.method === 'POST')) {
+      const { path, body } = await good(id);
+      const key = `contract-${id}`;
+      const first = await rest.call(method, path, { body, key });
+      expect({ id, ...first }).toMatchObject({ id, status: first.status < 300 ? first.status : 200 });
+      expect(first.headers.has('idempotency-replayed')).toBe(false);
+      const again = await rest.call(method, path, { body, key });
+      expect({ id, status: again.status, text: again.text }).toEqual({ id, status: first.status, text: first.text });
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      if (!required) continue;
+      const changed: Record<string, unknown> = {
+        ...(await good(id)).body,
+        ...(id === 'sandboxFundAccount' ? { amount: 6 } : {}),
+      };
+      const amounts = Object.keys(changed).filter((field) => /amount$/i.test(field));
+      for (const field of amounts) changed[field] = 77;
+      const mismatch = await rest.call(method, path, { body: changed, key });
+      expect({ id, ...mismatch }).toMatchObject({
+        id,
+        status: 422,
+        body: { code: 'IDEMPOTENCY_MISMATCH', details: { field: 'Idempotency-Key' } },
+      });
+    }
+  });
+
+  test('keeps a stored refusal a refusal, and forgets what was never valid', async () => {
+    const { rest, scene } = catalog;
+    const body = { source: { accountId: scene.eur.id }, destination: { accountId: scene.outsideEur.id }, amount: 50 };
+    const refused = await rest.call('POST', '/transfer-out', { body, key: 'refused' });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'INSUFFICIENT_BALANCE', details: { field: 'source.accountId' } },
+    });
+    await rest.ask('POST', `/sandbox/internal-accounts/${scene.eur.id}/fund`, { amount: 1_000 });
+    const again = await rest.call('POST', '/transfer-out', { body, key: 'refused' });
+    expect(again.text).toBe(refused.text);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect((await rest.call('POST', '/transfer-out', { body: { ...body, amount: 0 }, key: 'later' })).status).toBe(400);
+    expect((await rest.call('POST', '/transfer-out', { body, key: 'later' })).status).toBe(201);
+    for (const key of ['with space', 'é'.normalize('NFC'), 'x'.repeat(256)]) {
+      const bad = await rest.call('POST', '/transfer-out', { body, key });
+      expect(bad).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_INPUT', details: { field: 'Idempotency-Key' } },
+      });
+    }
+  });
+});

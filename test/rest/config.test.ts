@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+});
+afterAll(() => t.stop());
+
+const codes = (config: Data) => config.supportedCurrencies.map((entry: Data) => entry.currencyCode);
+let made = 0;
+
+/** The currencies of a new customer's internal accounts, and its UMA address. */
+async function newCustomer() {
+  made += 1;
+  const customer = await rest.ask(
+    'POST',
+    '/customers',
+    { customerType: 'INDIVIDUAL', platformCustomerId: `c${made}` },
+    201,
+  );
+  const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${customer.id}`);
+  return { uma: customer.umaAddress, currencies: data.map((account: Data) => account.balance.currency.code).sort() };
+}
+
+test('the settings that a platform changes hold for the customers that it makes afterwards', async () => {
+  const before = await rest.ask('GET', '/config');
+  expect(before).toMatchObject({
+    id: expect.stringMatching(/^PlatformConfig:/),
+    isRegulatedFinancialInstitution: false,
+  });
+  expect((await newCustomer()).currencies).toEqual([...codes(before)].sort());
+
+  const narrowed = await rest.ask('PATCH', '/config', {
+    umaDomain: 'pay.example.com',
+    supportedCurrencies: before.supportedCurrencies.filter((entry: Data) =>
+      ['USD', 'EUR'].includes(entry.currencyCode),
+    ),
+  });
+  expect(narrowed.umaDomain).toBe('pay.example.com');
+  expect(codes(narrowed).sort()).toEqual(['EUR', 'USD']);
+  expect(await rest.ask('GET', '/config')).toEqual(narrowed);
+  expect(await newCustomer()).toEqual({
+    uma: expect.stringMatching(/^\$.+@pay\.example\.com$/),
+    currencies: ['EUR', 'USD'],
+  });
+
+  const widened = await rest.ask('PATCH', '/config', {
+    supportedCurrencies: [{ currencyCode: 'USD' }, { currencyCode: 'MXN' }],
+  });
+  expect(codes(widened)).toEqual(['USD', 'MXN']);
+  expect(widened.umaDomain).toBe('pay.example.com');
+  const platform = await rest.ask('GET', '/platform/internal-accounts?currency=MXN');
+  expect(platform.data).toHaveLength(1);
+});
+
+test('settings that are wrong, taken or not offered are refused', async () => {
+  const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
+  const taken = (await other.ask('GET', '/config')).umaDomain;
+  const cases = [
+    [409, 'CONFLICT', 'umaDomain', { umaDomain: taken }],
+    [400, 'INVALID_INPUT', 'umaDomain', { umaDomain: 'not a domain' }],
+    [400, 'INVALID_CURRENCY', 'supportedCurrencies.0', { supportedCurrencies: [{ currencyCode: 'XXX' }] }],
+    [
+      400,
+      'INVALID_INPUT',
+      'supportedCurrencies.1',
+      { supportedCurrencies: [{ currencyCode: 'USD' }, { currencyCode: 'USD' }] },
+    ],
+    [400, 'INVALID_INPUT', 'supportedCurrencies', { supportedCurrencies: [] }],
+    [
+      501,
+      'NOT_IMPLEMENTED',
+      'supportedCurrencies.0.minAmount',
+      { supportedCurrencies: [{ currencyCode: 'USD', minAmount: 500 }] },
+    ],
+  ] as const;
+  for (const [status, code, field, body] of cases) {
+    const refused = await rest.call('PATCH', '/config', { body });
+    expect(refused).toMatchObject({ status, body: { code, details: { field } } });
+  }
+});

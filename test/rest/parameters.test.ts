@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Data } from '../setup/gateway.ts';
+import { type Catalog, type Endpoint, openCatalog } from '../setup/rest-catalog.ts';
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await openCatalog();
+});
+afterAll(() => catalog.t.stop());
+
+/** The parameters that a good query needs. */
+const neededQuery: Record<string, string> = { listExchangeRates: 'sourceCurrency=USD' };
+const withQuery = ({ id, path }: Endpoint, query: string) =>
+  `${path}?${[neededQuery[id], query].filter(Boolean).join('&')}`;
+
+describe('every endpoint', () => {
+  test('asks for credentials', async () => {
+    const { rest, endpoints } = catalog;
+    for (const { method, path } of endpoints) {
+      for (const authorization of ['', 'Basic bm9ib2R5OmF0YWxs', 'Bearer abc', 'Basic !!!']) {
+        const answer = await rest.call(method, path, { headers: { authorization } });
+        expect(answer).toMatchObject({ status: 401, body: { status: 401, code: 'UNAUTHORIZED' } });
+        expect(answer.headers.get('www-authenticate')).toMatch(/^Basic/);
+      }
+    }
+  });
+
+  test('asks for its permission', async () => {
+    const { rest, viewOnly, transactOnly, endpoints, commands, good } = catalog;
+    for (const { id, method, path } of endpoints) {
+      const authorization = method === 'GET' ? transactOnly : viewOnly;
+      const options = commands.includes(id) ? await good(id) : { path };
+      const answer = await rest.call(method, options.path, { ...options, headers: { authorization } });
+      expect({ id, ...answer }).toMatchObject({ id, status: 403, body: { code: 'FORBIDDEN' } });
+    }
+  });
+
+  test('refuses methods that its path does not have, and says which it has', async () => {
+    const { rest, endpoints } = catalog;
+    const paths = new Map<string, string[]>();
+    for (const { method, path } of endpoints) paths.set(path, [...(paths.get(path) ?? []), method]);
+    for (const [path, methods] of paths) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((name) => !methods.includes(name))) {
+        const answer = await rest.call(method, path);
+        expect({ path, method, ...answer }).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+        expect(answer.headers.get('allow')?.split(', ').sort()).toEqual([...methods].sort());
+      }
+    }
+  });
+
+  test('refuses a parameter that it does not know', async () => {
+    const { rest, endpoints, commands, good } = catalog;
+    for (const endpoint of endpoints) {
+      const { id, method } = endpoint;
+      const body = commands.includes(id) ? (await good(id)).body : undefined;
+      const answer = await rest.call(method, withQuery(endpoint, 'limitt=5'), { body });
+      expect({ id, ...answer }).toMatchObject({
+        id,
+        status: 400,
+        body: {
+          code: 'INVALID_INPUT',
+          details: { field: 'limitt', errors: [{ field: 'limitt', constraint: 'unknown' }] },
+        },
+      });
+    }
+  });
+
+  test('refuses what its parameters do not admit, and a single one given twice', async () => {
+    const { rest, endpoints } = catalog;
+    const bad: Record<string, string[]> = {
+      integer: ['0', '101', 'x', '-1', '1.5', ''],
+      boolean: ['yes', '1', ''],
+      'date-time': ['yesterday', '2026-01-01', '2026-13-01T00:00:00Z', '2026-01-01T00:00:00'],
+      enum: ['NOPE', 'pending', ''],
+    };
+    for (const endpoint of endpoints) {
+      for (const { name, in: place, schema } of endpoint.parameters.filter((one) => one.in === 'query')) {
+        expect(place).toBe('query');
+        const one = schema.items ?? schema;
+        const kind = one.enum ? 'enum' : one.format === 'date-time' ? 'date-time' : one.type;
+        const values =
+          name === 'sendingAmount' ? ['0', 'x', '1.5'] : name === 'cursor' ? ['x', 'Zm9v'] : (bad[kind] ?? []);
+        for (const value of values) {
+          const answer = await rest.call('GET', withQuery(endpoint, `${name}=${value}`));
+          expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 400 });
+          expect(answer.body.details.field.split('.')[0]).toBe(name);
+        }
+        if (schema.type === 'array' || name === 'sourceCurrency') continue;
+        const twice = await rest.call('GET', withQuery(endpoint, `${name}=1&${name}=2`));
+        expect({ id: endpoint.id, name, ...twice }).toMatchObject({ status: 400, body: { details: { field: name } } });
+      }
+    }
+  });
+});
+
+describe('every list', () => {
+  test('takes each of its filters, and what an unknown id names is nothing', async () => {
+    const { rest, endpoints } = catalog;
+    for (const endpoint of endpoints.filter(({ id }) => id.startsWith('list') && id !== 'listExchangeRates')) {
+      const all = await rest.ask('GET', endpoint.path);
+      expect(all.data.length, endpoint.id).toBeGreaterThanOrEqual(
+        endpoint.id === 'listPlatformExternalAccounts' ? 0 : 1,
+      );
+      for (const { name, schema } of endpoint.parameters.filter((one) => one.in === 'query')) {
+        const free = schema.type === 'string' && !schema.enum && !schema.format && name !== 'cursor';
+        if (!free) continue;
+        for (const value of ['nothing', '', 'Customer:x', '%24nobody%40example.com']) {
+          expect((await rest.ask('GET', `${endpoint.path}?${name}=${value}`)).data, `${endpoint.id} ${name}`).toEqual(
+            [],
+          );
+        }
+      }
+    }
+  });
+
+  test('pages through everything once, whatever the size, and tells the total', async () => {
+    const { rest } = catalog;
+    for (const path of [
+      '/transactions?sortOrder=asc&',
+      '/transactions?',
+      '/quotes?',
+      '/customers?',
+      '/customers/internal-accounts?',
+      '/customers/external-accounts?',
+    ]) {
+      const whole = await rest.ask('GET', `${path}limit=100`);
+      expect(whole.hasMore).toBe(false);
+      expect('nextCursor' in whole).toBe(false);
+      expect(whole.totalCount).toBe(whole.data.length);
+      const size = Math.max(1, Math.ceil(whole.data.length / 3));
+      const seen: Data[] = [];
+      let cursor = '';
+      for (;;) {
+        const page = await rest.ask('GET', `${path}limit=${size}${cursor}`);
+        seen.push(...page.data);
+        expect(page.totalCount).toBe(whole.totalCount);
+        if (!page.hasMore) break;
+        expect(page.data).toHaveLength(size);
+        cursor = `&cursor=${page.nextCursor}`;
+      }
+      expect(seen).toEqual(whole.data);
+    }
+  });
+
+  test('keeps the cursors of other lists and of other platforms out', async () => {
+    const { rest, other } = catalog;
+    const { nextCursor } = await rest.ask('GET', '/customers/internal-accounts?limit=1');
+    const foreign = await rest.ask('GET', `/quotes?cursor=${nextCursor}`, undefined, 400);
+    expect(foreign).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'cursor' } });
+    await other.ask('GET', `/customers/internal-accounts?cursor=${nextCursor}`, undefined, 400);
+  });
+
+  test('is inclusive at both ends of a date range', async () => {
+    const { rest, quoteId } = catalog;
+    const quote = await rest.ask('GET', `/quotes/${quoteId}`);
+    const at = encodeURIComponent(quote.createdAt);
+    const { data } = await rest.ask('GET', `/quotes?createdAfter=${at}&createdBefore=${at}`);
+    expect(data).toContainEqual(quote);
+    const transaction = await rest.ask('GET', `/transactions/${quote.transactionId}`);
+    const then = encodeURIComponent(transaction.createdAt);
+    const transactions = await rest.ask('GET', `/transactions?startDate=${then}&endDate=${then}`);
+    expect(transactions.data).toContainEqual(transaction);
+    const several = await rest.ask('GET', '/transactions?status=PENDING&status=COMPLETED&limit=100');
+    expect(several.data.every(({ status }: Data) => status === 'PENDING' || status === 'COMPLETED')).toBe(true);
+  });
+});
+
+test('what is not there is 404 with its own code, and another platform sees the same', async () => {
+  const { rest, other, scene, quoteId, good } = catalog;
+  const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
+  for (const id of ['', 'x', `Customer:${uuid}`, `Quote:${uuid}`, `Transaction:${uuid}`, uuid].map(
+    encodeURIComponent,
+  )) {
+    if (id !== '') {
+      expect((await rest.ask('GET', `/quotes/${id}`, undefined, 404)).code).toBe('QUOTE_NOT_FOUND');
+      expect((await rest.ask('GET', `/transactions/${id}`, undefined, 404)).code).toBe('TRANSACTION_NOT_FOUND');
+      expect((await rest.ask('GET', `/customers/${id}`, undefined, 404)).code).toBe('USER_NOT_FOUND');
+    }
+    expect((await rest.ask('GET', `/nothing/${id}`, undefined, 404)).code).toBe('NOT_FOUND');
+  }
+  const { transactionId } = await rest.ask('GET', `/quotes/${quoteId}`);
+  expect((await other.ask('GET', `/quotes/${quoteId}`, undefined, 404)).code).toBe('QUOTE_NOT_FOUND');
+  expect((await other.ask('POST', `/quotes/${quoteId}/execute`, undefined, 404)).code).toBe('QUOTE_NOT_FOUND');
+  expect((await other.ask('GET', `/transactions/${transactionId}`, undefined, 404)).code).toBe('TRANSACTION_NOT_FOUND');
+  expect((await other.ask('GET', `/customers/${scene.customer.id}`, undefined, 404)).code).toBe('USER_NOT_FOUND');
+  expect((await other.ask('POST', '/transfer-out', (await good('transferOut')).body, 404)).code).toBe(
+    'ACCOUNT_NOT_FOUND',
+  );
+});

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { type RestScene, restScene, usAccount } from '../setup/rest-scene.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+let scene: RestScene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+  scene = await restScene(rest, 1_000);
+});
+afterAll(() => t.stop());
+
+type Case = readonly [status: number, code: string, field: string, body: object];
+
+/** Sends each body and checks that its refusal blames the field that was sent. */
+async function refused(path: string, cases: readonly Case[]): Promise<void> {
+  for (const [status, code, field, body] of cases) {
+    const answer = await rest.call('POST', path, { body });
+    expect({ sent: body, status: answer.status, code: answer.body.code, field: answer.body.details.field }).toEqual({
+      sent: body,
+      status,
+      code,
+      field,
+    });
+    expect(answer.body).toMatchObject({ status, details: { errors: [{ field }] } });
+    expect(answer.body.details.reason).not.toBe('');
+  }
+}
+
+const unknownAccount = 'InternalAccount:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
+const unknownCustomer = 'Customer:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
+
+test('a quote is refused for what is wrong with it', async () => {
+  const good = {
+    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+  };
+  const waiting = await restScene(rest, 0, 'Ada Lovelace 001');
+  const to = (accountId: unknown) => ({ ...good, destination: { ...good.destination, accountId } });
+  const from = (source: object) => ({ ...good, source });
+  const funded = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
+  await refused('/quotes', [
+    [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', from({ sourceType: 'ACCOUNT', accountId: unknownAccount })],
+    [404, 'ACCOUNT_NOT_FOUND', 'destination.accountId', to('nonsense')],
+    [404, 'USER_NOT_FOUND', 'source.customerId', from({ ...funded, customerId: unknownCustomer })],
+    [400, 'INVALID_CURRENCY', 'source.currency', from({ ...funded, currency: 'XXX' })],
+    [
+      400,
+      'INVALID_CURRENCY',
+      'destination.currency',
+      { ...good, destination: { ...good.destination, currency: 'MXN' } },
+    ],
+    [400, 'INVALID_INPUT', 'source.customerId', from({ ...good.source, customerId: waiting.customer.id })],
+    [400, 'INVALID_INPUT', 'source.accountId', from({ sourceType: 'ACCOUNT', accountId: scene.outsideUsd.id })],
+    [400, 'INVALID_INPUT', 'source.sourceType', from({ sourceType: 'CASH' })],
+    [400, 'INVALID_INPUT', 'lockedCurrencySide', { ...good, lockedCurrencySide: 'BOTH' }],
+    [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 0 }],
+    [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: -5 }],
+    [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 1.5 }],
+    [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: '1000' }],
+    [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 9_000_000_000_000_001 }],
+    [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 1e300 }],
+    [400, 'SELF_PAYMENT', 'destination.accountId', to(scene.usd.id)],
+    [400, 'INVALID_INPUT', 'immediatelyExecute', { ...from(funded), immediatelyExecute: true }],
+    [400, 'INVALID_INPUT', 'description', { ...good, description: 'x'.repeat(501) }],
+    [400, 'INSUFFICIENT_BALANCE', 'source', { ...good, lockedCurrencyAmount: 100_000, immediatelyExecute: true }],
+    [403, 'USER_NOT_READY', 'source', from({ sourceType: 'ACCOUNT', accountId: waiting.usd.id })],
+  ]);
+});
+
+test('executing is refused without the money, twice, and after the expiry', async () => {
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 5_000,
+  };
+  const dear = await rest.ask('POST', '/quotes', body, 201);
+  const poor = await rest.ask('POST', `/quotes/${dear.quoteId}/execute`, undefined, 400);
+  expect(poor).toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+    details: { field: 'quoteId', needed: '5000', spendable: '1000' },
+  });
+  expect((await rest.ask('GET', `/quotes/${dear.quoteId}`)).status).toBe('PENDING');
+
+  const cheap = await rest.ask('POST', '/quotes', { ...body, lockedCurrencyAmount: 500 }, 201);
+  await rest.call('POST', `/quotes/${cheap.quoteId}/execute`, { key: 'once' });
+  expect((await rest.ask('POST', `/quotes/${cheap.quoteId}/execute`, undefined, 409)).code).toBe('CONFLICT');
+  const again = await rest.call('POST', `/quotes/${cheap.quoteId}/execute`, { key: 'once' });
+  expect(again).toMatchObject({ status: 200, body: { status: 'PROCESSING' } });
+
+  const brief = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
+  const short = await restClient(brief.url, brief.platform.authorization);
+  const there = await restScene(short, 1_000);
+  const quote = await short.ask(
+    'POST',
+    '/quotes',
+    {
+      ...body,
+      source: { sourceType: 'ACCOUNT', accountId: there.usd.id },
+      destination: { destinationType: 'ACCOUNT', accountId: there.outsideEur.id },
+      lockedCurrencyAmount: 500,
+    },
+    201,
+  );
+  const stream = brief.platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }',
+    { id: quote.transactionId },
+  );
+  for await (const { data } of stream) if (data.transactionUpdates.terminal) break;
+  expect((await short.ask('POST', `/quotes/${quote.quoteId}/execute`, undefined, 409)).code).toBe('QUOTE_EXPIRED');
+  expect(await short.ask('GET', `/transactions/${quote.transactionId}`)).toMatchObject({ status: 'EXPIRED' });
+  await brief.stop();
+});
+
+test('a transfer is refused for what is wrong with it', async () => {
+  const out = { source: { accountId: scene.usd.id }, destination: { accountId: scene.outsideUsd.id }, amount: 100 };
+  const into = { source: { accountId: scene.outsideUsd.id }, destination: { accountId: scene.usd.id } };
+  await refused('/transfer-out', [
+    [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', { ...out, source: { accountId: unknownAccount } }],
+    [404, 'ACCOUNT_NOT_FOUND', 'destination.accountId', { ...out, destination: { accountId: 'x' } }],
+    [400, 'INVALID_INPUT', 'source.accountId', { ...out, source: out.destination }],
+    [400, 'INVALID_INPUT', 'destination.accountId', { ...out, destination: { accountId: scene.eur.id } }],
+    [400, 'INVALID_CURRENCY', 'destination.accountId', { ...out, destination: { accountId: scene.outsideEur.id } }],
+    [400, 'INVALID_CURRENCY', 'source.currency', { ...out, source: { ...out.source, currency: 'EUR' } }],
+    [400, 'INVALID_AMOUNT', 'amount', { ...out, amount: 0 }],
+    [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
+    [400, 'INSUFFICIENT_BALANCE', 'source.accountId', { ...out, amount: 1_000_000 }],
+  ]);
+  await refused('/transfer-in', [
+    [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', { ...into, source: { accountId: unknownAccount } }],
+    [400, 'INVALID_INPUT', 'source.accountId', { ...into, source: into.destination }],
+    [400, 'INVALID_CURRENCY', 'destination.accountId', { ...into, destination: { accountId: scene.eur.id } }],
+    [400, 'INVALID_AMOUNT', 'amount', { ...into, amount: -1 }],
+  ]);
+  const open = await rest.ask('POST', '/transfer-in', into, 201);
+  expect(open.receivedAmount.amount).toBe(10_000);
+});
+
+test('customers and accounts are refused for what is wrong with them, all of it at once', async () => {
+  const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'p' };
+  const company = { customerType: 'BUSINESS', platformCustomerId: 'c', businessInfo: { legalName: 'Acme' } };
+  await refused('/customers', [
+    [400, 'INVALID_INPUT', 'customerType', { ...person, customerType: 'ROBOT' }],
+    [400, 'INVALID_INPUT', 'platformCustomerId', { ...person, platformCustomerId: ' ' }],
+    [400, 'INVALID_INPUT', 'birthDate', { ...person, birthDate: '2001-02-29' }],
+    [400, 'INVALID_INPUT', 'nationality', { ...person, nationality: 'usa' }],
+    [400, 'INVALID_INPUT', 'address.country', { ...person, address: { line1: 'a', postalCode: '1' } }],
+    [400, 'INVALID_INPUT', 'businessInfo.legalName', { ...company, businessInfo: { legalName: ' ' } }],
+    [400, 'INVALID_INPUT', 'beneficialOwners.0.individualType', { ...company, beneficialOwners: [{ fullName: 'x' }] }],
+    [400, 'INVALID_UMA_ADDRESS', 'umaAddress', { ...person, umaAddress: 'nobody' }],
+    [409, 'UMA_ADDRESS_EXISTS', 'umaAddress', { ...person, umaAddress: scene.customer.umaAddress }],
+  ]);
+  const account = { currency: 'USD', customerId: scene.customer.id, accountInfo: usAccount() };
+  const info = (wrong: object) => ({ ...account, accountInfo: { ...account.accountInfo, ...wrong } });
+  await refused('/customers/external-accounts', [
+    [404, 'USER_NOT_FOUND', 'customerId', { ...account, customerId: unknownCustomer }],
+    [400, 'INVALID_CURRENCY', 'currency', { ...account, currency: 'EUR' }],
+    [400, 'INVALID_BANK_ACCOUNT', 'accountInfo.accountNumber', info({ accountNumber: '12' })],
+    [400, 'INVALID_BANK_ACCOUNT', 'accountInfo.routingNumber', info({ routingNumber: undefined })],
+    [400, 'INVALID_INPUT', 'accountInfo.beneficiary', info({ beneficiary: undefined })],
+    [
+      400,
+      'INVALID_INPUT',
+      'accountInfo.beneficiary.fullName',
+      info({ beneficiary: { beneficiaryType: 'INDIVIDUAL' } }),
+    ],
+    [400, 'INVALID_INPUT', 'platformAccountId', { ...info({ platformAccountId: 'a' }), platformAccountId: 'b' }],
+  ]);
+  await rest.ask('POST', '/customers/external-accounts', account, 201);
+  const twice = await rest.ask('POST', '/customers/external-accounts', account, 409);
+  expect(twice).toMatchObject({
+    code: 'CONFLICT',
+    details: { existingId: expect.stringMatching(/^ExternalAccount:/) },
+  });
+
+  const many = await rest.ask(
+    'POST',
+    '/customers/external-accounts',
+    info({ accountNumber: 'x', beneficiary: { beneficiaryType: 'BUSINESS', legalName: 7 } }),
+    400,
+  );
+  expect(many.code).toBe('INVALID_INPUT');
+  expect(many.details.errors.map((error: Data) => error.field)).toEqual(
+    expect.arrayContaining(['accountInfo.accountNumber', 'accountInfo.beneficiary.legalName']),
+  );
+});
+
+test('the sandbox refuses what it cannot simulate, and production refuses the sandbox', async () => {
+  const quote = await rest.ask(
+    'POST',
+    '/quotes',
+    {
+      source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1_000,
+    },
+    201,
+  );
+  await refused('/sandbox/send', [
+    [404, 'QUOTE_NOT_FOUND', 'quoteId', { quoteId: 'Quote:x', currencyCode: 'USD' }],
+    [400, 'INVALID_INPUT', 'quoteId', { quoteId: quote.quoteId, currencyCode: 'USD' }],
+    [400, 'INVALID_AMOUNT', 'currencyAmount', { quoteId: quote.quoteId, currencyCode: 'USD', currencyAmount: 0 }],
+  ]);
+  await refused(`/sandbox/internal-accounts/${scene.usd.id}/fund`, [
+    [400, 'INVALID_AMOUNT', 'amount', { amount: 0 }],
+    [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { amount: 100_000_000_001 }],
+  ]);
+  await refused(`/sandbox/internal-accounts/${unknownAccount}/fund`, [
+    [404, 'ACCOUNT_NOT_FOUND', 'accountId', { amount: 1 }],
+  ]);
+  await refused(`/sandbox/internal-accounts/${scene.outsideUsd.id}/fund`, [
+    [400, 'INVALID_INPUT', 'accountId', { amount: 1 }],
+  ]);
+
+  const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
+  const forbidden = await real.ask('POST', '/sandbox/send', { quoteId: quote.quoteId, currencyCode: 'USD' }, 403);
+  expect(forbidden.code).toBe('FORBIDDEN');
+});
+
+test('exchange rates are the rates that quotes get, and refuse what cannot be priced', async () => {
+  const { data } = await rest.ask(
+    'GET',
+    '/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=50000',
+  );
+  expect(data.map((rate: Data) => rate.destinationCurrency.code)).toEqual(['EUR', 'MXN']);
+  const quote = await rest.ask(
+    'POST',
+    '/quotes',
+    {
+      source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 50_000,
+    },
+    201,
+  );
+  expect(data[0]).toMatchObject({
+    sourceCurrency: { code: 'USD', decimals: 2 },
+    destinationPaymentRail: 'SEPA_INSTANT',
+    sendingAmount: 50_000,
+    receivingAmount: quote.totalReceivingAmount,
+    exchangeRate: quote.exchangeRate,
+    fees: { total: quote.feesIncluded },
+  });
+  expect((await rest.ask('GET', '/exchange-rates?sourceCurrency=USD')).data.length).toBeGreaterThan(5);
+  const missing = await rest.ask('GET', '/exchange-rates', undefined, 400);
+  expect(missing).toMatchObject({
+    code: 'INVALID_INPUT',
+    details: { errors: [{ field: 'sourceCurrency', constraint: 'required' }] },
+  });
+  const unknown = await rest.ask('GET', '/exchange-rates?sourceCurrency=XXX', undefined, 400);
+  expect(unknown).toMatchObject({ code: 'INVALID_CURRENCY', details: { field: 'sourceCurrency' } });
+  const small = await rest.ask(
+    'GET',
+    '/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=1',
+    undefined,
+    400,
+  );
+  expect(small).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', details: { field: 'sendingAmount' } });
+});

@@ -1,0 +1,108 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect } from 'vitest';
+import type { Data } from './gateway.ts';
+
+/** An answer of the REST door: its JSON, and the bytes that it came in. */
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Data;
+}
+
+export interface RestClient {
+  readonly document: Data;
+  /** Sends a request; its answer must be as the document says. */
+  call(
+    method: string,
+    path: string,
+    options?: { body?: unknown; key?: string; headers?: Record<string, string>; raw?: string },
+  ): Promise<RestAnswer>;
+  /** `call` whose answer must have this status; answers its body. */
+  ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
+}
+
+/** The base of every path. */
+export const base = '/2025-10-13';
+
+/** A client of the REST door that holds every answer against the served OpenAPI document. */
+export async function restClient(url: string, authorization: string): Promise<RestClient> {
+  const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
+  const validators = responseValidators(document);
+
+  const call: RestClient['call'] = async (method, path, options = {}) => {
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch(`${url}${base}${path}`, {
+      method,
+      headers: {
+        authorization,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(options.key !== undefined && { 'idempotency-key': options.key }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) as Data };
+    const wrong = validators(method, path.split('?', 1)[0] ?? '', answer, options.body);
+    if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
+    return answer;
+  };
+  return {
+    document,
+    call,
+    async ask(method, path, body, status = 200) {
+      const answer = await call(method, path, body === undefined ? {} : { body });
+      expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
+      return answer.body;
+    },
+  };
+}
+
+/** Tells what is wrong with an answer, by the document; an error on an unknown path or method is held to the error body. */
+function responseValidators(document: Data) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(closed(document), 'document');
+  const known = new Map<string, ValidateFunction>();
+  const validator = (pointer: string) => {
+    const made = known.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` });
+    known.set(pointer, made);
+    return made;
+  };
+  const paths = Object.keys(document.paths).map((path) => ({
+    path,
+    form: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+').replace(/[.$]/g, '\\$&')}$`),
+  }));
+  // Fixed paths first, as the router has it.
+  paths.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
+
+  return (method: string, path: string, answer: RestAnswer, sent: unknown): string | undefined => {
+    const found = paths.find(({ form }) => form.test(path))?.path;
+    const operation = found === undefined ? undefined : document.paths[found][method.toLowerCase()];
+    if (operation && !operation.responses[answer.status]) return 'the status is not in the document';
+    const place = (...parts: readonly string[]) =>
+      ['', 'paths', found, method.toLowerCase(), ...parts, 'content', 'application/json', 'schema']
+        .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
+        .join('/');
+    // What the service takes, the document must allow too.
+    if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
+      const takes = validator(place('requestBody'));
+      if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;
+    }
+    const pointer = operation ? place('responses', String(answer.status)) : '/components/schemas/Error';
+    const validate = validator(pointer);
+    return validate(answer.body) ? undefined : ajv.errorsText(validate.errors);
+  };
+}
+
+/** The document with every object closed: a field that it does not name is a difference too. */
+function closed(value: Data): Data {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]));
+  const isObjectSchema =
+    value.type === 'object' && typeof value.properties === 'object' && !value.properties.type?.type;
+  return isObjectSchema && value.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}

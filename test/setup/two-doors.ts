@@ -1,0 +1,160 @@
+import type { Data } from './gateway.ts';
+
+/** GraphQL's fragments of every field that REST has, and their answers in REST's form: written apart from the service. */
+
+const money = '{ amount currency { code name symbol decimals } }';
+const rateDetails =
+  '{ counterpartyMultiplier counterpartyFixedFee serviceApiMultiplier serviceApiFixedFee serviceApiVariableFeeRate serviceApiVariableFeeAmount }';
+const instruction =
+  '{ __typename ... on UsAccountInstruction { accountType accountNumber routingNumber bankName reference } }';
+const source = `{ __typename ... on AccountSource { accountId account { currency { code } customer { id } } }
+  ... on RealtimeFundingSource { customer { id } currency { code } } }`;
+const destination = '{ __typename ... on AccountDestination { accountId account { currency { code } } } }';
+
+export const quoteFields = `id status createdAt expiresAt source ${source} destination ${destination}
+  sendingCurrency { code name symbol decimals } receivingCurrency { code name symbol decimals }
+  totalSendingAmount ${money} totalReceivingAmount ${money} exchangeRate feesIncluded ${money}
+  rateDetails ${rateDetails} description paymentInstructions ${instruction} transaction { id }`;
+
+export const transactionFields = `id status type sentAmount ${money} receivedAmount ${money} source ${source}
+  destination ${destination} customer { id platformCustomerId } quote { id } exchangeRate fees ${money}
+  rateDetails ${rateDetails} reconciliationReference failureReason refund { reference initiatedAt settledAt }
+  counterpartyInformation { name value } description settledAt createdAt updatedAt`;
+
+export const internalAccountFields = `id customer { id } balance ${money} totalBalance ${money}
+  fundingPaymentInstructions ${instruction} createdAt updatedAt`;
+
+const address = '{ line1 line2 city state postalCode country }';
+
+export const customerFields = `id platformCustomerId customerType umaAddress kycStatus isDeleted createdAt updatedAt
+  details { __typename ... on IndividualDetails { fullName birthDate nationality address ${address} }
+    ... on BusinessDetails { legalName registrationNumber taxId address ${address} beneficialOwners {
+      fullName individualType emailAddress phoneNumber taxId birthDate nationality percentageOwnership title address ${address} } } }`;
+
+export const externalAccountFields = `id status currency { code } customer { id } platformAccountId defaultUmaDepositAccount
+  beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }
+  accountInfo { ... on UsAccountInfo { accountType accountNumber routingNumber accountCategory bankName }
+    ... on IbanAccountInfo { accountType iban swiftBic bankName } }
+  beneficiary { __typename ... on IndividualBeneficiary { fullName birthDate nationality address ${address} }
+    ... on BusinessBeneficiary { legalName registrationNumber taxId address ${address} } }`;
+
+/** Without what is null, at any depth: REST leaves it out. */
+function bare(value: Data): Data {
+  if (Array.isArray(value)) return value.map(bare);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, field]) => field !== null && field !== undefined)
+      .map(([key, field]) => [key, bare(field)]),
+  );
+}
+
+const amountOf = (value: Data) => value && { amount: Number(value.amount), currency: value.currency };
+
+const rateDetailsOf = (value: Data) =>
+  value &&
+  Object.fromEntries(Object.entries(value).map(([key, field]) => [key, field === null ? null : Number(field)]));
+
+function instructionsOf(list: Data[]) {
+  return list.map(({ __typename, ...info }) => {
+    const { reference, ...shown } = info;
+    return { ...shown, referenceCode: reference, accountOrWalletInfo: info };
+  });
+}
+
+function sourceOf(value: Data, withCustomer: boolean) {
+  if (value.__typename === 'RealtimeFundingSource') {
+    return { sourceType: 'REALTIME_FUNDING', customerId: value.customer?.id, currency: value.currency.code };
+  }
+  const { accountId, account } = value;
+  const owner = withCustomer ? { customerId: account.customer?.id } : {};
+  return { sourceType: 'ACCOUNT', accountId, ...owner, currency: account.currency.code };
+}
+
+const destinationOf = ({ accountId, account }: Data) => ({
+  destinationType: 'ACCOUNT',
+  accountId,
+  currency: account.currency.code,
+});
+
+export function quoteAsRest(quote: Data): Data {
+  return bare({
+    quoteId: quote.id,
+    status: quote.status,
+    createdAt: quote.createdAt,
+    expiresAt: quote.expiresAt,
+    source: sourceOf(quote.source, true),
+    destination: destinationOf(quote.destination),
+    sendingCurrency: quote.sendingCurrency,
+    receivingCurrency: quote.receivingCurrency,
+    totalSendingAmount: Number(quote.totalSendingAmount.amount),
+    totalReceivingAmount: Number(quote.totalReceivingAmount.amount),
+    exchangeRate: Number(quote.exchangeRate),
+    feesIncluded: Number(quote.feesIncluded.amount),
+    transactionId: quote.transaction.id,
+    paymentInstructions: quote.paymentInstructions.length > 0 ? instructionsOf(quote.paymentInstructions) : null,
+    rateDetails: rateDetailsOf(quote.rateDetails),
+    description: quote.description,
+  });
+}
+
+export function transactionAsRest(transaction: Data): Data {
+  const { customer, reconciliationReference: reference, counterpartyInformation: facts } = transaction;
+  return {
+    ...bare({
+      id: transaction.id,
+      status: transaction.status,
+      type: transaction.type,
+      sentAmount: amountOf(transaction.sentAmount),
+      receivedAmount: amountOf(transaction.receivedAmount),
+      source: transaction.source && sourceOf(transaction.source, false),
+      destination: destinationOf(transaction.destination),
+      quoteId: transaction.quote?.id,
+      exchangeRate: transaction.exchangeRate && Number(transaction.exchangeRate),
+      fees: transaction.fees && Number(transaction.fees.amount),
+      rateDetails: rateDetailsOf(transaction.rateDetails),
+      reconciliationInstructions: reference && { reference },
+      failureReason: transaction.failureReason,
+      refund: transaction.refund,
+      counterpartyInformation:
+        facts.length > 0 ? Object.fromEntries(facts.map(({ name, value }: Data) => [name, value])) : null,
+      description: transaction.description,
+      createdAt: transaction.createdAt,
+      updatedAt: transaction.updatedAt,
+    }),
+    settledAt: transaction.settledAt,
+    customerId: customer?.id ?? null,
+    platformCustomerId: customer?.platformCustomerId ?? null,
+  };
+}
+
+export function internalAccountAsRest(account: Data): Data {
+  return bare({
+    id: account.id,
+    customerId: account.customer?.id,
+    balance: amountOf(account.balance),
+    totalBalance: amountOf(account.totalBalance),
+    fundingPaymentInstructions: instructionsOf(account.fundingPaymentInstructions),
+    createdAt: account.createdAt,
+    updatedAt: account.updatedAt,
+  });
+}
+
+export function externalAccountAsRest({ currency, customer, accountInfo, beneficiary, ...account }: Data): Data {
+  const { __typename, ...owner } = beneficiary ?? {};
+  const beneficiaryType = __typename === 'BusinessBeneficiary' ? 'BUSINESS' : 'INDIVIDUAL';
+  return {
+    ...bare({
+      ...account,
+      currency: currency.code,
+      accountInfo: { ...accountInfo, beneficiary: beneficiary && { beneficiaryType, ...owner } },
+    }),
+    customerId: customer?.id ?? null,
+  };
+}
+
+export function customerAsRest({ details, ...customer }: Data): Data {
+  const { __typename, legalName, registrationNumber, taxId, ...rest } = details;
+  const business = __typename === 'BusinessDetails' ? { businessInfo: { legalName, registrationNumber, taxId } } : {};
+  return bare({ ...customer, ...rest, ...business });
+}
