@@ -150,7 +150,6 @@ const others: Case[] = [
   ['source outside', 'transferOut', () => ({ sourceAccountId: scene.outsideUsd }), invalid, 'sourceAccountId'],
   ['destination here', 'transferOut', () => ({ destinationAccountId: platformUsd }), invalid, 'destinationAccountId'],
   ['source here', 'transferIn', () => ({ sourceAccountId: platformUsd }), invalid, 'sourceAccountId'],
-  ['source outside', 'createQuote', () => from(scene.outsideUsd), invalid, 'source.account.accountId'],
   ['source to itself', 'createQuote', () => to(scene.usd), 'SELF_PAYMENT', 'destination.account.accountId'],
   ['odd currency', 'createQuote', () => funding({ currency: 'X\0' }), currency, 'source.realtimeFunding.currency'],
   [
