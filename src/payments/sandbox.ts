@@ -121,7 +121,11 @@ export function sandboxSend(
       const funded = found.funding_account_id;
       if (found.late) {
         return {
-          ...lateDeposit(quote, { amount, accountId: funded, paidBefore: found.paid_before }),
+          ...lateDeposit(quote, {
+            amount: twice ? 2n * amount : amount,
+            accountId: funded,
+            paidBefore: found.paid_before,
+          }),
           result: quote.transactionId,
         };
       }

@@ -73,6 +73,10 @@ beforeAll(async () => {
   ids.InternalAccount = victim.usd;
   ids.ExternalAccount = victim.outsideUsd;
   ids.Account = victim.usd;
+  const { createWebhookEndpoint } = await t.platform.ask(
+    'mutation { createWebhookEndpoint(input: { url: "http://127.0.0.1:9/hook", eventTypes: [KYC_STATUS] }) { ... on CreateWebhookEndpointSuccess { endpoint { id } } ... on UserError { code message } } }',
+  );
+  ids.WebhookEndpoint = createWebhookEndpoint.endpoint.id;
   ids.ApiToken = apiTokens.edges[0].node.id;
   ids.ClientToken = (await mint({ customerId: victim.customerId })).tokenId;
   secrets = Object.values(ids).map((id) => id.slice(id.indexOf(':') + 1));
@@ -93,6 +97,7 @@ const typeOfId: Readonly<Record<string, string>> = {
   accountId: 'InternalAccount',
   sourceAccountId: 'InternalAccount',
   lookupId: 'Lookup',
+  endpointId: 'WebhookEndpoint',
   destinationAccountId: 'ExternalAccount',
   sendingAccountId: 'InternalAccount',
   receivingAccountId: 'ExternalAccount',
@@ -244,19 +249,25 @@ describe.each(['another platform', 'another customer', 'another quote', 'another
     for (const answer of Object.values(answers)) expect(leaked(answer)).toEqual([]);
   });
 
-  test.each(['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount', 'ApiToken', 'Lookup'])(
-    'the node %s is as unknown as one that never was',
-    async (type) => {
-      const id = ids[type] ?? '';
-      const query = 'query ($id: ID!, $no: ID!) { node(id: $id) { id } nodes(ids: [$id, $no]) { id } }';
-      const answers = await everyway(caller(), {
-        name: type,
-        query,
-        variables: { id, no: `${id.slice(0, -6)}000000` },
-      });
-      for (const answer of Object.values(answers)) expect(answer.data).toEqual({ node: null, nodes: [null, null] });
-    },
-  );
+  test.each([
+    'Quote',
+    'Transaction',
+    'Customer',
+    'InternalAccount',
+    'ExternalAccount',
+    'ApiToken',
+    'Lookup',
+    'WebhookEndpoint',
+  ])('the node %s is as unknown as one that never was', async (type) => {
+    const id = ids[type] ?? '';
+    const query = 'query ($id: ID!, $no: ID!) { node(id: $id) { id } nodes(ids: [$id, $no]) { id } }';
+    const answers = await everyway(caller(), {
+      name: type,
+      query,
+      variables: { id, no: `${id.slice(0, -6)}000000` },
+    });
+    for (const answer of Object.values(answers)) expect(answer.data).toEqual({ node: null, nodes: [null, null] });
+  });
 
   test.each(mutations.map((call) => call.name))('the mutation %s does nothing', async (name) => {
     const field = schema.getMutationType()?.getFields()[name];

@@ -5,8 +5,6 @@ import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 // the server is, and when interrupted it still works with the database before it stops.
 
 const server = await startEmbeddedPostgres({ dataDir: process.argv[2] ?? '', durable: false });
-console.log(JSON.stringify({ url: server.url, pid: server.pid }));
-
 const keepAlive = setInterval(() => undefined, 60_000);
 process.once('SIGINT', async () => {
   const client = new pg.Client(server.url);
@@ -16,3 +14,5 @@ process.once('SIGINT', async () => {
   await server.stop();
   clearInterval(keepAlive);
 });
+// Only now: whoever reads it may interrupt at once.
+console.log(JSON.stringify({ url: server.url, pid: server.pid }));

@@ -185,11 +185,18 @@ const sandboxSend = fc
           model.quotes.filter((one) => one.kind === 'funded'),
           at,
         );
-        const code = { PENDING: undefined, DONE: 'CONFLICT', EXPIRED: 'QUOTE_EXPIRED' }[quote.status];
+        const late = quote.status === 'EXPIRED';
+        const code = quote.status === 'DONE' ? 'CONFLICT' : undefined;
         const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
         await send(model, real, 'sandboxSend', { quoteId: quote.id, currencyCode: 'USD', sandboxScenario }, code);
         if (code !== undefined) return;
         quote.status = 'DONE';
+        if (late) {
+          // Too late for the quote: what arrives is the customer's, and the payment stays EXPIRED.
+          model.balances.aUsd +=
+            deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
+          return;
+        }
         const funds = deposit === 'EXACT' || deposit === 'TWICE';
         const expected = funds ? outcomes[outcome] : outcomes.fail;
         await real.world.ends(quote.transactionId, expected.status);

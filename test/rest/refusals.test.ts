@@ -56,7 +56,6 @@ test('a quote is refused for what is wrong with it', async () => {
       { ...good, destination: { ...good.destination, currency: 'MXN' } },
     ],
     [400, 'INVALID_INPUT', 'source.customerId', from({ ...good.source, customerId: waiting.customer.id })],
-    [400, 'INVALID_INPUT', 'source.accountId', from({ sourceType: 'ACCOUNT', accountId: scene.outsideUsd.id })],
     [400, 'INVALID_INPUT', 'source.sourceType', from({ sourceType: 'CASH' })],
     [400, 'INVALID_INPUT', 'lockedCurrencySide', { ...good, lockedCurrencySide: 'BOTH' }],
     [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 0 }],

@@ -5,8 +5,23 @@ import type { Data } from './gateway.ts';
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails =
   '{ counterpartyMultiplier counterpartyFixedFee serviceApiMultiplier serviceApiFixedFee serviceApiVariableFeeRate serviceApiVariableFeeAmount }';
-const instruction =
-  '{ __typename ... on UsAccountInstruction { accountType accountNumber routingNumber bankName reference } }';
+const instruction = `{ __typename
+  ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
+  ... on ClabeInstruction { accountType clabeNumber reference }
+  ... on IbanInstruction { accountType iban swiftBic reference }
+  ... on NgnAccountInstruction { accountType accountNumber bankName reference }
+  ... on PhpAccountInstruction { accountType accountNumber bankName reference }
+  ... on CadAccountInstruction { accountType bankCode branchCode accountNumber bankName reference }
+  ... on GbpAccountInstruction { accountType sortCode accountNumber bankName reference }
+  ... on SgdAccountInstruction { accountType accountNumber swiftCode bankName reference }
+  ... on PixInstruction { accountType pixKey pixKeyType taxId }
+  ... on UpiInstruction { accountType vpa }
+  ... on LightningInstruction { accountType invoice }
+  ... on Layer2WalletInstruction { accountType address invoice assetType }
+  ... on SolanaWalletInstruction { accountType address assetType }
+  ... on TronWalletInstruction { accountType address assetType }
+  ... on PolygonWalletInstruction { accountType address assetType }
+  ... on BaseWalletInstruction { accountType address assetType } }`;
 const source = `{ __typename ... on AccountSource { accountId account { currency { code } customer { id } } }
   ... on RealtimeFundingSource { customer { id } currency { code } } }`;
 const destination = '{ __typename ... on AccountDestination { accountId account { currency { code } } } }';
