@@ -3,7 +3,7 @@ import { ApiTokens } from './access/api-tokens.ts';
 import { ClientTokens } from './access/client-tokens.ts';
 import { Credentials as TokenHolders } from './access/credentials.ts';
 import { Sessions } from './access/sessions.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { Feed } from './events/feed.ts';
 import type { Newcomer } from './graphql/graphiql.ts';
@@ -89,7 +89,7 @@ export async function startGateway(options: {
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(database, log);
   const sessions = new Sessions(database, log);
-  await feed.open();
+  await feed.open().catch((error: unknown) => abandon(error, [() => sessions.leave(0), () => database.close()]));
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
   if (config.ROLE === 'work') {
     return {
@@ -130,7 +130,14 @@ export async function startGateway(options: {
     database,
     ready: () => ready,
     maxInFlight: config.MAX_IN_FLIGHT,
-  });
+  }).catch((error: unknown) =>
+    abandon(refusedPort(error, config), [
+      () => sessions.leave(0),
+      () => feed.close(),
+      () => workers?.stop(),
+      () => database.close(),
+    ]),
+  );
   const sockets = serveWebSockets(server, {
     graphql,
     credentials,
@@ -170,6 +177,27 @@ function after(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
+}
+
+/** Stops what had been started before the start failed, so that nothing works on behind a caller who was told so. */
+async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
+  await stopAll(steps);
+  throw error;
+}
+
+/** What is wrong with HOST or PORT when the operating system does not give them; any other error as it is. */
+function refusedPort(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
+  switch (error instanceof Error && 'code' in error && error.code) {
+    case 'EADDRINUSE':
+      return new ConfigError([`PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another PORT`]);
+    case 'EACCES':
+      return new ConfigError([`PORT ${PORT} may not be opened by this user: set a PORT of 1024 or above`]);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ConfigError([`HOST ${HOST} is no address of this machine`]);
+    default:
+      return error;
+  }
 }
 
 async function stopAll(steps: readonly (() => unknown)[]): Promise<void> {

@@ -1,11 +1,14 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settings } from '../src/config.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
-import { connect, type Data } from './setup/gateway.ts';
+import { connect, type Data, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
@@ -83,6 +86,35 @@ describe('a wrong setting stops the start and is named', () => {
     expect(stderr).toContain(message);
     expect(status).toBe(1);
   });
+});
+
+test('a port that another process has stops the start and is named; nothing goes on behind it', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const database = await freshDatabase();
+  const child = execFile(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
+    cwd: root,
+    env: { ...process.env, LOG_LEVEL: 'silent', PORT: String(port), DATABASE_URL: database.url },
+  });
+  let said = '';
+  child.stderr?.on('data', (text: string) => {
+    said += text;
+  });
+  const [status] = await once(child, 'close');
+  expect(said).toBe(
+    `The settings are wrong:\n  - PORT ${port} of 127.0.0.1 is in use by another process: stop it, or set another PORT\n`,
+  );
+  expect(status).toBe(1);
+
+  await expect(startTestGateway({ PORT: port }, database.url)).rejects.toThrow(`PORT ${port}`);
+  const left = `select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+  const probe = new pg.Client(database.url);
+  await probe.connect();
+  await vi.waitFor(async () => expect((await probe.query(left)).rows).toEqual([{ count: 0 }]), 5_000);
+  await probe.end();
+  await database.drop();
+  other.close();
 });
 
 describe('npm run platform', () => {

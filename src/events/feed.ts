@@ -10,6 +10,8 @@ const maxBehind = 1_000;
 const page = 500;
 /** Notifications are hints: without any for so long, the feed looks by itself. */
 const lookMs = 1_000;
+/** A database that does not answer a new listener within so long is asked again. */
+const listenTimeoutMs = 5_000;
 
 const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
   quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
@@ -80,6 +82,8 @@ export class Feed {
   readonly #hubs = new Map<string, Hub>();
   readonly #waiters = new Set<() => void>();
   #listener: pg.Client | undefined;
+  /** The one attempt to listen that is under way. */
+  #connecting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -90,7 +94,7 @@ export class Feed {
 
   /** Begins to listen. Until then, and while the connection is lost, the feed looks every second. */
   async open(): Promise<void> {
-    await this.#listen();
+    await this.#connect();
     this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
@@ -98,6 +102,7 @@ export class Feed {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
+    await this.#connecting?.catch(() => undefined);
     await this.#listener?.end().catch(() => undefined);
   }
 
@@ -195,11 +200,23 @@ export class Feed {
     }
   }
 
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#listen().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
   async #listen(): Promise<void> {
-    const client = new pg.Client({ ...connectionConfig(this.#database.url), application_name: 'feed' });
+    const client = new pg.Client({
+      ...connectionConfig(this.#database.url),
+      application_name: 'feed',
+      connectionTimeoutMillis: listenTimeoutMs,
+      query_timeout: listenTimeoutMs,
+    });
     client.on('error', () => undefined);
     client.on('end', () => {
-      this.#listener = undefined;
+      if (this.#listener === client) this.#listener = undefined;
     });
     client.on('notification', ({ payload = '' }) => {
       for (const head of payload.split(',')) {
@@ -208,9 +225,15 @@ export class Feed {
       }
       for (const wake of this.#waiters) wake();
     });
-    await client.connect();
-    await client.query('listen feed');
-    this.#listener = client;
+    try {
+      await client.connect();
+      await client.query('listen feed');
+      if (this.#closed) throw new Error('the feed was closed while it connected');
+      this.#listener = client;
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
   }
 
   #announce(platformId: string, sequence: bigint): void {
@@ -222,8 +245,8 @@ export class Feed {
 
   #look(): void {
     if (this.#closed) return;
-    if (!this.#listener)
-      this.#listen().catch((error: unknown) =>
+    if (!this.#listener && !this.#connecting)
+      this.#connect().catch((error: unknown) =>
         this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'),
       );
     for (const platformId of this.#hubs.keys()) {

@@ -8,6 +8,9 @@ const leaderLock = 0x66656564;
  * (hours). With these settings of the session it lets go after two seconds.
  */
 const letGoQuickly = ['idle=1', 'interval=1', 'count=1'].map((setting) => `-c tcp_keepalives_${setting}`).join(' ');
+/** A database that does not take a connection, or answer a step, within so long is given up and asked anew. */
+const connectMs = 5_000;
+const answerMs = 15_000;
 /** How many changes one step takes at most. */
 const batch = 2_000;
 
@@ -27,6 +30,17 @@ export class Sequencer {
   /** Sequences what is waiting and tells how many changes that were; undefined when another process leads. */
   async step(): Promise<number | undefined> {
     const client = await this.#connect();
+    try {
+      return await this.#stepOn(client);
+    } catch (error) {
+      // Whatever failed, another connection knows better where it stands: this one may be waiting for an answer forever.
+      this.#forget(client);
+      client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #stepOn(client: pg.Client): Promise<number | undefined> {
     if (!this.#leads) {
       const { rows } = await client.query<{ leads: boolean }>('select pg_try_advisory_lock($1) as leads', [leaderLock]);
       this.#leads = rows[0]?.leads ?? false;
@@ -43,8 +57,9 @@ export class Sequencer {
   /** Gives the lead up. */
   async close(): Promise<void> {
     const client = this.#client;
-    this.#forget();
-    await client?.end().catch(() => undefined);
+    if (!client) return;
+    this.#forget(client);
+    await client.end().catch(() => undefined);
   }
 
   /** A connection of its own, since the lock belongs to its session; not through the pool, which it must not starve. */
@@ -55,17 +70,19 @@ export class Sequencer {
       ...config,
       application_name: 'sequencer',
       options: `${config.options} ${letGoQuickly}`,
+      connectionTimeoutMillis: connectMs,
+      query_timeout: answerMs,
     });
-    client.on('error', () => this.#forget());
-    client.on('end', () => {
-      if (this.#client === client) this.#forget();
-    });
+    client.on('error', () => this.#forget(client));
+    client.on('end', () => this.#forget(client));
     await client.connect();
     this.#client = client;
     return client;
   }
 
-  #forget(): void {
+  /** Forgets this connection and its lead; one that has taken its place is left alone. */
+  #forget(client: pg.Client): void {
+    if (this.#client !== client) return;
     this.#client = undefined;
     this.#leads = false;
   }

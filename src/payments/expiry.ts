@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { statement } from '../database/statement.ts';
 import { commitGroups } from '../ledger/commit.ts';
 import type { Payments } from './command.ts';
@@ -14,6 +15,9 @@ const nextExpiryStatement = statement<{ wait_ms: number | null }>(
    from quote where status = 'PENDING'`,
 );
 
+/** The quotes that could not be expired and of which the log says so already: they are tried again, silently. */
+const told = new LRUCache<string, true>({ max: 10_000 });
+
 /** How many milliseconds until a quote expires; undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
@@ -23,12 +27,21 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 /**
  * Expires up to `limit` quotes whose time is over, with their transactions. The row lock decides a race with an
  * execution: whoever has it first wins, and the other is refused.
- * @returns how many quotes were looked at
+ * @returns how many quotes were found, and how many of them expired now
  */
-export async function expireQuotes(payments: Payments, limit: number): Promise<number> {
+export async function expireQuotes(
+  payments: Payments,
+  limit: number,
+): Promise<{ readonly found: number; readonly done: number }> {
   const expired = await expiredStatement(payments.database.pool, limit);
   const reason = 'the quote expired before it was executed or funded';
-  await commitGroups(
+  const tell = (facts: object, position: number) => {
+    const quote = expired[position]?.id ?? '';
+    if (told.has(quote)) return;
+    told.set(quote, true);
+    payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
+  };
+  const refusals = await commitGroups(
     payments.database,
     expired.map((quote) => [
       {
@@ -47,8 +60,8 @@ export async function expireQuotes(payments: Payments, limit: number): Promise<n
         },
       },
     ]),
-    (error, position) =>
-      payments.log.error({ err: error, quote: expired[position]?.id }, 'a quote could not be expired'),
+    (error, position) => tell({ err: error }, position),
   );
-  return expired.length;
+  for (const [position, refusal] of refusals.entries()) if (refusal) tell({ refusal }, position);
+  return { found: expired.length, done: refusals.filter((refusal) => refusal === null).length };
 }

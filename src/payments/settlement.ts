@@ -1,10 +1,16 @@
-import { commitGroups, type PlanGroup } from '../ledger/commit.ts';
+import { commitGroups, type PlanGroup, type PlanRefusal } from '../ledger/commit.ts';
 import type { RailOrder, RailOutcome } from '../rails/rail.ts';
 import { announcement } from './announcement.ts';
 import type { Payments } from './command.ts';
 import { type DueOrder, isPull, leaseOrders, nextOrderDue as nextDue } from './orders.ts';
 import { delivered, returned, undone } from './outcomes.ts';
 import { outsideOf } from './parties.ts';
+
+/**
+ * How long a rail may take to answer. Well below the lease of an order, so that nobody else has taken the order up when
+ * its outcome is written, and one silent rail does not stop the settlement of everything else.
+ */
+const answerMs = 10_000;
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
@@ -19,9 +25,12 @@ export function nextOrderDue(payments: Payments): Promise<number | undefined> {
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const orders = await leaseOrders(payments.database.pool, limit);
+  const outcomes: (RailOutcome | undefined)[] = [];
   const groups = await Promise.all(
-    orders.map((order) =>
-      settle(payments, order).catch((error: unknown) => {
+    orders.map((order, position) =>
+      settle(payments, order, (outcome) => {
+        outcomes[position] = outcome;
+      }).catch((error: unknown) => {
         // One order that cannot be understood holds up no other.
         payments.log.error({ err: error, order: order.id }, 'an order could not be worked on; it is taken up again');
         return [];
@@ -36,7 +45,13 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
   const refusals = await commitGroups(payments.database, groups, failed);
   // Something moved since these orders were read, such as a decision of the platform: they are looked at again.
   const moved = orders.filter((_order, position) => refusals[position]);
-  for (const order of moved) payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
+  for (const [position, refusal] of refusals.entries()) {
+    if (!refusal) continue;
+    const [order, outcome] = [orders[position]?.id, outcomes[position]];
+    if (contradicts(outcome, refusal)) {
+      payments.log.error({ order, outcome, refusal }, 'the rail contradicts what stands; a person must look at it');
+    } else payments.log.info({ order }, 'an outcome came too late; looking again');
+  }
   await commitGroups(
     payments.database,
     moved.map((order) => wait(order, Math.min(60_000, 100 * 2 ** order.attempts))),
@@ -45,20 +60,32 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
   return orders.length;
 }
 
-async function settle(payments: Payments, order: DueOrder): Promise<PlanGroup> {
+/** Whether the rail says that money has moved, or has not, where the ledger has already said otherwise. */
+function contradicts(outcome: RailOutcome | undefined, refusal: PlanRefusal): boolean {
+  if (outcome?.kind !== 'settled' && outcome?.kind !== 'failed') return false;
+  const same = outcome.kind === 'settled' ? 'COMPLETED' : 'FAILED';
+  return !(refusal.code === 'CONFLICT' && refusal.status === same);
+}
+
+async function settle(payments: Payments, order: DueOrder, heard: (outcome: RailOutcome) => void): Promise<PlanGroup> {
   const { transaction, incoming } = order;
+  const ask = async (settled: boolean) => {
+    const outcome = await perform(payments, order, settled);
+    heard(outcome);
+    return conclude(order, outcome);
+  };
   switch (transaction.status) {
     case 'PENDING':
     case 'PROCESSING':
       break;
     case 'COMPLETED':
-      return conclude(order, await perform(payments, order, true));
+      return ask(true);
     default:
       // It has ended by another way.
       return close(order);
   }
   // What is still to be pulled is announced to nobody yet.
-  if (isPull(order)) return conclude(order, await perform(payments, order, false));
+  if (isPull(order)) return ask(false);
   if (order.receiver && !incoming) return announcement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
@@ -74,13 +101,13 @@ async function settle(payments: Payments, order: DueOrder): Promise<PlanGroup> {
       return undone(order, { to: 'FAILED', reason: 'the receiving side failed' });
     }
   }
-  return conclude(order, await perform(payments, order, false));
+  return ask(false);
 }
 
 function conclude(order: DueOrder, outcome: RailOutcome): PlanGroup {
   switch (outcome.kind) {
     case 'pending':
-      return wait(order, outcome.checkInMs);
+      return wait(order, wholeMs(outcome.checkInMs));
     case 'settled':
       return order.transaction.status === 'COMPLETED' ? close(order) : delivered(order, outcome.watchMs);
     case 'failed':
@@ -97,6 +124,14 @@ function conclude(order: DueOrder, outcome: RailOutcome): PlanGroup {
       return order.transaction.type === 'OUTGOING' ? returned(order, outcome.explanation) : close(order);
   }
 }
+
+/** A rail's own word for when to ask again, whatever it is: an order without a time would never be asked about again. */
+function wholeMs(ms: number): number {
+  return Number.isFinite(ms) ? Math.min(longestWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
+}
+
+/** The longest that an order waits unasked: a day. */
+const longestWaitMs = 86_400_000;
 
 function wait(order: DueOrder, ms: number): PlanGroup {
   const { platformId, id, leasedUntil } = order;
@@ -124,10 +159,23 @@ async function perform(payments: Payments, order: DueOrder, settled: boolean): P
   };
   try {
     if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
-    return await rail.perform(request);
+    return await answerOf(rail.perform(request));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
+  }
+}
+
+/** The rail's answer, or an error when it does not come: an answer that comes later is not looked at. */
+async function answerOf(answer: Promise<RailOutcome>): Promise<RailOutcome> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

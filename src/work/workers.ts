@@ -47,8 +47,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     return count === batch ? 0 : Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs);
   });
   const expiring = startLoop('expiry', log, async () => {
-    const count = await expireQuotes(payments, batch);
-    return count === batch ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
+    const { found, done } = await expireQuotes(payments, batch);
+    // What was found and could not be expired is still due: without a pause it would be found again at once.
+    if (found > 0 && done === 0) return idleMs;
+    return found === batch ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
   const wake = () => {
     sequencing.wake();
