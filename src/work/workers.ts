@@ -6,6 +6,7 @@ import { nextOrderDue, settleDueOrders } from '../payments/settlement.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { fanOut } from '../webhooks/fan-out.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
+import { tidyUp } from './housekeeping.ts';
 import { startLoop } from './loop.ts';
 
 /** How many orders or quotes one round takes. */
@@ -15,6 +16,9 @@ const idleMs = 250;
 /** A sequencer that just had work looks again soon, an idle one a little later; a commit of this process wakes it. */
 const busySequencerMs = 4;
 const idleSequencerMs = 20;
+/** What is kept long enough is deleted each hour, in batches with room for other work between them. */
+const housekeepingMs = 3_600_000;
+const betweenBatchesMs = 100;
 /** A process that does not lead asks again for the lead after so long. */
 const followerMs = 500;
 
@@ -25,7 +29,7 @@ export function pauseAfterStep(count: number | undefined): number {
 
 /**
  * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes, delivering
- * webhooks. Any number of processes may do it beside each other.
+ * webhooks, and deleting what has been kept long enough. Any number of processes may do it beside each other.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger) {
   const deliverer = new Deliverer(webhooks);
@@ -52,6 +56,9 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     if (found > 0 && done === 0) return idleMs;
     return found === batch ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
+  const tidying = startLoop('housekeeping', log, async () =>
+    (await tidyUp(payments.database)) ? betweenBatchesMs : housekeepingMs,
+  );
   const wake = () => {
     sequencing.wake();
     settling.wake();
@@ -61,7 +68,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   return {
     async stop(): Promise<void> {
       payments.database.commits.off('committed', wake);
-      await Promise.all([settling.stop(), expiring.stop(), fanning.stop(), delivering.stop()]);
+      await Promise.all([settling.stop(), expiring.stop(), fanning.stop(), delivering.stop(), tidying.stop()]);
       await deliverer.stop();
       await sequencing.stop();
       await sequencer.close();
