@@ -71,6 +71,31 @@ export const CreateCustomerBody = z
   ])
   .openapi('CreateCustomer');
 
+/** What changes of a customer: what is left out stays (domain-facts 4.2). */
+export const UpdateCustomerBody = z
+  .discriminatedUnion('customerType', [
+    z
+      .strictObject({
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person; it cannot change.' }),
+        umaAddress: umaAddress.optional(),
+        ...individualFields,
+      })
+      .openapi('UpdateIndividualCustomer'),
+    z
+      .strictObject({
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company; it cannot change.' }),
+        umaAddress: umaAddress.optional(),
+        businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
+        address: AddressSchema.optional(),
+        beneficialOwners: z
+          .array(BeneficialOwnerSchema)
+          .optional()
+          .openapi({ description: 'Who owns or controls it: replaces the list.' }),
+      })
+      .openapi('UpdateBusinessCustomer'),
+  ])
+  .openapi('UpdateCustomer');
+
 const common = {
   id: id('Customer', 'Its id.'),
   platformCustomerId,

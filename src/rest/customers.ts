@@ -1,13 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { CustomerType } from '../database/generated/client/client.ts';
 import type { Payments } from '../payments/command.ts';
+import { deleteCustomer, updateCustomer } from '../payments/customer-changes.ts';
 import { type CustomerDetails, createCustomer } from '../payments/customers.ts';
 import { whereCustomers } from '../payments/filters.ts';
 import { uuidOf } from '../payments/ids.ts';
 import { customerRecord } from '../payments/records/customer-record.ts';
 import { Refusal } from '../payments/refusal.ts';
 import type { RestApp } from './app.ts';
-import { CreateCustomerBody, CustomerSchema } from './customer-schemas.ts';
+import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from './customer-schemas.ts';
 import {
   answers,
   answersOnce,
@@ -62,12 +63,40 @@ const list = createRoute({
   responses: { 200: answers(pageOf(CustomerSchema, 'CustomerPage'), 'A page of customers.'), ...readErrors() },
 });
 
+const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
+
 const get = createRoute({
   ...reading({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
   method: 'get',
   path: '/customers/{customerId}',
-  request: { params: z.object({ customerId: id('Customer', 'The customer.') }), query: noQuery },
+  request: { params: customerPath, query: noQuery },
   responses: { 200: answers(CustomerSchema, 'The customer.'), ...readErrors(404) },
+});
+
+const update = createRoute({
+  ...commanding('updateCustomer', {
+    operationId: 'updateCustomer',
+    tags,
+    summary: 'Change a customer',
+    description: 'What is left out stays. In the sandbox a new name decides the KYC status anew.',
+  }),
+  method: 'patch',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery, body: body(UpdateCustomerBody) },
+  responses: { 200: answersOnce(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+});
+
+const remove = createRoute({
+  ...commanding('deleteCustomer', {
+    operationId: 'deleteCustomer',
+    tags,
+    summary: 'Delete a customer',
+    description: 'Its history stays, it moves no money any more, and its UMA address is free again.',
+  }),
+  method: 'delete',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery },
+  responses: { 200: answersOnce(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
 });
 
 /** Where this door's requests keep the domain's fields. */
@@ -81,10 +110,10 @@ const fields = {
   'details.beneficialOwners': 'beneficialOwners',
 };
 
-type CreateBody = z.infer<typeof CreateCustomerBody>;
+type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
 
 /** The domain's form of the details. */
-function detailsOf(given: CreateBody): CustomerDetails {
+function detailsOf(given: DetailsBody): CustomerDetails {
   if (given.customerType === 'INDIVIDUAL') {
     const { customerType, fullName, birthDate, nationality, address } = given;
     return { customerType, fullName, birthDate, nationality, address };
@@ -125,6 +154,22 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     const { platformId } = context.get('viewer');
     const row = uuid ? await prisma.customer.findUnique({ where: { platformId_id: { platformId, id: uuid } } }) : null;
     if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
+    return context.json(customerRecord(row), 200);
+  });
+
+  app.openapi(update, async (context) => {
+    const { customerId } = context.req.valid('param');
+    const given = context.req.valid('json');
+    const input = { customerId, umaAddress: given.umaAddress, details: detailsOf(given) };
+    const row = await command(context, { ...fields, details: 'customerType' }, (key) =>
+      updateCustomer(payments, context.get('viewer'), input, key),
+    );
+    return context.json(customerRecord(row), 200);
+  });
+
+  app.openapi(remove, async (context) => {
+    const { customerId } = context.req.valid('param');
+    const row = await command(context, {}, (key) => deleteCustomer(payments, context.get('viewer'), customerId, key));
     return context.json(customerRecord(row), 200);
   });
 }

@@ -80,6 +80,7 @@ const reasons: Readonly<Record<number, string>> = {
   404: "Something that the request names does not exist, or is another platform's.",
   405: 'The path does not have this method; `Allow` lists those it has.',
   409: 'It collides with what is already there or with what has already happened.',
+  410: 'The customer has been deleted.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json.',
   422: 'The idempotency key was used before with another input.',
@@ -88,7 +89,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Not possible at the moment; `Retry-After` says when to try again.',
 };
 
-type ErrorStatus = 404 | 409 | 413 | 415 | 501;
+type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501;
 
 /**
  * The errors of an endpoint: those given, and those that every one can have. Handlers throw them, so the compiler need

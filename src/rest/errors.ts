@@ -82,6 +82,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'lockedCurrencyAmount',
   'currencyAmount',
   'sendingAmount',
+  'receivingCurrencyAmount',
 ]);
 
 /** A request whose parameters or body are not as they must be: all that is wrong, at once. */

@@ -33,7 +33,7 @@ const SourceInput = z
     z
       .strictObject({
         sourceType: z.literal('ACCOUNT').openapi({ description: 'Pay from an account.' }),
-        accountId: id('InternalAccount', 'The internal account that pays.'),
+        accountId: id('InternalAccount', 'The account that pays. An external one is debited first.'),
         customerId: id('Customer', "The account's owner; checked where given.").optional(),
         currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
       })

@@ -5,6 +5,7 @@ import { instructionRecords } from '../payments/records/instruction-record.ts';
 import { readPaymentEnds } from '../payments/records/payment-ends.ts';
 import { transactionRecord } from '../payments/records/transaction-record.ts';
 import { fundAccount, maxFunding, sandboxSend } from '../payments/sandbox.ts';
+import { sandboxReceiveUma } from '../payments/sandbox-receive.ts';
 import type { RestApp } from './app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from './endpoint.ts';
 import { InternalAccountSchema } from './internal-accounts.ts';
@@ -61,6 +62,35 @@ const fund = createRoute({
   },
 });
 
+const receive = createRoute({
+  ...commanding('sandboxReceiveUma', {
+    operationId: 'sandboxReceiveUma',
+    tags,
+    summary: 'Announce a payment from a UMA address outside',
+    description: 'Sandbox only. It is PENDING until it is approved or rejected.',
+  }),
+  method: 'post',
+  path: '/sandbox/uma/receive',
+  request: {
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          senderUmaAddress: z.string().openapi({ description: 'Who sends, $name@domain.' }),
+          receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
+          receivingCurrencyAmount: amountInput('What arrives, in its smallest unit.'),
+          receiverUmaAddress: z
+            .string()
+            .optional()
+            .openapi({ description: "The receiving customer's UMA address. This or customerId." }),
+          customerId: id('Customer', 'The receiving customer. This or receiverUmaAddress.').optional(),
+        })
+        .openapi('SandboxReceiveUma'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+});
+
 /** Adds the endpoints of the sandbox (specification 4.7, domain-facts 6.7). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   const { pool, prisma } = payments.database;
@@ -96,5 +126,12 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
       fundAccount(payments, context.get('viewer'), { accountId, amount }, key),
     );
     return context.json(internalAccountRecord(row), 200);
+  });
+
+  app.openapi(receive, async (context) => {
+    const given = context.req.valid('json');
+    const input = { ...given, receivingCurrencyAmount: BigInt(given.receivingCurrencyAmount) };
+    const row = await command(context, {}, (key) => sandboxReceiveUma(payments, context.get('viewer'), input, key));
+    return context.json(transactionRecord(row, await readPaymentEnds(pool, row)), 200);
   });
 }

@@ -73,6 +73,8 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   // Fixed paths before those with a parameter in the same place.
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
+  // And their other methods too, or DELETE /customers/external-accounts would delete a customer of that name.
+  refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
   transactionEndpoints(app, payments);
@@ -105,7 +107,7 @@ function checkContentType(headers: Headers): void {
   }
 }
 
-/** Answers 405 where a path is known but not with this method. Comes after all endpoints. */
+/** Answers 405 where a path added so far is known but not with this method. */
 function refuseOtherMethods(app: RestApp): void {
   const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {

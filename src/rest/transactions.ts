@@ -1,13 +1,25 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { TransactionStatus, TransactionType } from '../database/generated/client/client.ts';
+import type { Transaction } from '../database/rows.ts';
+import { approveTransaction, rejectTransaction } from '../payments/approvals.ts';
 import type { Payments } from '../payments/command.ts';
 import { whereTransactions } from '../payments/filters.ts';
 import { uuidOf } from '../payments/ids.ts';
-import { paymentEnds } from '../payments/records/payment-ends.ts';
+import { paymentEnds, readPaymentEnds } from '../payments/records/payment-ends.ts';
 import { transactionRecord } from '../payments/records/transaction-record.ts';
 import { Refusal } from '../payments/refusal.ts';
 import type { RestApp } from './app.ts';
-import { answers, noQuery, readErrors, reading } from './endpoint.ts';
+import {
+  answers,
+  answersOnce,
+  body,
+  command,
+  commandErrors,
+  commanding,
+  noQuery,
+  readErrors,
+  reading,
+} from './endpoint.ts';
 import { anyOf, moment, pageOf, pageParameters, readList } from './lists.ts';
 import { id } from './money.ts';
 import { TransactionSchema } from './payment-schemas.ts';
@@ -50,17 +62,68 @@ const list = createRoute({
   },
 });
 
+const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
+
 const get = createRoute({
   ...reading({ operationId: 'getTransaction', tags, summary: 'Get a transaction' }),
   method: 'get',
   path: '/transactions/{transactionId}',
-  request: { params: z.object({ transactionId: id('Transaction', 'The transaction.') }), query: noQuery },
+  request: { params: transactionPath, query: noQuery },
   responses: { 200: answers(TransactionSchema, 'The transaction.'), ...readErrors(404) },
 });
 
-/** Adds the endpoints of transactions (specification 4.4, 4.5). */
+const approve = createRoute({
+  ...commanding('approveTransaction', {
+    operationId: 'approveTransaction',
+    tags,
+    summary: 'Approve an incoming payment',
+    description:
+      'Before its time to decide is over. A mandatory fact about the receiver that neither is told here nor stands in the customer record ends it FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+  }),
+  method: 'post',
+  path: '/transactions/{transactionId}/approve',
+  request: {
+    params: transactionPath,
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          receiverCustomerInfo: z
+            .record(z.string(), z.string())
+            .optional()
+            .openapi({ description: 'What the sending side asks to know of the receiver, by name.' }),
+        })
+        .openapi('ApproveTransaction'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404) },
+});
+
+const reject = createRoute({
+  ...commanding('rejectTransaction', {
+    operationId: 'rejectTransaction',
+    tags,
+    summary: 'Reject an incoming payment',
+    description: 'Before its time to decide is over: it ends REJECTED, and the sender has the money back.',
+  }),
+  method: 'post',
+  path: '/transactions/{transactionId}/reject',
+  request: {
+    params: transactionPath,
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({ reason: z.string().optional().openapi({ description: 'Why, for the timeline.' }) })
+        .openapi('RejectTransaction'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of transactions (specification 4.4, 4.5; domain-facts 2.5). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
-  const { prisma } = payments.database;
+  const { pool, prisma } = payments.database;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
 
   app.openapi(list, async (context) => {
     const viewer = context.get('viewer');
@@ -88,5 +151,24 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       : null;
     if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field: 'transactionId' });
     return context.json(transactionRecord(transaction, transaction), 200);
+  });
+
+  app.openapi(approve, async (context) => {
+    const { transactionId } = context.req.valid('param');
+    const told = context.req.valid('json').receiverCustomerInfo;
+    const receiverCustomerInfo = told && Object.entries(told).map(([name, value]) => ({ name, value }));
+    const row = await command(context, {}, (key) =>
+      approveTransaction(payments, context.get('viewer'), { transactionId, receiverCustomerInfo }, key),
+    );
+    return context.json(await record(row), 200);
+  });
+
+  app.openapi(reject, async (context) => {
+    const { transactionId } = context.req.valid('param');
+    const { reason } = context.req.valid('json');
+    const row = await command(context, {}, (key) =>
+      rejectTransaction(payments, context.get('viewer'), { transactionId, reason }, key),
+    );
+    return context.json(await record(row), 200);
   });
 }

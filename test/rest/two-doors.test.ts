@@ -60,7 +60,7 @@ function asRestField(path: readonly string[]): string {
   return path
     .slice(1)
     .join('.')
-    .replace(/^(source|destination)\.(account|realtimeFunding)\./, '$1.')
+    .replace(/^(source|destination)\.(account|realtimeFunding)(?=\.|$)/, '$1')
     .replace(/^(source|destination)AccountId$/, '$1.accountId')
     .replace(/^details\.(individual|business)\./, '')
     .replace(/^details\./, '');

@@ -98,6 +98,23 @@ export function quoteBody(scene: RestScene) {
 
 let made = 0;
 
+/** A customer of its own. */
+function newCustomer(rest: RestClient): Promise<Data> {
+  made += 1;
+  const body = { customerType: 'INDIVIDUAL', platformCustomerId: `contract-${made}`, fullName: 'Ada Lovelace' };
+  return rest.ask('POST', '/customers', body, 201);
+}
+
+/** A payment that waits for its platform's word, as a command announces it. */
+function announcement(scene: RestScene) {
+  return {
+    senderUmaAddress: '$sender@example.com',
+    customerId: scene.customer.id,
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 100,
+  };
+}
+
 function goodRequests(rest: RestClient, scene: RestScene): Record<string, () => GoodRequest | Promise<GoodRequest>> {
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
@@ -129,6 +146,25 @@ function goodRequests(rest: RestClient, scene: RestScene): Record<string, () => 
       const source = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
       const quote = await rest.ask('POST', '/quotes', { ...quoteBody(scene), source }, 201);
       return { path: '/sandbox/send', body: { quoteId: quote.quoteId, currencyCode: 'USD' } };
+    },
+    updateCustomer: async () => {
+      const { id } = await newCustomer(rest);
+      return { path: `/customers/${id}`, body: { customerType: 'INDIVIDUAL', fullName: `Ada ${made}` } };
+    },
+    deleteCustomer: async () => ({ path: `/customers/${(await newCustomer(rest)).id}` }),
+    sandboxReceiveUma: () => ({ path: '/sandbox/uma/receive', body: announcement(scene) }),
+    approveTransaction: async () => {
+      made += 1;
+      const { id } = await rest.ask('POST', '/sandbox/uma/receive', announcement(scene));
+      return {
+        path: `/transactions/${id}/approve`,
+        body: { receiverCustomerInfo: { FULL_NAME: `Ada ${'x'.repeat(made)}` } },
+      };
+    },
+    rejectTransaction: async () => {
+      made += 1;
+      const { id } = await rest.ask('POST', '/sandbox/uma/receive', announcement(scene));
+      return { path: `/transactions/${id}/reject`, body: { reason: `Reason ${made}` } };
     },
     updateConfig: () => ({ path: '/config', body: { umaDomain: 'test.uma.money' } }),
     sandboxFundAccount: () => ({ path: `/sandbox/internal-accounts/${scene.usd.id}/fund`, body: { amount: 5 } }),

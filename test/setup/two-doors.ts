@@ -70,10 +70,17 @@ const rateDetailsOf = (value: Data) =>
   value &&
   Object.fromEntries(Object.entries(value).map(([key, field]) => [key, field === null ? null : Number(field)]));
 
+/** What the specification shows flat (2.4). */
+const shownFlat: Readonly<Record<string, readonly string[]>> = {
+  US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
+  LAYER2_WALLET: ['address', 'invoice'],
+};
+
 function instructionsOf(list: Data[]) {
   return list.map(({ __typename, ...info }) => {
-    const { reference, ...shown } = info;
-    return { ...shown, referenceCode: reference, accountOrWalletInfo: info };
+    const shown = Object.fromEntries((shownFlat[info.accountType] ?? []).map((name) => [name, info[name]]));
+    const { accountType, reference } = info;
+    return { accountType, ...shown, referenceCode: reference, accountOrWalletInfo: info };
   });
 }
 

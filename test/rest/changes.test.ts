@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { type RestScene, restScene } from '../setup/rest-scene.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+let other: RestClient;
+let scene: RestScene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+  other = await restClient(t.url, (await t.newPlatform('other')).authorization);
+  scene = await restScene(rest, 1_000);
+});
+afterAll(() => t.stop());
+
+const company = {
+  customerType: 'BUSINESS',
+  platformCustomerId: 'company',
+  businessInfo: { legalName: 'Acme GmbH', taxId: 'DE1' },
+};
+
+test('a change of a customer keeps what it leaves out, and its type', async () => {
+  const made = await rest.ask('POST', '/customers', company, 201);
+  const path = `/customers/${made.id}`;
+  const changed = await rest.ask('PATCH', path, {
+    customerType: 'BUSINESS',
+    umaAddress: '$acme@example.com',
+    businessInfo: { legalName: 'Acme SE' },
+  });
+  expect(changed).toEqual({
+    ...made,
+    umaAddress: '$acme@example.com',
+    businessInfo: { legalName: 'Acme SE', taxId: 'DE1' },
+    updatedAt: changed.updatedAt,
+  });
+  expect(await rest.ask('GET', path)).toEqual(changed);
+  const person = await rest.ask('PATCH', path, { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' }, 400);
+  expect(person).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'customerType' } });
+  const taken = { customerType: 'INDIVIDUAL', umaAddress: '$acme@example.com' };
+  const refused = await rest.ask('PATCH', `/customers/${scene.customer.id}`, taken, 409);
+  expect(refused).toMatchObject({ code: 'UMA_ADDRESS_EXISTS', details: { field: 'umaAddress' } });
+  const bad = { customerType: 'BUSINESS', businessInfo: { legalName: ' ' } };
+  const unnamed = await rest.ask('PATCH', path, bad, 400);
+  expect(unnamed).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'businessInfo.legalName' } });
+  const foreign = await other.ask('PATCH', path, { customerType: 'BUSINESS' }, 404);
+  expect(foreign).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'customerId' } });
+});
+
+test('a customer is deleted once, keeps its record, and cannot be changed any more', async () => {
+  const made = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'short-lived' }, 201);
+  const path = `/customers/${made.id}`;
+  expect(await other.ask('DELETE', path, undefined, 404)).toMatchObject({ code: 'USER_NOT_FOUND' });
+  const gone = await rest.ask('DELETE', path);
+  expect(gone).toEqual({ ...made, isDeleted: true, updatedAt: gone.updatedAt });
+  expect(await rest.ask('GET', path)).toEqual(gone);
+  expect(await rest.ask('DELETE', path, undefined, 410)).toMatchObject({ status: 410, code: 'CUSTOMER_DELETED' });
+  const change = await rest.ask('PATCH', path, { customerType: 'BUSINESS', umaAddress: '$late@example.com' }, 410);
+  expect(change).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
+  const named = await rest.call('DELETE', '/customers/external-accounts');
+  expect(named).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+});
+
+test('an incoming payment is decided once', async () => {
+  const announced = () =>
+    rest.ask('POST', '/sandbox/uma/receive', {
+      senderUmaAddress: '$sender@example.com',
+      receiverUmaAddress: scene.customer.umaAddress,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 250,
+    });
+  const first = await announced();
+  expect(first).toMatchObject({
+    status: 'PENDING',
+    type: 'INCOMING',
+    customerId: scene.customer.id,
+    receivedAmount: { amount: 250 },
+    source: { sourceType: 'UMA_ADDRESS', umaAddress: '$sender@example.com' },
+  });
+  const approve = `/transactions/${first.id}/approve`;
+  expect(await other.ask('POST', approve, {}, 404)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
+  const bad = await rest.ask('POST', approve, { receiverCustomerInfo: { 'full name': 'Grace' } }, 400);
+  expect(bad).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'receiverCustomerInfo.0' } });
+  const approved = await rest.ask('POST', approve, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } });
+  expect(approved).toMatchObject({ id: first.id, status: 'PROCESSING' });
+  for (const act of ['approve', 'reject']) {
+    const late = await rest.ask('POST', `/transactions/${first.id}/${act}`, {}, 409);
+    expect(late).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
+  }
+
+  const second = await announced();
+  const rejected = await rest.ask('POST', `/transactions/${second.id}/reject`, { reason: 'Not ours.' });
+  expect(rejected).toMatchObject({ id: second.id, status: 'REJECTED' });
+});
