@@ -7,21 +7,36 @@ const waitMs = 2_000;
 
 export const paymentEvents: EventType[] = ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'];
 
+/** A transaction as a caller has seen it. */
+export interface SeenTransaction {
+  readonly platformId: string;
+  readonly id: string;
+  readonly version: number;
+}
+
 /**
- * The events of a transaction, in order. Each of its changes made one, so a caller that has seen version 3 is shown at
- * least three: what is committed but not yet sequenced is waited for.
+ * The events of each of these transactions, in order, read together. Each change of a transaction made one, so a caller
+ * that has seen version 3 is shown at least three: what is committed but not yet sequenced is waited for, once for all.
  */
-export function eventsOfTransaction(
+export async function eventsOfTransactions(
   database: Database,
   feed: Feed,
-  transaction: { readonly platformId: string; readonly id: string; readonly version: number },
-): Promise<Event[]> {
-  return sequenced(feed, transaction.version, () =>
-    database.prisma.event.findMany({
-      where: { platformId: transaction.platformId, transactionId: transaction.id, type: { in: paymentEvents } },
-      orderBy: { sequence: 'asc' },
-    }),
+  transactions: readonly SeenTransaction[],
+): Promise<Event[][]> {
+  const platforms = [...new Set(transactions.map(({ platformId }) => platformId))];
+  const ids = [...new Set(transactions.map(({ id }) => id))];
+  const of = (events: readonly Event[], { platformId, id }: SeenTransaction) =>
+    events.filter((event) => event.platformId === platformId && event.transactionId === id);
+  const events = await sequenced(
+    feed,
+    (found) => transactions.every((seen) => of(found, seen).some((event) => event.version >= seen.version)),
+    () =>
+      database.prisma.event.findMany({
+        where: { platformId: { in: platforms }, transactionId: { in: ids }, type: { in: paymentEvents } },
+        orderBy: { sequence: 'asc' },
+      }),
   );
+  return transactions.map((seen) => of(events, seen));
 }
 
 /**
@@ -34,19 +49,25 @@ export async function latestEvent(
   where: Prisma.EventWhereInput,
   version: number,
 ): Promise<Event | undefined> {
-  const [event] = await sequenced(feed, version, () =>
-    database.prisma.event.findMany({ where, orderBy: { sequence: 'desc' }, take: 1 }),
+  const [event] = await sequenced(
+    feed,
+    (found) => found.some((latest) => latest.version >= version),
+    () => database.prisma.event.findMany({ where, orderBy: { sequence: 'desc' }, take: 1 }),
   );
   return event && event.version >= version ? event : undefined;
 }
 
-/** Reads events until they show `version`, or time is up. */
-async function sequenced(feed: Feed, version: number, read: () => Promise<Event[]>): Promise<Event[]> {
+/** Reads events until they are all that is wanted, or time is up. */
+async function sequenced(
+  feed: Feed,
+  enough: (events: readonly Event[]) => boolean,
+  read: () => Promise<Event[]>,
+): Promise<Event[]> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     const events = await read();
     const left = deadline - Date.now();
-    if (events.some((event) => event.version >= version) || left <= 0) return events;
+    if (enough(events) || left <= 0) return events;
     await feed.moved(Math.min(left, 50));
   }
 }

@@ -1,9 +1,11 @@
-import type { TransactionStatus as Status } from '../database/generated/client/client.ts';
+import DataLoader from 'dataloader';
+import type { Event, TransactionStatus as Status } from '../database/generated/client/client.ts';
 import type { Account as AccountRow } from '../database/rows.ts';
 import { feedCursor } from '../events/cursor.ts';
-import { eventsOfTransaction } from '../events/history.ts';
+import { eventsOfTransactions, type SeenTransaction } from '../events/history.ts';
 import { InternalAccount } from './account.ts';
 import { builder } from './builder.ts';
+import type { Context } from './context.ts';
 import { TransactionStatus } from './enums.ts';
 import { type Money, MoneyType, money } from './money.ts';
 import { rowBelow } from './parties.ts';
@@ -58,12 +60,28 @@ const LedgerEntryType = builder.objectRef<LedgerEntry>('LedgerEntry').implement(
   }),
 });
 
+/** The loader of an operation. */
+const loaders = new WeakMap<Context, DataLoader<SeenTransaction, Event[]>>();
+
+/** Reads the timelines that an operation asks for at once in one statement; keeps none, since a stream's go on. */
+function timelines(context: Context): DataLoader<SeenTransaction, Event[]> {
+  const known = loaders.get(context);
+  if (known) return known;
+  const { payments, feed } = context;
+  const loader = new DataLoader<SeenTransaction, Event[]>(
+    (transactions) => eventsOfTransactions(payments.database, feed, transactions),
+    { cache: false },
+  );
+  loaders.set(context, loader);
+  return loader;
+}
+
 builder.prismaObjectFields(Transaction, (t) => ({
   timeline: t.field({
     type: [TransactionEventType],
     description: 'Every status that it went through, when and why.',
-    resolve: async (transaction, _args, { payments, feed }) => {
-      const events = await eventsOfTransaction(payments.database, feed, transaction);
+    resolve: async (transaction, _args, context) => {
+      const events = await timelines(context).load(transaction);
       return events.map((event) => ({
         cursor: feedCursor(event.platformId, event.sequence),
         status: event.status as Status,

@@ -161,6 +161,16 @@ describe('one statement more', () => {
     expect(statements).toHaveLength(2);
   });
 
+  test('for the timelines of all transactions of a list, each its own', async () => {
+    const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
+    // Once all is sequenced, nothing is waited for and read again.
+    await counted(query);
+    const { data, statements } = await counted(query);
+    expect(data.transactions.edges).toHaveLength(20);
+    for (const { node } of data.transactions.edges) expect(node.timeline).toHaveLength(node.version);
+    expect(statements).toHaveLength(2);
+  });
+
   test('for each of several nested lists that count or look back', async () => {
     const { customer } = await t.platform.ask(
       'query ($id: ID!) { customer(id: $id) { transactions(first: 1) { edges { cursor } } accounts(first: 1) { edges { cursor } } } }',
