@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { act, actOn, ended, execute, lookUp, quote, umaQuote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** Sentences of the specification that no other test is about, by their sections. docs/specification.md has the rest. */
@@ -134,4 +135,58 @@ test('4.2 and 4.4 quotes and transactions are found by the UMA address that they
   expect(await found('transactions', { customerId, receiverAccountIdentifier: '$other@sandbox.uma.money' })).toEqual(
     [],
   );
+});
+
+test('4.10 the platform’s own external accounts are answered whole, by currency, without a page', async () => {
+  const rest = await restClient(t.url, (await t.newPlatform('owner')).authorization);
+  const own = await rest.ask(
+    'POST',
+    '/platform/external-accounts',
+    {
+      currency: 'USD',
+      accountInfo: {
+        accountType: 'US_ACCOUNT',
+        accountNumber: '4440001',
+        routingNumber: '021000021',
+        accountCategory: 'CHECKING',
+        beneficiary: { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' },
+      },
+    },
+    201,
+  );
+  expect(own.customerId).toBeNull();
+  expect(await rest.ask('GET', '/platform/external-accounts?currency=USD')).toEqual({ data: [own] });
+  expect(await rest.ask('GET', '/platform/external-accounts?currency=EUR')).toEqual({ data: [] });
+});
+
+test('4.11 a deleted customer is listed only where deleted ones are asked for', async () => {
+  const { customerId } = await makeScene(t.platform, 0n);
+  await act(t.platform, 'deleteCustomer', { customerId }, 'customer { isDeleted }');
+  const listed = async (isIncludingDeleted?: boolean): Promise<Data[]> => {
+    const { customers } = await t.platform.ask(
+      'query ($filter: CustomerFilter) { customers(first: 100, filter: $filter) { edges { node { id isDeleted } } } }',
+      { filter: { isIncludingDeleted } },
+    );
+    return customers.edges.map((edge: Data) => edge.node).filter((node: Data) => node.id === customerId);
+  };
+  expect(await listed()).toEqual([]);
+  expect(await listed(false)).toEqual([]);
+  expect(await listed(true)).toEqual([{ id: customerId, isDeleted: true }]);
+});
+
+test('6 OUTGOING_PAYMENT events of a UMA payment go on until it has ended', async () => {
+  const scene = await makeScene(t.platform);
+  const made = await umaQuote(t.platform, scene.usd, address);
+  await execute(t.platform, made.id);
+  const transactionId = made.transaction.id;
+  await ended(t.platform, transactionId);
+  const { events, transaction } = await t.platform.ask(
+    `query ($transactionId: ID!) {
+       events(filter: { transactionId: $transactionId, types: [OUTGOING_PAYMENT] }) { edges { node { cursor } } }
+       transaction(id: $transactionId) { timeline { cursor status } } }`,
+    { transactionId },
+  );
+  const { timeline } = transaction;
+  expect(timeline.map((event: Data) => event.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  expect(events.edges.map((edge: Data) => edge.node.cursor)).toEqual(timeline.map((event: Data) => event.cursor));
 });
