@@ -67,6 +67,15 @@ export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
+/**
+ * Whether a lock that did not come was of what the plan reads or changes, such as an account, and not of its key: Postgres
+ * tells in which functions it waited.
+ */
+function waitedInside(error: unknown): boolean {
+  const where = error instanceof Error && 'where' in error ? String(error.where) : '';
+  return /\b(check_plan|apply_plan)\(/.test(where);
+}
+
 /** Runs a command once per idempotency key: the first outcome is every outcome. */
 export async function run<Type extends ResultType>(
   payments: Payments,
@@ -88,7 +97,7 @@ export async function run<Type extends ResultType>(
     return present(outcome, command);
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
-    throw claim
+    throw claim && !waitedInside(error)
       ? new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
           field: 'idempotencyKey',
           retryAfter: 1,

@@ -1,7 +1,7 @@
 import { type Customer, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
-import { type CustomerDetails, checkUmaAddress, detailColumns, kycOf } from './customers.ts';
+import { type CustomerDetails, checkCustomerAddress, detailColumns, kycOf } from './customers.ts';
 import { customerNotFound, customerUuid } from './parties.ts';
 import { Refusal } from './refusal.ts';
 
@@ -41,7 +41,7 @@ export function updateCustomer(
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
       const set = {
         ...columns,
-        ...(input.umaAddress && { umaAddress: checkUmaAddress(input.umaAddress, 'umaAddress') }),
+        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, tenant, input.umaAddress) }),
         ...(renamed && tenant.environment === 'SANDBOX' && { kycStatus: kycOf('SANDBOX', columns.name ?? null) }),
       };
       return { customers: [{ id: customer.id, set }], result: customer.id };

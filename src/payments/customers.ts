@@ -90,7 +90,7 @@ export function createCustomer(
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
-        ? checkUmaAddress(input.umaAddress, 'umaAddress')
+        ? await checkCustomerAddress(payments, tenant, input.umaAddress)
         : `$${id.slice(-12)}@${profile.uma_domain}`;
       const owner = { platformId: tenant.platformId, customerId: id };
       return {
@@ -217,6 +217,29 @@ export function checkUmaAddress(address: string, field: string): string {
     );
   }
   return lower;
+}
+
+const foreignDomainStatement = statement<{ found: boolean }>(
+  'foreign_uma_domain',
+  'select exists (select from platform where lower(uma_domain) = $1 and id <> $2) as found',
+);
+
+/**
+ * A UMA address that a customer of this platform may take: not one on the domain of another platform of this
+ * installation, whose customers it would pass itself off as.
+ * @throws Refusal INVALID_UMA_ADDRESS
+ */
+export async function checkCustomerAddress(payments: Payments, tenant: Tenant, address: string): Promise<string> {
+  const umaAddress = checkUmaAddress(address, 'umaAddress');
+  const domain = umaAddress.slice(umaAddress.indexOf('@') + 1);
+  const [row] = await foreignDomainStatement(payments.database.pool, domain, tenant.platformId);
+  if (row?.found) {
+    throw new Refusal('INVALID_UMA_ADDRESS', `${domain} is the UMA domain of another platform`, {
+      field: 'umaAddress',
+      value: address,
+    });
+  }
+  return umaAddress;
 }
 
 const sandboxKyc: Readonly<Record<string, KycStatus>> = {

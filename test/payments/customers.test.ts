@@ -164,6 +164,26 @@ describe('UMA addresses', () => {
     ]);
   });
 
+  test('one on the domain of another platform here is refused; its own domain and those of nobody here are not', async () => {
+    const neighbour = await t.newPlatform('neighbour');
+    const { customerId } = await makeScene(neighbour, 0n);
+    const { customer } = await neighbour.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', {
+      id: customerId,
+    });
+    const theirs = `$Treasury@${customer.umaAddress.split('@')[1].toUpperCase()}`;
+    const refused = { __typename: 'InvalidInputError', code: 'INVALID_UMA_ADDRESS', path: ['input', 'umaAddress'] };
+    const details = person('Grace Hopper');
+    expect(await change('createCustomer', { platformCustomerId: 'uma-6', umaAddress: theirs, details })).toMatchObject(
+      refused,
+    );
+    const mine = await create('uma-6');
+    expect(await change('updateCustomer', { customerId: mine.id, umaAddress: theirs })).toMatchObject(refused);
+    for (const umaAddress of [`$treasury@${mine.umaAddress.split('@')[1]}`, '$treasury@nobody.example']) {
+      const moved = await change('updateCustomer', { customerId: mine.id, umaAddress });
+      expect(moved.customer.umaAddress).toBe(umaAddress);
+    }
+  });
+
   test.each(['grace@example.com', '$grace', '$gr ace@example.com', '$@example.com', `$${'a'.repeat(64)}@example.com`])(
     'the malformed %j is refused',
     async (umaAddress) => {

@@ -93,6 +93,32 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
   },
 );
 
+test('an account that is busy too long is no fault of a fresh key, which may be used again', async () => {
+  const holder = new pg.Client(database.url);
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from account for update');
+  const ask = () =>
+    platform.send(
+      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed }
+         ... on UserError { code } } }`,
+      {
+        input: {
+          sourceAccountId: scene.usd,
+          destinationAccountId: scene.outsideUsd,
+          amount: 104,
+          idempotencyKey: 'fresh',
+        },
+      },
+    );
+  const busy = await ask();
+  await holder.query('rollback');
+  await holder.end();
+  expect(JSON.stringify(busy)).toContain('SERVICE_UNAVAILABLE');
+  expect(JSON.stringify(busy)).not.toContain('still running');
+  expect((await ask()).data.transferOut).toEqual({ replayed: false });
+});
+
 test('a quote that cannot be expired now is not counted as done, and is expired later', async () => {
   const { createQuote } = await platform.ask(
     `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
