@@ -9,6 +9,7 @@ const tags = {
   Customers: 'Those for whom the platform moves money.',
   'Internal accounts': 'Balances held here.',
   'External accounts': 'Bank accounts and wallets elsewhere.',
+  Receivers: 'What can be paid to a UMA address.',
   'Exchange rates': 'Indicative rates.',
   Platform: "The platform's settings.",
   Sandbox: 'Simulates the world outside.',

@@ -14,6 +14,7 @@ import { externalAccountEndpoints } from './external-accounts.ts';
 import { internalAccountEndpoints } from './internal-accounts.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { quoteEndpoints } from './quotes.ts';
+import { receiverEndpoints } from './receivers.ts';
 import { sandboxEndpoints } from './sandbox.ts';
 import { checkStorable } from './text.ts';
 import { transactionEndpoints } from './transactions.ts';
@@ -80,6 +81,7 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   transactionEndpoints(app, payments);
   transferEndpoints(app, payments);
   exchangeRateEndpoints(app, payments);
+  receiverEndpoints(app, payments);
   configEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { type RestScene, restScene } from '../setup/rest-scene.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+let scene: RestScene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+  scene = await restScene(rest, 0);
+});
+afterAll(() => t.stop());
+
+test('a receiver is looked up under either path, by an encoded or a plain address', async () => {
+  for (const path of [
+    '/receiver/$success.usd@sandbox.uma.money',
+    '/receiver/%24success.usd%40sandbox.uma.money',
+    '/receiver/uma/%24success.usd%40sandbox.uma.money',
+  ]) {
+    const lookup = await rest.ask('GET', path);
+    expect(lookup).toMatchObject({
+      id: expect.stringMatching(/^Lookup:/),
+      lookupId: lookup.id,
+      receiverUmaAddress: '$success.usd@sandbox.uma.money',
+      receiver: { handle: '$success.usd@sandbox.uma.money', network: 'UMA' },
+    });
+    const [preferred] = lookup.supportedCurrencies;
+    expect(preferred).toMatchObject({ code: 'USD', decimals: 2 });
+    expect(lookup.constraints).toMatchObject({
+      minAmount: { amount: preferred.min, currency: { code: 'USD' } },
+      maxAmount: { amount: preferred.max, currency: { code: 'USD' } },
+    });
+  }
+});
+
+test("a customer of this installation is found, and the sender must be the platform's", async () => {
+  const { customer } = scene;
+  const path = `/receiver/${encodeURIComponent(customer.umaAddress)}`;
+  const lookup = await rest.ask('GET', `${path}?platformUserId=${customer.platformCustomerId}`);
+  expect(lookup).toMatchObject({ receiverUmaAddress: customer.umaAddress, requiredPayerFields: ['FULL_NAME'] });
+  await rest.ask('GET', `${path}?customerId=${customer.id}&platformUserId=${customer.platformCustomerId}`);
+  await rest.ask('GET', `${path}?senderUmaAddress=${encodeURIComponent(customer.umaAddress)}`);
+  for (const [field, value] of [
+    ['platformUserId', 'nobody'],
+    ['customerId', 'Customer:01a1fc11-db75-7eac-9cd6-93f3db60e56b'],
+    ['senderUmaAddress', '%24nobody%40example.com'],
+  ]) {
+    const answer = await rest.ask('GET', `${path}?${field}=${value}`, undefined, 404);
+    expect(answer).toMatchObject({ code: 'USER_NOT_FOUND', details: { field } });
+  }
+});
+
+test('nobody there and no address at all are told apart', async () => {
+  const nobody = await rest.ask('GET', '/receiver/%24nobody%40test.uma.money', undefined, 404);
+  expect(nobody).toMatchObject({ code: 'UMA_NOT_FOUND', details: { field: 'receiverUmaAddress' } });
+  const wrong = await rest.ask('GET', '/receiver/uma/nobody', undefined, 400);
+  expect(wrong).toMatchObject({ code: 'INVALID_UMA_ADDRESS', details: { field: 'receiverUmaAddress' } });
+});
