@@ -3,6 +3,7 @@ import { type Event, rowFromSnapshot, type Transaction } from '../database/rows.
 import { feedCursor } from '../events/cursor.ts';
 import { amountRecord } from '../payments/amount.ts';
 import { accountPublicId, publicId } from '../payments/ids.ts';
+import { requestedFields } from '../payments/incoming.ts';
 
 /** What a body needs beside the event itself. */
 export interface Surroundings {
@@ -40,8 +41,15 @@ export function webhookBody(event: Event, around: Surroundings): Record<string, 
 function payload(event: Event, around: Surroundings): Record<string, unknown> {
   switch (event.type) {
     case 'OUTGOING_PAYMENT':
-    case 'INCOMING_PAYMENT':
-      return { transaction: transactionRecord(rowFromSnapshot('Transaction', snapshotOf(event)), around) };
+    case 'INCOMING_PAYMENT': {
+      const row = rowFromSnapshot('Transaction', snapshotOf(event));
+      const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
+      return {
+        transaction: transactionRecord(row, around),
+        // What an approval of the payment must or may tell of the receiver.
+        ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
+      };
+    }
     case 'ACCOUNT_STATUS':
       return {
         accountId: event.accountId && publicId('InternalAccount', event.accountId),

@@ -45,6 +45,8 @@ async function receive(): Promise<Data> {
 test('200 approves: the customer has the money', async () => {
   receiver.answer = says(200, { receiverCustomerInfo: { FULL_NAME: 'Sample Person' } });
   expect((await receive()).status).toBe('COMPLETED');
+  const question = receiver.received.find(({ body }) => body.transaction?.status === 'PENDING');
+  expect(question?.body.requestedReceiverCustomerInfoFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
   expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
 });
 
