@@ -51,11 +51,25 @@ const SourceInput = z
   .openapi('PaymentSourceInput');
 
 const DestinationInput = z
-  .strictObject({
-    destinationType: z.literal('ACCOUNT').openapi({ description: 'Pay to an account.' }),
-    accountId: id('ExternalAccount', 'The account that receives.'),
-    currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
-  })
+  .discriminatedUnion('destinationType', [
+    z
+      .strictObject({
+        destinationType: z.literal('ACCOUNT').openapi({ description: 'Pay to an account.' }),
+        accountId: id('ExternalAccount', 'The account that receives.'),
+        currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
+      })
+      .openapi('AccountDestinationInput'),
+    z
+      .strictObject({
+        destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'Pay to a UMA address; needs lookupId.' }),
+        umaAddress: z.string().openapi({ description: 'The address that was looked up, $name@domain.' }),
+        currency: z
+          .string()
+          .optional()
+          .openapi({ description: "The currency that arrives; the receiver's preferred one when left out." }),
+      })
+      .openapi('UmaDestinationInput'),
+  ])
   .openapi('PaymentDestinationInput');
 
 const CreateQuoteBody = z
@@ -64,6 +78,11 @@ const CreateQuoteBody = z
     destination: DestinationInput,
     lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).openapi({ description: "Which side's amount is fixed." }),
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
+    lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
+    senderCustomerInfo: z
+      .record(z.string(), z.string())
+      .optional()
+      .openapi({ description: "What the sender tells of itself, by name: the lookup's requiredPayerFields, purpose." }),
     immediatelyExecute: z
       .boolean()
       .default(false)
@@ -129,13 +148,18 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');
-    const { source, destination, lockedCurrencyAmount, ...rest } = context.req.valid('json');
+    const { source, destination, lockedCurrencyAmount, senderCustomerInfo: told, ...rest } = context.req.valid('json');
     if (source.sourceType === 'ACCOUNT') await checkNamedAccount(prisma, viewer, 'source', source);
-    await checkNamedAccount(prisma, viewer, 'destination', destination);
+    if (destination.destinationType === 'ACCOUNT') await checkNamedAccount(prisma, viewer, 'destination', destination);
     const from: CreateQuote['source'] =
       source.sourceType === 'ACCOUNT'
         ? { kind: 'ACCOUNT', accountId: source.accountId }
         : { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
+    const to: CreateQuote['destination'] =
+      destination.destinationType === 'ACCOUNT'
+        ? { kind: 'ACCOUNT', accountId: destination.accountId }
+        : { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency: destination.currency };
+    const senderCustomerInfo = told && Object.entries(told).map(([name, value]) => ({ name, value }));
     const quote = await command(context, {}, (key) =>
       createQuote(
         payments,
@@ -144,7 +168,8 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
           ...rest,
           lockedCurrencyAmount: BigInt(lockedCurrencyAmount),
           source: from,
-          destination: { kind: 'ACCOUNT', accountId: destination.accountId },
+          destination: to,
+          ...(senderCustomerInfo && { senderCustomerInfo }),
         },
         key,
       ),
