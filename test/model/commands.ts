@@ -100,7 +100,7 @@ const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(
 
 const makeQuote = fc.tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded')).map(([sum, kind]) =>
   command(`quote ${sum} ${kind}`, always, async (model, real) => {
-    const { a, b, umaOfB, lookupOfB } = real.pair;
+    const { a, b, umaOfB } = real.pair;
     calls += 1;
     const name = `payment ${calls}`;
     const { quote } = await send(model, real, 'createQuote', {
@@ -113,7 +113,7 @@ const makeQuote = fc.tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other'
           ? { uma: { umaAddress: umaOfB, currency: 'USD' } }
           : { account: { accountId: kind === 'other' ? b.eur : a.outsideEur } },
       ...(kind === 'uma' && {
-        lookupId: lookupOfB,
+        lookupId: await real.world.lookup(umaOfB),
         senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
       }),
       lockedCurrencySide: 'SENDING',

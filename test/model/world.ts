@@ -11,7 +11,6 @@ export interface Pair {
   /** An account outside that is closed (sandbox suffix 003). */
   readonly closed: string;
   readonly umaOfB: string;
-  readonly lookupOfB: string;
 }
 
 export interface Change {
@@ -69,8 +68,12 @@ export class World {
         usAccount: { accountNumber: '77700003', routingNumber: '021000021', accountCategory: 'CHECKING' },
       }),
       umaOfB,
-      lookupOfB: (await lookUp(this.platform, umaOfB)).id,
     };
+  }
+
+  /** A fresh lookup of a receiver: one lives ten minutes, and a long run longer. */
+  async lookup(umaAddress: string): Promise<string> {
+    return (await lookUp(this.platform, umaAddress)).id;
   }
 
   /** Waits for a transaction that the feed shows, now or later, in the state that is wanted. */
