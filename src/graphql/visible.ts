@@ -1,14 +1,12 @@
 import type { Viewer } from '../access/viewer.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import type { Event } from '../database/rows.ts';
+import { matchesNothing } from '../payments/filters.ts';
 
 /**
  * What a caller can see, in one place: each list, getter, node, reference, stream and mutation asks here. What is not
  * visible is not there: it looks unknown.
  */
-
-/** A condition that no row meets. */
-const nothing = { id: { in: [] as string[] } };
 
 export function visibleQuotes({ platformId, bound }: Viewer): Prisma.QuoteWhereInput {
   switch (bound.kind) {
@@ -40,7 +38,7 @@ export function visibleCustomers({ platformId, bound }: Viewer): Prisma.Customer
     case 'CUSTOMER':
       return { platformId, id: bound.customerId };
     case 'PAYMENT':
-      return { platformId, ...nothing };
+      return { platformId, ...matchesNothing };
   }
 }
 
@@ -51,7 +49,7 @@ export function visibleAccounts({ platformId, bound }: Viewer): Prisma.AccountWh
     case 'CUSTOMER':
       return { platformId, customerId: bound.customerId };
     case 'PAYMENT':
-      return { platformId, ...nothing };
+      return { platformId, ...matchesNothing };
   }
 }
 

@@ -61,7 +61,7 @@ export interface AccountFilter {
   readonly platformOwned?: Given<boolean>;
 }
 
-/** A filter by an unknown id matches nothing. */
+/** A condition that no row meets: what a filter by an unknown id asks, and what a caller may see none of. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
 /** The rows of a platform's quotes that a filter wants. */
