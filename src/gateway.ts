@@ -72,7 +72,7 @@ export async function startGateway(options: {
   readonly log: Logger;
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
-  readonly onPrismaStatement?: (sql: string) => void;
+  readonly onReadStatement?: (sql: string) => void;
   /** How often open streams are sent a sign of life, and the most that one operation may take: for tests only. */
   readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number };
   /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
@@ -82,7 +82,7 @@ export async function startGateway(options: {
   const database = openDatabase({
     url: options.databaseUrl,
     poolSize: config.DATABASE_POOL,
-    ...(options.onPrismaStatement && { onPrismaStatement: options.onPrismaStatement }),
+    ...(options.onReadStatement && { onReadStatement: options.onReadStatement }),
   });
   const payments = openPayments(database, config, log);
   const webhooks = openWebhooks(payments, config, { decide: carryOut(payments), ...options.webhooks });

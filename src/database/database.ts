@@ -1,15 +1,19 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { PrismaClient } from './generated/client/client.ts';
+import { openReads, type Reads } from './reads.ts';
+import { statementName } from './statement-names.ts';
 
-/** One Postgres, two ways in over one pool: Prisma for reads and plain records, `pg` for everything that moves money. */
+/**
+ * One Postgres, three ways in over one pool: `reads` for the lists and nodes that are asked for all the time, Prisma for
+ * plain records, `pg` for everything that moves money.
+ */
 export interface Database {
   readonly url: string;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
+  readonly reads: Reads;
   /** Tells this process's sequencer that something was committed, so that it need not wait for its next look. */
   readonly commits: EventEmitter<{ committed: [] }>;
   close(): Promise<void>;
@@ -20,8 +24,8 @@ export interface DatabaseOptions {
   /** Most connections held at once. Work beyond it waits in this process, at most `acquireTimeoutMs`. */
   readonly poolSize?: number;
   readonly acquireTimeoutMs?: number;
-  /** Called with the text of each statement that Prisma sends, for tests that count them. */
-  readonly onPrismaStatement?: (sql: string) => void;
+  /** Called with the text of each statement of `reads` and of Prisma, for tests that count them. */
+  readonly onReadStatement?: (sql: string) => void;
 }
 
 const INT8 = 20;
@@ -64,12 +68,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', () => undefined);
 
   const adapter = new PrismaPg(pool, { statementNameGenerator: (query) => statementName(query.sql) });
-  const prisma = openPrisma(adapter, options.onPrismaStatement);
+  const prisma = openPrisma(adapter, options.onReadStatement);
 
   return {
     url: options.url,
     pool,
     prisma,
+    reads: openReads(pool, options.onReadStatement),
     commits: new EventEmitter(),
     async close() {
       await prisma.$disconnect();
@@ -84,16 +89,4 @@ function openPrisma(adapter: PrismaPg, onStatement: ((sql: string) => void) | un
   const prisma = new PrismaClient({ adapter, log: [{ level: 'query', emit: 'event' }] });
   prisma.$on('query', (event) => onStatement(event.query));
   return prisma;
-}
-
-const statementNames = new LRUCache<string, string>({ max: 1_000 });
-
-/** A statement's prepared name: the same text is planned once per connection. */
-function statementName(sql: string): string {
-  let name = statementNames.get(sql);
-  if (name === undefined) {
-    name = createHash('sha1').update(sql).digest('base64url');
-    statementNames.set(sql, name);
-  }
-  return name;
 }

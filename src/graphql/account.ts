@@ -189,10 +189,10 @@ builder.queryFields((t) => ({
     description: "The platform's accounts and its customers'.",
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     resolve: async (_root, args, context, info) => {
-      const { prisma } = context.payments.database;
+      const { prisma, reads } = context.payments.database;
       const page = idPage('Account', args, context);
       const where = whereAccounts(context.viewer, args.filter);
-      const rows = await prisma.account.findMany({
+      const rows = await reads.account.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });

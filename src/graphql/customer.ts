@@ -153,16 +153,16 @@ builder.queryFields((t) => ({
       ...sortArg(t.arg),
     },
     resolve: async (_root, args, context, info) => {
-      const { customer } = context.payments.database.prisma;
+      const { prisma, reads } = context.payments.database;
       const page = idPage('Customer', args, context);
       const where = whereCustomers(context.viewer, args.filter);
-      const rows = await customer.findMany({
+      const rows = await reads.customer.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, (row) => rowCursor('Customer', row.platformId, row.id), {
-        totalCount: () => customer.count({ where }),
-        anyBeyond: () => anyBeyond(customer, where, page),
+        totalCount: () => prisma.customer.count({ where }),
+        anyBeyond: () => anyBeyond(prisma.customer, where, page),
       });
     },
   }),

@@ -16,27 +16,27 @@ const key = (uuid: string, context: Context) => ({
 
 const loaders = {
   Quote: (uuid, context, info) =>
-    context.payments.database.prisma.quote.findUnique({
+    context.payments.database.reads.quote.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Quote' }),
       where: { ...key(uuid, context), AND: [visibleQuotes(context.viewer)] },
     }),
   Transaction: (uuid, context, info) =>
-    context.payments.database.prisma.transaction.findUnique({
+    context.payments.database.reads.transaction.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Transaction' }),
       where: { ...key(uuid, context), AND: [visibleTransactions(context.viewer)] },
     }),
   Customer: (uuid, context, info) =>
-    context.payments.database.prisma.customer.findUnique({
+    context.payments.database.reads.customer.findUnique({
       ...queryFromInfo({ context, info, typeName: 'Customer' }),
       where: { ...key(uuid, context), AND: [visibleCustomers(context.viewer)] },
     }),
   InternalAccount: (uuid, context, info) =>
-    context.payments.database.prisma.account.findUnique({
+    context.payments.database.reads.account.findUnique({
       ...queryFromInfo({ context, info, typeName: 'InternalAccount' }),
       where: { ...key(uuid, context), kind: 'INTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   ExternalAccount: (uuid, context, info) =>
-    context.payments.database.prisma.account.findUnique({
+    context.payments.database.reads.account.findUnique({
       ...queryFromInfo({ context, info, typeName: 'ExternalAccount' }),
       where: { ...key(uuid, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),

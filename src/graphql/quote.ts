@@ -170,16 +170,16 @@ builder.queryFields((t) => ({
     description: 'Quotes of the platform and its customers.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     resolve: async (_root, args, context, info) => {
-      const { quote } = context.payments.database.prisma;
+      const { prisma, reads } = context.payments.database;
       const page = idPage('Quote', args, context);
       const where = whereQuotes(context.viewer, args.filter);
-      const rows = await quote.findMany({
+      const rows = await reads.quote.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, quoteCursor, {
-        totalCount: () => quote.count({ where }),
-        anyBeyond: () => anyBeyond(quote, where, page),
+        totalCount: () => prisma.quote.count({ where }),
+        anyBeyond: () => anyBeyond(prisma.quote, where, page),
       });
     },
   }),

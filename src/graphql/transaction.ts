@@ -200,16 +200,16 @@ builder.queryFields((t) => ({
       ...sortArg(t.arg),
     },
     resolve: async (_root, args, context, info) => {
-      const { transaction } = context.payments.database.prisma;
+      const { prisma, reads } = context.payments.database;
       const page = idPage('Transaction', args, context);
       const where = whereTransactions(context.viewer, args.filter);
-      const rows = await transaction.findMany({
+      const rows = await reads.transaction.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, transactionCursor, {
-        totalCount: () => transaction.count({ where }),
-        anyBeyond: () => anyBeyond(transaction, where, page),
+        totalCount: () => prisma.transaction.count({ where }),
+        anyBeyond: () => anyBeyond(prisma.transaction, where, page),
       });
     },
   }),

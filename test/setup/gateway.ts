@@ -76,7 +76,7 @@ export async function startTestGateway(
     databaseUrl: url,
     config,
     log,
-    onPrismaStatement: (sql) => statements.push(sql),
+    onReadStatement: (sql) => statements.push(sql),
     ...parts,
   });
   const address = gateway.url ?? '';
