@@ -1,5 +1,4 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
-import type { Account as AccountRow } from '../database/rows.ts';
 import type { AccountDetails } from '../payments/account-types.ts';
 import type { Beneficiary } from '../payments/external-accounts.ts';
 import { createExternalAccount } from '../payments/external-accounts.ts';
@@ -25,11 +24,13 @@ const findUnique = (account: { platformId: string; id: string }) => ({
 export const Account = builder.prismaInterface('Account', {
   description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
+  select: { platformId: true, id: true, kind: true },
   resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
   fields: (t) => ({
     currency: t.field({
       type: CurrencyType,
       description: 'Its one currency.',
+      select: { currency: true },
       resolve: (account) => knownCurrency(account.currency),
     }),
     customer: t.relation('customer', { nullable: true, description: "Its owner; null when it is the platform's own." }),
@@ -42,6 +43,7 @@ export const InternalAccount = builder.prismaObject('Account', {
   variant: 'InternalAccount',
   description: 'A balance held here, in one currency (specification 2.11).',
   interfaces: [Account, builder.nodeInterfaceRef()],
+  select: { platformId: true, id: true, kind: true },
   findUnique,
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('INTERNAL', account.id) }),
@@ -49,16 +51,19 @@ export const InternalAccount = builder.prismaObject('Account', {
     balance: t.field({
       type: MoneyType,
       description: 'What can be spent.',
+      select: { posted: true, held: true, currency: true },
       resolve: (account) => money(account.posted - account.held, account.currency),
     }),
     totalBalance: t.field({
       type: MoneyType,
       description: 'What can be spent and what is held.',
+      select: { posted: true, currency: true },
       resolve: (account) => money(account.posted, account.currency),
     }),
     fundingPaymentInstructions: t.field({
       type: [PaymentInstruction],
       description: 'How to bring money in from outside; any one of them.',
+      select: { fundingInstructions: true },
       // Written by the rail in this form when the account was made.
       resolve: (account) => account.fundingInstructions as unknown as PaymentInstructionShape[],
     }),
@@ -105,7 +110,7 @@ const BeneficiaryUnion = builder.unionType('Beneficiary', {
 });
 
 /** An external account's row: the tables see to it that these columns are filled (account_kind_shape). */
-function filled<T>(value: T | null, account: AccountRow, column: string): T {
+function filled<T>(value: T | null, account: { readonly id: string }, column: string): T {
   if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
   return value;
 }
@@ -114,18 +119,21 @@ export const ExternalAccount = builder.prismaObject('Account', {
   variant: 'ExternalAccount',
   description: 'A bank account or wallet elsewhere (specification 2.9).',
   interfaces: [Account, builder.nodeInterfaceRef()],
+  select: { platformId: true, id: true, kind: true },
   findUnique,
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('EXTERNAL', account.id) }),
     status: t.field({
       type: ExternalAccountStatus,
       description: 'Only an ACTIVE one can be paid.',
+      select: { status: true },
       resolve: (account) => filled(account.status, account, 'status'),
     }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     accountInfo: t.field({
       type: ExternalAccountInfo,
       description: 'Its details, by its kind.',
+      select: { accountType: true, accountInfo: true },
       resolve: (account) => ({
         accountType: filled(account.accountType, account, 'accountType'),
         // Written by checkAccountInfo in this form.
@@ -140,6 +148,7 @@ export const ExternalAccount = builder.prismaObject('Account', {
       type: BeneficiaryUnion,
       nullable: true,
       description: 'Who owns it; null for a wallet.',
+      select: { beneficiary: true },
       // Written by createExternalAccount in this form.
       resolve: (account) => account.beneficiary as unknown as Beneficiary | null,
     }),
@@ -155,6 +164,7 @@ export const ExternalAccount = builder.prismaObject('Account', {
       type: VerifiedData,
       nullable: true,
       description: 'What the payment rail says of the owner.',
+      select: { beneficiaryVerificationStatus: true, beneficiaryVerifiedName: true },
       resolve: (account) =>
         account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
     }),

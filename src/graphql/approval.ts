@@ -18,6 +18,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   requestedReceiverInformation: t.field({
     type: [RequiredField],
     description: 'What the sending side asks to know of the receiver. approveTransaction tells it.',
+    select: { requestedInformation: true },
     resolve: (transaction) => [...requestedFields(transaction)],
   }),
 }));

@@ -53,7 +53,20 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   }),
 });
 
-const IndividualDetails = builder.objectRef<CustomerRow>('IndividualDetails').implement({
+/** What a customer's details are made of. */
+type DetailsColumns = Pick<
+  CustomerRow,
+  | 'customerType'
+  | 'name'
+  | 'birthDate'
+  | 'nationality'
+  | 'registrationNumber'
+  | 'taxId'
+  | 'address'
+  | 'beneficialOwners'
+>;
+
+const IndividualDetails = builder.objectRef<DetailsColumns>('IndividualDetails').implement({
   description: 'What is known of a person.',
   fields: (t) => ({
     fullName: t.exposeString('name', { nullable: true, description: 'Full name.' }),
@@ -68,7 +81,7 @@ const IndividualDetails = builder.objectRef<CustomerRow>('IndividualDetails').im
   }),
 });
 
-const BusinessDetails = builder.objectRef<CustomerRow>('BusinessDetails').implement({
+const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').implement({
   description: 'What is known of a company.',
   fields: (t) => ({
     legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
@@ -88,7 +101,7 @@ const BusinessDetails = builder.objectRef<CustomerRow>('BusinessDetails').implem
 });
 
 /** Written by createCustomer in this form. */
-function addressOf(customer: CustomerRow): Address | null {
+function addressOf(customer: DetailsColumns): Address | null {
   return customer.address as unknown as Address | null;
 }
 
@@ -101,6 +114,7 @@ const CustomerDetails = builder.unionType('CustomerDetails', {
 export const Customer = builder.prismaObject('Customer', {
   description: 'Somebody for whom the platform moves money (specification 2.8).',
   interfaces: [builder.nodeInterfaceRef()],
+  select: { platformId: true, id: true },
   findUnique: (customer) => ({ platformId_id: { platformId: customer.platformId, id: customer.id } }),
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (customer) => publicId('Customer', customer.id) }),
@@ -118,6 +132,16 @@ export const Customer = builder.prismaObject('Customer', {
     details: t.field({
       type: CustomerDetails,
       description: 'What is known of it.',
+      select: {
+        customerType: true,
+        name: true,
+        birthDate: true,
+        nationality: true,
+        registrationNumber: true,
+        taxId: true,
+        address: true,
+        beneficialOwners: true,
+      },
       // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
       resolve: (customer) => ({ ...customer }),
     }),

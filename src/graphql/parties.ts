@@ -9,14 +9,22 @@ import { maySeeAccount, maySeeCustomer } from './visible.ts';
 
 /** Where money comes from and goes to: the two ends of quotes and transactions. */
 
+/** What is always needed of an account or customer at an end of a payment: to name it, and to tell who may see it. */
+export const accountColumns = { platformId: true, id: true, kind: true, customerId: true } as const;
+export const customerColumns = { platformId: true, id: true } as const;
+
+/** An account or customer at an end of a payment, with what the document asks of it besides. */
+export type NamedAccount = Pick<AccountRow, keyof typeof accountColumns>;
+type NamedCustomer = Pick<CustomerRow, keyof typeof customerColumns>;
+
 interface AccountEnd {
   readonly kind: 'ACCOUNT';
-  readonly account: AccountRow;
+  readonly account: NamedAccount;
 }
 
 interface RealtimeFunding {
   readonly kind: 'REALTIME_FUNDING';
-  readonly customer: CustomerRow | null;
+  readonly customer: NamedCustomer | null;
   readonly currency: Currency;
 }
 
@@ -92,22 +100,21 @@ export const sourceCustomerPath = [{ type: 'RealtimeFundingSource', name: 'custo
 export const destinationAccountPath = [{ type: 'AccountDestination', name: 'account' }];
 
 /**
- * What a payment selects of a row below one of these paths: what the document asks for there, or, where it asks nothing
- * of that row, the bare row, since its id is always needed.
+ * What a payment selects of a row below one of these paths: these columns, and what the document asks for there. Only
+ * the columns are promised; the rest is for the fields that asked.
  */
-export function rowBelow<Selection>(selection: Selection): Selection | Record<string, never> {
-  if (typeof selection !== 'object' || selection === null) return selection;
-  const asked =
-    'select' in selection && typeof selection.select === 'object' && selection.select !== null
-      ? Object.keys(selection.select)
-      : undefined;
-  return asked?.length === 0 ? {} : selection;
+export function rowWith<Columns extends Readonly<Record<string, true>>>(
+  columns: Columns,
+  asked: unknown,
+): { readonly select: Columns } {
+  const select = Object(Object(asked).select) as object;
+  return { select: { ...select, ...columns } };
 }
 
 interface SourceColumns {
   readonly sourceKind: 'ACCOUNT' | 'REALTIME_FUNDING' | 'UMA_ADDRESS' | null;
-  readonly sourceAccount: AccountRow | null;
-  readonly customer: CustomerRow | null;
+  readonly sourceAccount: NamedAccount | null;
+  readonly customer: NamedCustomer | null;
 }
 
 /** The source of a payment, from its columns. */
@@ -122,7 +129,7 @@ export function sourceOf(payment: SourceColumns, umaAddress: string | null, curr
 
 /** The destination of a payment, from its columns. */
 export function destinationOf(
-  payment: { readonly destinationAccount: AccountRow | null; readonly destinationUmaAddress: string | null },
+  payment: { readonly destinationAccount: NamedAccount | null; readonly destinationUmaAddress: string | null },
   currency: string,
 ): Destination {
   if (payment.destinationUmaAddress !== null) {

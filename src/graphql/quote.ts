@@ -14,11 +14,13 @@ import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { connectionOf } from './paging.ts';
 import {
+  accountColumns,
+  customerColumns,
   destinationAccountPath,
   destinationOf,
   PaymentDestination,
   PaymentSource,
-  rowBelow,
+  rowWith,
   sourceAccountPath,
   sourceCustomerPath,
   sourceOf,
@@ -43,6 +45,7 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
 export const Quote = builder.prismaObject('Quote', {
   description: 'A locked rate with its fees, until it expires (specification 2.3).',
   interfaces: [builder.nodeInterfaceRef()],
+  select: { platformId: true, id: true },
   findUnique: (quote) => ({ platformId_id: { platformId: quote.platformId, id: quote.id } }),
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (quote) => publicId('Quote', quote.id) }),
@@ -57,8 +60,10 @@ export const Quote = builder.prismaObject('Quote', {
       type: PaymentSource,
       description: 'Where the money comes from.',
       select: (_args, _context, nested) => ({
-        sourceAccount: rowBelow(nested(true, sourceAccountPath)),
-        customer: rowBelow(nested(true, sourceCustomerPath)),
+        sourceKind: true,
+        sendingCurrency: true,
+        sourceAccount: rowWith(accountColumns, nested(true, sourceAccountPath)),
+        customer: rowWith(customerColumns, nested(true, sourceCustomerPath)),
       }),
       resolve: (quote) => {
         const source = sourceOf(quote, null, quote.sendingCurrency);
@@ -69,49 +74,61 @@ export const Quote = builder.prismaObject('Quote', {
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
-      select: (_args, _context, nested) => ({ destinationAccount: rowBelow(nested(true, destinationAccountPath)) }),
+      select: (_args, _context, nested) => ({
+        destinationUmaAddress: true,
+        receivingCurrency: true,
+        destinationAccount: rowWith(accountColumns, nested(true, destinationAccountPath)),
+      }),
       resolve: (quote) => destinationOf(quote, quote.receivingCurrency),
     }),
     sendingCurrency: t.field({
       type: CurrencyType,
       description: 'What is sent in.',
+      select: { sendingCurrency: true },
       resolve: (quote) => knownCurrency(quote.sendingCurrency),
     }),
     receivingCurrency: t.field({
       type: CurrencyType,
       description: 'What arrives in.',
+      select: { receivingCurrency: true },
       resolve: (quote) => knownCurrency(quote.receivingCurrency),
     }),
     totalSendingAmount: t.field({
       type: MoneyType,
       description: 'What the source is debited, fees included.',
+      select: { totalSendingAmount: true, sendingCurrency: true },
       resolve: (quote) => money(quote.totalSendingAmount, quote.sendingCurrency),
     }),
     totalReceivingAmount: t.field({
       type: MoneyType,
       description: 'Exactly what arrives.',
+      select: { totalReceivingAmount: true, receivingCurrency: true },
       resolve: (quote) => money(quote.totalReceivingAmount, quote.receivingCurrency),
     }),
     exchangeRate: t.field({
       type: 'Decimal',
       description:
         'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
+      select: { exchangeRate: true },
       resolve: (quote) => quote.exchangeRate.toFixed(),
     }),
     feesIncluded: t.field({
       type: MoneyType,
       description: 'All fees, in the sending currency.',
+      select: { feesIncluded: true, sendingCurrency: true },
       resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
     }),
     rateDetails: t.field({
       type: RateDetailsType,
       nullable: true,
       description: 'What the price is made of.',
+      select: { pricing: true },
       resolve: (quote) => pricingOf(quote).rateDetails,
     }),
     pricingSteps: t.field({
       type: [PricingStep],
       description: 'Every rounding behind the amounts, in order.',
+      select: { pricing: true },
       resolve: (quote) => [...pricingOf(quote).steps],
     }),
     lockedCurrencySide: t.expose('lockedCurrencySide', {
@@ -122,6 +139,7 @@ export const Quote = builder.prismaObject('Quote', {
     paymentInstructions: t.field({
       type: [PaymentInstruction],
       description: 'How to fund it, any one of them; empty when it is paid from an account.',
+      select: { paymentInstructions: true },
       // Written by the rail in this form when the quote was made.
       resolve: (quote) => quote.paymentInstructions as unknown as PaymentInstructionShape[],
     }),

@@ -1,6 +1,5 @@
 import DataLoader from 'dataloader';
 import type { Event, TransactionStatus as Status } from '../database/generated/client/client.ts';
-import type { Account as AccountRow } from '../database/rows.ts';
 import { feedCursor } from '../events/cursor.ts';
 import { eventsOfTransactions, type SeenTransaction } from '../events/history.ts';
 import { InternalAccount } from './account.ts';
@@ -8,7 +7,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { TransactionStatus } from './enums.ts';
 import { type Money, MoneyType, money } from './money.ts';
-import { rowBelow } from './parties.ts';
+import { accountColumns, type NamedAccount, rowWith } from './parties.ts';
 import { Transaction } from './transaction.ts';
 import { maySeeAccount } from './visible.ts';
 
@@ -36,7 +35,7 @@ const TransactionEventType = builder.objectRef<TransactionEvent>('TransactionEve
 interface LedgerEntry {
   readonly id: string;
   readonly amount: Money;
-  readonly account: AccountRow | null;
+  readonly account: NamedAccount | null;
   readonly system: string | null;
   readonly occurredAt: Date;
 }
@@ -80,6 +79,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   timeline: t.field({
     type: [TransactionEventType],
     description: 'Every status that it went through, when and why.',
+    select: { version: true },
     resolve: async (transaction, _args, context) => {
       const events = await timelines(context).load(transaction);
       return events.map((event) => ({
@@ -97,7 +97,20 @@ builder.prismaObjectFields(Transaction, (t) => ({
     select: (_args, _context, nested) => ({
       journals: {
         orderBy: { id: 'asc' },
-        include: { postings: { orderBy: { leg: 'asc' }, include: { account: rowBelow(nested(true, ['account'])) } } },
+        select: {
+          id: true,
+          createdAt: true,
+          postings: {
+            orderBy: { leg: 'asc' },
+            select: {
+              leg: true,
+              amount: true,
+              currency: true,
+              system: true,
+              account: rowWith(accountColumns, nested(true, ['account'])),
+            },
+          },
+        },
       },
     }),
     resolve: (transaction, _args, { viewer }) =>

@@ -13,11 +13,13 @@ import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { connectionOf } from './paging.ts';
 import {
+  accountColumns,
+  customerColumns,
   destinationAccountPath,
   destinationOf,
   PaymentDestination,
   PaymentSource,
-  rowBelow,
+  rowWith,
   sourceAccountPath,
   sourceCustomerPath,
   sourceOf,
@@ -47,6 +49,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
 export const Transaction = builder.prismaObject('Transaction', {
   description: 'A payment, out or in (specification 2.6).',
   interfaces: [builder.nodeInterfaceRef()],
+  select: { platformId: true, id: true },
   findUnique: (transaction) => ({ platformId_id: { platformId: transaction.platformId, id: transaction.id } }),
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (transaction) => publicId('Transaction', transaction.id) }),
@@ -57,18 +60,21 @@ export const Transaction = builder.prismaObject('Transaction', {
     }),
     terminal: t.boolean({
       description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
+      select: { status: true },
       resolve: (transaction) => terminal.has(transaction.status),
     }),
     sentAmount: t.field({
       type: MoneyType,
       nullable: true,
       description: 'What the source was debited; null where the sending side is not known.',
+      select: { sentAmount: true, sentCurrency: true },
       resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
     }),
     receivedAmount: t.field({
       type: MoneyType,
       nullable: true,
       description: "What arrives, in the recipient's currency.",
+      select: { receivedAmount: true, receivedCurrency: true },
       resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
     }),
     source: t.field({
@@ -76,8 +82,12 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'Where the money comes from.',
       select: (_args, _context, nested) => ({
-        sourceAccount: rowBelow(nested(true, sourceAccountPath)),
-        customer: rowBelow(nested(true, sourceCustomerPath)),
+        sourceKind: true,
+        sourceUmaAddress: true,
+        sentCurrency: true,
+        receivedCurrency: true,
+        sourceAccount: rowWith(accountColumns, nested(true, sourceAccountPath)),
+        customer: rowWith(customerColumns, nested(true, sourceCustomerPath)),
       }),
       resolve: (transaction) =>
         sourceOf(transaction, transaction.sourceUmaAddress, transaction.sentCurrency ?? transaction.receivedCurrency),
@@ -85,7 +95,11 @@ export const Transaction = builder.prismaObject('Transaction', {
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
-      select: (_args, _context, nested) => ({ destinationAccount: rowBelow(nested(true, destinationAccountPath)) }),
+      select: (_args, _context, nested) => ({
+        destinationUmaAddress: true,
+        receivedCurrency: true,
+        destinationAccount: rowWith(accountColumns, nested(true, destinationAccountPath)),
+      }),
       resolve: (transaction) => destinationOf(transaction, transaction.receivedCurrency),
     }),
     customer: t.field({
@@ -101,18 +115,21 @@ export const Transaction = builder.prismaObject('Transaction', {
       type: 'Decimal',
       nullable: true,
       description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+      select: { exchangeRate: true },
       resolve: (transaction) => transaction.exchangeRate?.toFixed(),
     }),
     fees: t.field({
       type: MoneyType,
       nullable: true,
       description: 'All fees, in the sending currency.',
+      select: { fees: true, sentCurrency: true },
       resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
     }),
     rateDetails: t.field({
       type: RateDetailsType,
       nullable: true,
       description: 'What the price is made of.',
+      select: { rateDetails: true },
       // Written by createQuote in this form.
       resolve: (transaction) => transaction.rateDetails as RateDetails | null,
     }),
@@ -125,6 +142,14 @@ export const Transaction = builder.prismaObject('Transaction', {
       type: RefundType,
       nullable: true,
       description: 'Where the money went when it did not arrive or came back.',
+      select: {
+        refundReference: true,
+        refundAmount: true,
+        refundInitiatedAt: true,
+        refundSettledAt: true,
+        sentCurrency: true,
+        receivedCurrency: true,
+      },
       resolve: ({
         refundReference,
         refundAmount,
@@ -145,11 +170,13 @@ export const Transaction = builder.prismaObject('Transaction', {
     reconciliationReference: t.string({
       nullable: true,
       description: 'What both sides write on the payment to find it again; null while it is CREATED.',
+      select: { status: true, reference: true },
       resolve: (transaction) => (transaction.status === 'CREATED' ? null : transaction.reference),
     }),
     counterpartyInformation: t.field({
       type: [InformationField],
       description: 'What is known of the other side, for payments to or from UMA addresses.',
+      select: { counterpartyInformation: true },
       resolve: (transaction) =>
         Object.entries(transaction.counterpartyInformation as Record<string, string>).map(([name, value]) => ({
           name,
