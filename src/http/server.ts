@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Credentials } from '../access/credentials.ts';
 import type { Database } from '../database/database.ts';
+import { answerJsonRequest } from '../graphql/json-requests.ts';
 import { withoutStatus } from '../graphql/operation.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server.ts';
 import { streamToken } from '../graphql/single-connection.ts';
@@ -89,13 +90,22 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
       errors: [{ message: refused.message, extensions: { code: refused.code } }],
     });
   }
-  limitBody(request, response);
   if (request.url?.startsWith('/graphql/stream')) {
     const distinct = streamToken(request) === undefined && wantsEvents(request);
-    if (!distinct) return options.singleConnections(request, response);
+    if (!distinct) {
+      limitBody(request, response);
+      return options.singleConnections(request, response);
+    }
     // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
+  if (request.method === 'POST' && !wantsEvents(request)) {
+    const body = await readBody(request);
+    return body === undefined
+      ? refuseBody(request, response)
+      : answerJsonRequest(options.graphql, request, response, body);
+  }
+  limitBody(request, response);
   if (wantsEvents(request)) {
     // Once an event stream has begun its status is 200: strangers are told before.
     if (!(await options.credentials.authenticate(request.headers.authorization))) {
@@ -143,15 +153,32 @@ function limitBody(request: IncomingMessage, response: ServerResponse): void {
   request.pause();
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > bodyBytes && !response.headersSent) {
-      answer(response, 413, {
-        errors: [
-          { message: `a request body has at most ${bodyBytes} bytes`, extensions: { code: 'PAYLOAD_TOO_LARGE' } },
-        ],
-      });
-      request.destroy();
-    }
+    if (bytes > bodyBytes && !response.headersSent) refuseBody(request, response);
   });
+}
+
+/** The body as text, or undefined when it passes the limit. */
+function readBody(request: IncomingMessage): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > bodyBytes) resolve(undefined);
+        else chunks.push(chunk);
+      })
+      .on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+      .on('error', reject)
+      // Broken off: there is nobody left to answer.
+      .on('close', () => reject(new Error('the request was broken off')));
+  });
+}
+
+function refuseBody(request: IncomingMessage, response: ServerResponse): void {
+  const message = `a request body has at most ${bodyBytes} bytes`;
+  answer(response, 413, { errors: [{ message, extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
+  request.destroy();
 }
 
 async function serveReadiness(options: HttpOptions, response: ServerResponse): Promise<void> {
