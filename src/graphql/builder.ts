@@ -7,7 +7,7 @@ import type PrismaTypes from '../database/generated/pothos.ts';
 import { getDatamodel } from '../database/generated/pothos.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
-import PlainColumnsPlugin from './plain-columns.ts';
+import LightResolversPlugin from './light-resolvers.ts';
 
 /** The types behind the schema. */
 export interface SchemaConfig {
@@ -29,7 +29,7 @@ export interface SchemaConfig {
 
 /** The one schema builder. Types are in the files of their nouns. */
 export const builder = new SchemaBuilder<SchemaConfig>({
-  plugins: [ScopeAuthPlugin, RelayPlugin, PlainColumnsPlugin, PrismaPlugin],
+  plugins: [ScopeAuthPlugin, RelayPlugin, LightResolversPlugin, PrismaPlugin],
   defaultFieldNullability: false,
   scopeAuth: {
     authorizeOnSubscribe: true,

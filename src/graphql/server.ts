@@ -16,6 +16,7 @@ import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
+import { useCompiledQueries } from './use-compiled-queries.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
 import { useTimeLimit } from './use-time-limit.ts';
@@ -72,6 +73,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     plugins: [
       useBudget({ introspection: options.introspection }),
       useSyntaxErrorCode(),
+      useCompiledQueries(),
       useTimeLimit(options.operationMs),
       useFeedHead(),
       useEventStreams(options.sessions),
