@@ -10,6 +10,8 @@ export interface Arguments {
   readonly take?: number;
 }
 
+const understood: ReadonlySet<string> = new Set(['where', 'select', 'include', 'orderBy', 'take']);
+
 type Selection = Readonly<Record<string, boolean | Arguments | undefined>>;
 type Where = Readonly<Record<string, unknown>>;
 
@@ -96,6 +98,7 @@ class Statement {
 
   /** The rows that `args` asks for, in its order, each as `row`. */
   rows(model: Model, alias: string, args: Arguments, row: string, joined: readonly string[] = []): string {
+    for (const name of Object.keys(args)) if (!understood.has(name)) throw new Error(`a read does not know ${name}`);
     const conditions = [...joined, ...this.#conditions(model, alias, args.where ?? {})];
     const order = Object.entries(args.orderBy ?? {}).map(
       ([name, direction]) => `${column(alias, fieldOf(model, name))} ${direction === 'asc' ? 'asc' : 'desc'}`,
