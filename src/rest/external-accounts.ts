@@ -57,10 +57,7 @@ const CustomerAccountBody = z
   })
   .openapi('CreateExternalAccount');
 
-const created = {
-  201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),
-  ...commandErrors(404),
-};
+const created = { 201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.') };
 
 const createForCustomer = createRoute({
   ...commanding('createExternalAccount', {
@@ -71,7 +68,7 @@ const createForCustomer = createRoute({
   method: 'post',
   path: '/customers/external-accounts',
   request: { query: noQuery, body: body(CustomerAccountBody) },
-  responses: created,
+  responses: { ...created, ...commandErrors(404) },
 });
 
 const createForPlatform = createRoute({
@@ -83,7 +80,7 @@ const createForPlatform = createRoute({
   method: 'post',
   path: '/platform/external-accounts',
   request: { query: noQuery, body: body(PlatformAccountBody) },
-  responses: created,
+  responses: { ...created, ...commandErrors() },
 });
 
 const listOfCustomers = pagedEndpoint({

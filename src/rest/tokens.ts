@@ -57,7 +57,10 @@ const create = createRoute({
   }),
   method: 'post',
   path: '/tokens',
-  request: { query: noQuery, body: body(z.strictObject({ name, permissions: permissions.min(1) }).openapi('CreateToken')) },
+  request: {
+    query: noQuery,
+    body: body(z.strictObject({ name, permissions: permissions.min(1) }).openapi('CreateToken')),
+  },
   responses: { 201: answers(NewTokenSchema, 'The new token.'), ...commandErrors() },
 });
 
