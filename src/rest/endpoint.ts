@@ -34,7 +34,7 @@ export function commanding(operation: Operation, words: Words) {
 }
 
 /** The same, with an `optionalBody`. */
-export function commandingPerhapsBare(operation: Operation, words: Words) {
+export function commandingMaybeEmpty(operation: Operation, words: Words) {
   const { middleware, ...rest } = commanding(operation, words);
   return { ...rest, middleware: [...middleware, acceptNoBody] };
 }

@@ -14,7 +14,7 @@ import {
   answersOnce,
   command,
   commandErrors,
-  commandingPerhapsBare,
+  commandingMaybeEmpty,
   noQuery,
   optionalBody,
   readErrors,
@@ -62,7 +62,7 @@ const get = createRoute({
 });
 
 const approve = createRoute({
-  ...commandingPerhapsBare('approveTransaction', {
+  ...commandingMaybeEmpty('approveTransaction', {
     operationId: 'approveTransaction',
     tags,
     summary: 'Approve an incoming payment',
@@ -89,7 +89,7 @@ const approve = createRoute({
 });
 
 const reject = createRoute({
-  ...commandingPerhapsBare('rejectTransaction', {
+  ...commandingMaybeEmpty('rejectTransaction', {
     operationId: 'rejectTransaction',
     tags,
     summary: 'Reject an incoming payment',

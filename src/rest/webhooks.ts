@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { testConfigEndpoint } from '../webhooks/config-endpoint.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { RestApp } from './app.ts';
-import { answersOnce, command, commandErrors, commandingPerhapsBare, noQuery, optionalBody } from './endpoint.ts';
+import { answersOnce, command, commandErrors, commandingMaybeEmpty, noQuery, optionalBody } from './endpoint.ts';
 
 // The names with underscores are the interface's own (domain-facts 2.1).
 const TestSchema = z
@@ -13,7 +13,7 @@ const TestSchema = z
   .openapi('WebhookTest', { description: 'What came of a test event.' });
 
 const test = createRoute({
-  ...commandingPerhapsBare('sendTestWebhook', {
+  ...commandingMaybeEmpty('sendTestWebhook', {
     operationId: 'testWebhook',
     tags: ['Webhooks'],
     summary: 'Send a test event',

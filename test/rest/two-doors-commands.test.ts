@@ -164,7 +164,7 @@ const customerCall = fc
       },
   );
 
-const accountsMade = 0;
+let accountsMade = 0;
 
 const accountCall = fc
   .record({
@@ -187,9 +187,8 @@ const accountCall = fc
   .map(
     ({ number, owner, kind, currency, ...more }): Make =>
       () => {
-        const unique = { new: String(Math.floor(Math.random() * 1e9)).padStart(9, '5'), again: '777777777', 1: '1' }[
-          number
-        ];
+        accountsMade += 1;
+        const unique = number === 'new' ? String(500_000_000 + accountsMade) : '777777777';
         const us = kind === 'US_ACCOUNT';
         const info = us
           ? {
