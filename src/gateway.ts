@@ -126,7 +126,7 @@ export async function startGateway(options: {
     graphql,
     singleConnections: createSingleConnections({ graphql, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
-    rest: createRestServer({ payments, tokens, bodyBytes, log }),
+    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
     ready: () => ready,
     maxInFlight: config.MAX_IN_FLIGHT,

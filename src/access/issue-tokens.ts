@@ -3,10 +3,10 @@ import type { ApiToken, Permission } from '../database/generated/client/client.t
 import { type Queryable, statement } from '../database/statement.ts';
 import { checkText } from '../payments/checks.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
+import { once } from '../payments/once.ts';
 import { Refusal } from '../payments/refusal.ts';
 import { hashSecret, newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import { recorded } from './recorded.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The longest that a client token lives: a day. */
@@ -102,6 +102,32 @@ async function storeClientToken(on: Queryable, viewer: Viewer, { name, uuid }: T
   const [row] = rows;
   if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
   return row.id;
+}
+
+/** Makes or ends a token once per idempotency key. Only its id is kept, so that no secret ever is. */
+function recorded(
+  database: Database,
+  viewer: Viewer,
+  command: {
+    readonly operation: string;
+    readonly type: 'ApiToken' | 'ClientToken';
+    readonly input: object;
+    readonly idempotencyKey: string | null | undefined;
+  },
+  change: (on: Queryable) => Promise<string>,
+): Promise<{ readonly id: string; readonly replayed: boolean }> {
+  const { type, ...act } = command;
+  return once(database, viewer, {
+    ...act,
+    effect: async (client) => {
+      const id = await change(client);
+      return { kept: { type, row: { platform_id: viewer.platformId, id } }, answer: { id } };
+    },
+    repeat: async ({ row }) => {
+      if (!row) throw new Error('what is kept of a token is its id');
+      return { id: row.id };
+    },
+  });
 }
 
 /** Nobody hands out more than they have. */

@@ -6,7 +6,14 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 /** A prepared statement: runs with its values and answers the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** Makes a prepared statement. `name` is unique per text and says what the statement does. */
+const texts = new Map<string, string>();
+
+/**
+ * Makes a prepared statement. `name` says what the statement does.
+ * @throws Error when another text has the name: a connection that had prepared the one would refuse the other
+ */
 export function statement<Row extends object>(name: string, text: string): Statement<Row> {
+  if ((texts.get(name) ?? text) !== text) throw new Error(`two statements are named ${name}`);
+  texts.set(name, text);
   return async (on, ...values) => (await on.query<Row>({ name, text, values: [...values] })).rows;
 }

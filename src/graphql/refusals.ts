@@ -50,6 +50,9 @@ const memberOf: Record<RefusalCode, MemberName> = {
   MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
   QUOTE_REQUEST_FAILED: 'UnavailableError',
   INSUFFICIENT_BALANCE: 'InsufficientFundsError',
+  // REST's own, for the one endpoint that its settings name: here a test names its endpoint, and tells what came of it.
+  WEBHOOK_ENDPOINT_NOT_SET: 'NotFoundError',
+  WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
   FORBIDDEN: 'ForbiddenError',
   USER_NOT_READY: 'ForbiddenError',
   QUOTE_NOT_FOUND: 'NotFoundError',

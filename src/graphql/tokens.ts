@@ -1,4 +1,5 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
+import { whereApiTokens } from '../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../access/issue-tokens.ts';
 import { publicId } from '../payments/ids.ts';
 import { pageQuery, rowCursor } from '../payments/paging.ts';
@@ -49,7 +50,7 @@ builder.queryField('apiTokens', (t) =>
     resolve: async (_root, args, context, info) => {
       const { apiToken } = context.payments.database.prisma;
       const page = idPage('ApiToken', args, context);
-      const where = { platformId: context.viewer.platformId, revokedAt: null };
+      const where = whereApiTokens(context.viewer.platformId, {});
       const rows = await apiToken.findMany({
         ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),

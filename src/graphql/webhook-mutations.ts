@@ -77,7 +77,10 @@ mutation('sendTestWebhook', {
     responseStatus: { type: 'Int', nullable: true, description: 'Its HTTP status; null when it gave none in time.' },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) => sendTest(webhooks, viewer, input, idempotencyKey),
+  resolve: async ({ idempotencyKey, ...input }, { webhooks, viewer }) => {
+    const { delivered, responseStatus, replayed } = await sendTest(webhooks, viewer, input, idempotencyKey);
+    return { delivered, responseStatus, replayed };
+  },
 });
 
 mutation('replayWebhookEvents', {

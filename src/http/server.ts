@@ -68,10 +68,21 @@ async function dispatch(
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (answerCors(request, response, options.origins)) return;
   if (path === '/graphql' || path === '/graphql/stream') {
-    return inFlight.enter(response) ? serveGraphql(options, request, response) : refuseLoad(request, response);
+    return inFlight.enter(response)
+      ? serveGraphql(options, request, response)
+      : refuseLoad(request, response, {
+          errors: [{ message: busy, extensions: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 } }],
+        });
   }
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) {
-    return inFlight.enter(response) ? options.rest(request, response) : refuseLoad(request, response);
+    return inFlight.enter(response)
+      ? options.rest(request, response)
+      : refuseLoad(request, response, {
+          status: 503,
+          code: 'SERVICE_UNAVAILABLE',
+          message: busy,
+          details: { reason: busy },
+        });
   }
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
@@ -118,12 +129,13 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
   await options.graphql(request, response);
 }
 
+const busy = 'too many requests at once; try again';
+
 /** More than can be answered in good time: nothing was begun, so the same request may come again as it is. */
-function refuseLoad(request: IncomingMessage, response: ServerResponse): void {
+function refuseLoad(request: IncomingMessage, response: ServerResponse, body: object): void {
   request.resume();
   response.setHeader('retry-after', '1');
-  const extensions = { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
-  answer(response, 503, { errors: [{ message: 'too many requests at once; try again', extensions }] });
+  answer(response, 503, body);
 }
 
 function wantsEvents(request: IncomingMessage): boolean {

@@ -148,7 +148,7 @@ export function whereAccounts(platformId: string, filter: Given<AccountFilter>):
 }
 
 /** Creation time is inside the id, so the index that pages also serves the dates. Both bounds are inclusive. */
-function created(after: Given<Date>, before: Given<Date>) {
+export function created(after: Given<Date>, before: Given<Date>) {
   return after || before
     ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
     : {};
@@ -175,7 +175,10 @@ function byIdentifier<A, B>(
 }
 
 /** Text that cannot be stored is nowhere to be found. */
-function byText<Where>(text: Given<string>, where: (text: string) => Where): Where | typeof matchesNothing | object {
+export function byText<Where>(
+  text: Given<string>,
+  where: (text: string) => Where,
+): Where | typeof matchesNothing | object {
   if (text === null || text === undefined) return {};
   return isPlainText(text) ? where(text) : matchesNothing;
 }

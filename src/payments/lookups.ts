@@ -35,7 +35,7 @@ const payerFields: readonly RequiredField[] = [
 const receiverStatement = statement<{
   id: string;
   base_currency: string;
-  sender_known: boolean;
+  sender_id: string | null;
   receiver_platform_id: string | null;
   receiver_customer_id: string | null;
   uma_domain: string | null;
@@ -44,8 +44,9 @@ const receiverStatement = statement<{
 }>(
   'receiver_by_uma_address',
   `select uuid_v7() as id, p.currencies[1] as base_currency,
-     exists (select from customer s where s.platform_id = p.id and not s.is_deleted
-       and (s.id = $3 or $3::uuid is null) and (lower(s.uma_address) = $4 or $4::text is null)) as sender_known,
+     (select s.id from customer s where s.platform_id = p.id and not s.is_deleted
+        and ($3::uuid is not null or $4::text is not null)
+        and (s.id = $3 or $3::uuid is null) and (lower(s.uma_address) = $4 or $4::text is null)) as sender_id,
      r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
    from platform p
    left join (customer r join platform rp on rp.id = r.platform_id)
@@ -77,7 +78,7 @@ export function lookUpReceiver(
       const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
       const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
       if (!found) throw new Error(`no platform ${tenant.platformId}`);
-      if ((customer || sender) && !found.sender_known) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+      if ((customer || sender) && !found.sender_id) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
 
       const rail = railOf(payments, tenant);
       const receiver = found.receiver_customer_id
@@ -96,6 +97,7 @@ export function lookUpReceiver(
               platformId: tenant.platformId,
               id: found.id,
               umaAddress,
+              senderCustomerId: found.sender_id,
               receiverPlatformId: found.receiver_platform_id,
               receiverCustomerId: found.receiver_customer_id,
               vaspName: receiver.vaspName,

@@ -1,6 +1,9 @@
+import type pg from 'pg';
 import type { Platform } from '../database/generated/client/client.ts';
-import { sqlState } from '../database/retry.ts';
-import { commitPlan } from '../ledger/commit.ts';
+import { retryLostRaces, sqlState } from '../database/retry.ts';
+import { statement } from '../database/statement.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { commitPlanOn } from '../ledger/commit.ts';
 import { currencyOf } from '../money/currencies.ts';
 import type { Payments, Tenant } from './command.ts';
 import { newInternalAccounts } from './internal-accounts.ts';
@@ -20,19 +23,45 @@ export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platfo
   return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: tenant.platformId } });
 }
 
+const updateStatement = statement<object>(
+  'update_platform',
+  `update platform set uma_domain = coalesce($2, uma_domain), currencies = coalesce($3::text[], currencies),
+     updated_at = clock_ms()
+   where id = $1`,
+);
+
 /**
  * Changes a platform's settings. A currency that is new gets the platform's own internal account; accounts that are
  * there stay, and so do the addresses of customers.
- * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's)
+ *
+ * @param besides what else changes with them, in the same transaction, with the platform's row locked
+ * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
  */
-export async function updatePlatform(
+export async function updatePlatform<Besides>(
   payments: Payments,
   tenant: Tenant,
   settings: PlatformSettings,
-): Promise<Platform> {
+  besides: (client: pg.PoolClient) => Promise<Besides>,
+): Promise<Besides> {
   const { umaDomain, currencies } = settings;
   if (umaDomain !== undefined) checkDomain(umaDomain);
-  currencies?.forEach((code, position) => {
+  if (currencies) checkCurrencies(currencies);
+  try {
+    return await retryLostRaces(() =>
+      inTransaction(payments.database, async (client) => {
+        await updateStatement(client, tenant.platformId, umaDomain ?? null, currencies ?? null);
+        if (currencies) await openAccounts(payments, client, tenant, currencies);
+        return besides(client);
+      }),
+    );
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    throw new Refusal('CONFLICT', 'this UMA domain is taken', { field: 'umaDomain' });
+  }
+}
+
+function checkCurrencies(currencies: readonly string[]): void {
+  currencies.forEach((code, position) => {
     const field = `currencies.${position}`;
     if (!currencyOf(code)) {
       throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
@@ -41,35 +70,28 @@ export async function updatePlatform(
       throw new Refusal('INVALID_INPUT', `${code} is given twice`, { field });
     }
   });
-  try {
-    if (currencies) await openAccounts(payments, tenant, currencies);
-    return await payments.database.prisma.platform.update({
-      where: { id: tenant.platformId },
-      data: { ...(umaDomain !== undefined && { umaDomain }), ...(currencies && { currencies: [...currencies] }) },
-    });
-  } catch (error) {
-    if (isTaken(error)) {
-      throw new Refusal('CONFLICT', 'this UMA domain is taken, or the settings were changed at the same time', {
-        field: umaDomain === undefined ? 'currencies' : 'umaDomain',
-      });
-    }
-    throw error;
-  }
 }
 
+const ownCurrenciesStatement = statement<{ currency: string }>(
+  'own_currencies',
+  `select currency from account where platform_id = $1 and customer_id is null and kind = 'INTERNAL'`,
+);
+
 /** The platform's own accounts in the currencies in which it has none yet. */
-async function openAccounts(payments: Payments, tenant: Tenant, currencies: readonly string[]): Promise<void> {
+async function openAccounts(
+  payments: Payments,
+  client: pg.PoolClient,
+  tenant: Tenant,
+  currencies: readonly string[],
+): Promise<void> {
   const { platformId } = tenant;
-  const there = await payments.database.prisma.account.findMany({
-    where: { platformId, customerId: null, kind: 'INTERNAL' },
-    select: { currency: true },
-  });
+  const there = await ownCurrenciesStatement(client, platformId);
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
-  const parties = await readParties(payments.database.pool, platformId, { ids: missing.length });
+  const parties = await readParties(client, platformId, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));
   const account = await newInternalAccounts(payments, tenant, { platformId, customerId: null }, missing, ids);
-  await commitPlan(payments.database, platformId, { insert: { account } });
+  await commitPlanOn(client, platformId, { insert: { account } });
 }
 
 function checkDomain(domain: string): void {
@@ -79,9 +101,4 @@ function checkDomain(domain: string): void {
       value: domain,
     });
   }
-}
-
-/** Whether a unique index refused: Prisma has its own code for it, Postgres another. */
-function isTaken(error: unknown): boolean {
-  return (error instanceof Error && 'code' in error && error.code === 'P2002') || sqlState(error) === '23505';
 }

@@ -1,5 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Viewer } from '../access/viewer.ts';
+import type { Payments } from '../payments/command.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import { invalidRequest } from './errors.ts';
 import type { RestBindings } from './node-adapter.ts';
 
@@ -15,6 +17,12 @@ export interface RestEnvironment {
     /** Who asks; set before any endpoint runs. */
     viewer: Viewer;
   };
+}
+
+/** The rooms that endpoints ask. */
+export interface RestRooms {
+  readonly payments: Payments;
+  readonly webhooks: Webhooks;
 }
 
 /** The router of the interface, to which each resource adds its endpoints. */

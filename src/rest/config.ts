@@ -1,11 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type Platform, TransactionType } from '../database/generated/client/client.ts';
-import type { Payments } from '../payments/command.ts';
+import { TransactionType } from '../database/generated/client/client.ts';
+import type { Tenant } from '../payments/command.ts';
 import { publicId } from '../payments/ids.ts';
 import { readPlatform, updatePlatform } from '../payments/platform-config.ts';
 import { maxAmount } from '../payments/pricing.ts';
 import { Refusal } from '../payments/refusal.ts';
-import type { RestApp } from './app.ts';
+import { setConfigEndpoint } from '../webhooks/config-endpoint.ts';
+import { checkUrl } from '../webhooks/endpoints.ts';
+import { readConfigEndpoint } from '../webhooks/own-endpoint.ts';
+import type { RestApp, RestRooms } from './app.ts';
 import { answers, body, managing, noQuery, readErrors, reading, renamed } from './endpoint.ts';
 import { RestError } from './errors.ts';
 import { amount, id, time } from './money.ts';
@@ -18,6 +21,8 @@ const everyCurrency = {
   maxAmount: Number(maxAmount),
   requiredCounterpartyFields: [] as { name: string; mandatory: boolean }[],
   enabledTransactionTypes: [TransactionType.INCOMING, TransactionType.OUTGOING],
+  providerRequiredCustomerFields: [] as string[],
+  providerRequiredCounterpartyCustomerFields: [] as string[],
 };
 
 const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
@@ -26,10 +31,23 @@ const requiredField = z.object({
   mandatory: z.boolean().openapi({ description: 'Whether a payment is refused without it.' }),
 });
 
+const requiredByProvider = {
+  providerRequiredCustomerFields: z.array(z.string()).openapi({ description: 'What a customer record must have.' }),
+  providerRequiredCounterpartyCustomerFields: z
+    .array(z.string())
+    .openapi({ description: 'What must be told of a customer to the other side.' }),
+};
+
+const webhookEndpoint = z.string().openapi({
+  description: 'Where events are posted: https, a public host, port 443 or 8443; in the sandbox also this machine.',
+  example: 'https://example.com/webhooks',
+});
+
 const ConfigSchema = z
   .object({
     id: id('PlatformConfig', 'Its id.'),
     umaDomain: z.string().openapi({ description: "The domain of new customers' UMA addresses." }),
+    webhookEndpoint: webhookEndpoint.optional(),
     supportedCurrencies: z
       .array(
         z.object({
@@ -42,6 +60,7 @@ const ConfigSchema = z
           enabledTransactionTypes: z
             .array(z.enum(TransactionType))
             .openapi({ description: 'Which ways money may go.' }),
+          ...requiredByProvider,
         }),
       )
       .openapi({ description: 'The currencies in which new customers get internal accounts.' }),
@@ -49,12 +68,29 @@ const ConfigSchema = z
       .boolean()
       .openapi({ description: 'Whether customers count as checked by the platform itself. Set by the operator.' }),
     createdAt: time('When the platform was made.'),
+    updatedAt: time('When its settings last changed.'),
   })
   .openapi('PlatformConfig', { description: "The platform's settings (domain-facts 9)." });
+
+const ChangedConfigSchema = z
+  .object({
+    ...ConfigSchema.shape,
+    webhookSecret: z.string().optional().openapi({
+      description:
+        'What signs the events of a webhookEndpoint that was not set before (whsec_…): shown this once. A new URL keeps it.',
+    }),
+  })
+  .openapi('ChangedPlatformConfig', { description: 'The settings, and what is shown of them once.' });
 
 const UpdateConfigBody = z
   .strictObject({
     umaDomain: z.string().optional().openapi({ description: "The domain of new customers' UMA addresses." }),
+    webhookEndpoint: webhookEndpoint
+      .nullable()
+      .optional()
+      .openapi({
+        description: `${webhookEndpoint.description ?? ''} A new one gets a TEST event. null takes it away.`,
+      }),
     supportedCurrencies: z
       .array(
         z.strictObject({
@@ -69,6 +105,9 @@ const UpdateConfigBody = z
             .array(z.enum(TransactionType))
             .openapi({ description: 'Which ways money may go.' })
             .optional(),
+          providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
+          providerRequiredCounterpartyCustomerFields:
+            requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
         }),
       )
       .min(1)
@@ -95,7 +134,7 @@ const update = createRoute({
   method: 'patch',
   path: '/config',
   request: { query: noQuery, body: body(UpdateConfigBody) },
-  responses: { 200: answers(ConfigSchema, 'The settings as they are now.'), ...readErrors(409, 413, 415, 501) },
+  responses: { 200: answers(ChangedConfigSchema, 'The settings as they are now.'), ...readErrors(409, 413, 415, 501) },
 });
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
@@ -113,30 +152,47 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
   }
 }
 
-function configRecord(platform: Platform): z.infer<typeof ConfigSchema> {
+async function configRecord({ payments, webhooks }: RestRooms, tenant: Tenant): Promise<z.infer<typeof ConfigSchema>> {
+  const [platform, endpoint] = await Promise.all([
+    readPlatform(payments, tenant),
+    readConfigEndpoint(webhooks.payments.database.pool, tenant),
+  ]);
   return {
     id: publicId('PlatformConfig', platform.id),
     umaDomain: platform.umaDomain,
+    ...(endpoint && { webhookEndpoint: endpoint.url }),
     supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...everyCurrency })),
     isRegulatedFinancialInstitution: false,
     createdAt: platform.createdAt.toISOString(),
+    updatedAt: platform.updatedAt.toISOString(),
   };
 }
 
+/** Where this door's request keeps the domain's fields. */
+const fields = { currencies: 'supportedCurrencies', url: 'webhookEndpoint' };
+
 /** Adds the endpoints of the platform's settings (domain-facts 9). */
-export function configEndpoints(app: RestApp, payments: Payments): void {
-  app.openapi(get, async (context) =>
-    context.json(configRecord(await readPlatform(payments, context.get('viewer'))), 200),
-  );
+export function configEndpoints(app: RestApp, rooms: RestRooms): void {
+  const { payments, webhooks } = rooms;
+
+  app.openapi(get, async (context) => context.json(await configRecord(rooms, context.get('viewer')), 200));
 
   app.openapi(update, async (context) => {
-    const { umaDomain, supportedCurrencies } = context.req.valid('json');
+    const viewer = context.get('viewer');
+    const { umaDomain, supportedCurrencies, webhookEndpoint: url } = context.req.valid('json');
     supportedCurrencies?.forEach(checkOffered);
-    const settings = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
+    if (umaDomain === undefined && supportedCurrencies === undefined && url === undefined) {
+      return context.json(await configRecord(rooms, viewer), 200);
+    }
     try {
-      return context.json(configRecord(await updatePlatform(payments, context.get('viewer'), settings)), 200);
+      if (typeof url === 'string') checkUrl(webhooks, viewer, url);
+      const settings = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
+      const webhookSecret = await updatePlatform(payments, viewer, settings, async (client) =>
+        url === undefined ? undefined : setConfigEndpoint(webhooks, client, viewer, url),
+      );
+      return context.json({ ...(await configRecord(rooms, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
     } catch (error) {
-      throw error instanceof Refusal ? renamed(error, { currencies: 'supportedCurrencies' }) : error;
+      throw error instanceof Refusal ? renamed(error, fields) : error;
     }
   });
 }

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { CustomerType } from '../database/generated/client/client.ts';
+import { CustomerType, type Prisma } from '../database/generated/client/client.ts';
 import type { Payments } from '../payments/command.ts';
 import { deleteCustomer, updateCustomer } from '../payments/customer-changes.ts';
 import { type CustomerDetails, createCustomer } from '../payments/customers.ts';
@@ -20,7 +20,7 @@ import {
   readErrors,
   reading,
 } from './endpoint.ts';
-import { flag, moment, pageOf, pageParameters, readList } from './lists.ts';
+import { flag, moment, pagedEndpoint, readPage } from './lists.ts';
 import { id } from './money.ts';
 
 const tags = ['Customers'];
@@ -38,29 +38,21 @@ const create = createRoute({
   responses: { 201: answersOnce(CustomerSchema, 'The new customer.'), ...commandErrors() },
 });
 
-const list = createRoute({
-  ...reading({
-    operationId: 'listCustomers',
-    tags,
-    summary: 'List customers',
-    description: 'All filters given apply.',
-  }),
-  method: 'get',
+const list = pagedEndpoint({
+  access: reading({ operationId: 'listCustomers', tags, summary: 'List customers' }),
   path: '/customers',
-  request: {
-    query: z.strictObject({
-      platformCustomerId: z.string().optional().openapi({ description: "The platform's own id." }),
-      customerType: z.enum(CustomerType).optional().openapi({ description: 'Individuals or businesses.' }),
-      createdAfter: moment('Created then or later.'),
-      createdBefore: moment('Created then or earlier.'),
-      updatedAfter: moment('Last changed then or later.'),
-      updatedBefore: moment('Last changed then or earlier.'),
-      umaAddress: z.string().optional().openapi({ description: 'The UMA address, in any case.' }),
-      isIncludingDeleted: flag('Also deleted ones.'),
-      ...pageParameters,
-    }),
+  filters: {
+    platformCustomerId: z.string().optional().openapi({ description: "The platform's own id." }),
+    customerType: z.enum(CustomerType).optional().openapi({ description: 'Individuals or businesses.' }),
+    createdAfter: moment('Created then or later.'),
+    createdBefore: moment('Created then or earlier.'),
+    updatedAfter: moment('Last changed then or later.'),
+    updatedBefore: moment('Last changed then or earlier.'),
+    umaAddress: z.string().optional().openapi({ description: 'The UMA address, in any case.' }),
+    isIncludingDeleted: flag('Also deleted ones.'),
   },
-  responses: { 200: answers(pageOf(CustomerSchema, 'CustomerPage'), 'A page of customers.'), ...readErrors() },
+  item: CustomerSchema,
+  name: 'CustomerPage',
 });
 
 const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
@@ -134,20 +126,16 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     return context.json(customerRecord(row), 201);
   });
 
-  app.openapi(list, async (context) => {
-    const viewer = context.get('viewer');
-    const query = context.req.valid('query');
-    const page = await readList({
-      list: 'Customer',
-      viewer,
-      query,
-      where: whereCustomers(viewer.platformId, query),
-      rows: (asked) => prisma.customer.findMany(asked),
-      count: (where) => prisma.customer.count({ where }),
-      record: customerRecord,
-    });
-    return context.json(page, 200);
-  });
+  const customers = {
+    name: 'Customer',
+    where: whereCustomers,
+    rows: (asked: Prisma.CustomerFindManyArgs) => prisma.customer.findMany(asked),
+    count: (where: Prisma.CustomerWhereInput) => prisma.customer.count({ where }),
+    record: customerRecord,
+  };
+  app.openapi(list, async (context) =>
+    context.json(await readPage(customers, context.get('viewer'), context.req.valid('query')), 200),
+  );
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');

@@ -12,6 +12,8 @@ const tags = {
   Receivers: 'What can be paid to a UMA address.',
   'Exchange rates': 'Indicative rates.',
   Platform: "The platform's settings.",
+  Tokens: 'Credentials of servers.',
+  Webhooks: 'Events, posted to the platform.',
   Sandbox: 'Simulates the world outside.',
 } as const;
 

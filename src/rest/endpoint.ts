@@ -18,7 +18,7 @@ interface Words {
 
 /** An endpoint that reads: any token with VIEW may call it. */
 export function reading(words: Words) {
-  return { ...words, middleware: allow('VIEW') };
+  return { ...words, middleware: [allow('VIEW')] };
 }
 
 /**
@@ -29,13 +29,19 @@ export function commanding(operation: Operation, words: Words) {
   return {
     ...words,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
-    middleware: allow(operations[operation].permission),
+    middleware: [allow(operations[operation].permission)],
   };
 }
 
-/** An endpoint that changes settings: any token with MANAGE may call it. */
+/** The same, with an `optionalBody`. */
+export function commandingMaybeEmpty(operation: Operation, words: Words) {
+  const { middleware, ...rest } = commanding(operation, words);
+  return { ...rest, middleware: [...middleware, acceptNoBody] };
+}
+
+/** An endpoint of settings or credentials: any token with MANAGE may call it. */
 export function managing(words: Words) {
-  return { ...words, middleware: allow('MANAGE') };
+  return { ...words, middleware: [allow('MANAGE')] };
 }
 
 function allow(permission: Permission): MiddlewareHandler<RestEnvironment> {
@@ -47,6 +53,12 @@ function allow(permission: Permission): MiddlewareHandler<RestEnvironment> {
   };
 }
 
+/** Many clients name a content type even where they send nothing: then there is no JSON to parse. */
+const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
+  await next();
+};
+
 /** The query of endpoints that take none: any parameter is unknown (decision 17). */
 export const noQuery = z.strictObject({});
 
@@ -55,22 +67,31 @@ export function answers<Schema extends z.ZodType>(schema: Schema, description: s
   return { description, content: { 'application/json': { schema } } };
 }
 
+const replayHeader = z.object({
+  'Idempotency-Replayed': z
+    .literal('true')
+    .optional()
+    .openapi({ description: 'There when this repeats the answer to the first call with the idempotency key.' }),
+});
+
 /** A success of a command, which tells when it repeats an earlier one. */
 export function answersOnce<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return {
-    ...answers(schema, description),
-    headers: z.object({
-      'Idempotency-Replayed': z
-        .literal('true')
-        .optional()
-        .openapi({ description: 'There when this repeats the answer to the first call with the idempotency key.' }),
-    }),
-  };
+  return { ...answers(schema, description), headers: replayHeader };
+}
+
+/** The same without a body. */
+export function answersNothing(description: string) {
+  return { description, headers: replayHeader };
 }
 
 /** A JSON body that must be there. */
 export function body<Schema extends z.ZodType>(schema: Schema) {
   return { required: true as const, content: { 'application/json': { schema } } };
+}
+
+/** A JSON body that may be left out, which means the same as `{}`. */
+export function optionalBody<Schema extends z.ZodType>(schema: Schema) {
+  return { required: false as const, content: { 'application/json': { schema } } };
 }
 
 const reasons: Readonly<Record<number, string>> = {
@@ -96,7 +117,7 @@ type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501;
  * not know them among what a handler returns.
  */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 500, ...statuses]);
+  return errorsOf([400, 401, 403, 500, 503, ...statuses]);
 }
 
 /** As `readErrors`, with what every command can answer besides. */

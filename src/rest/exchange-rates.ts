@@ -1,10 +1,11 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Payments } from '../payments/command.ts';
 import { type ExchangeRate, readExchangeRates } from '../payments/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../payments/records/numbers.ts';
 import { Refusal } from '../payments/refusal.ts';
 import type { RestApp } from './app.ts';
-import { answers, readErrors, reading, renamed } from './endpoint.ts';
+import { reading, renamed } from './endpoint.ts';
+import { wholeEndpoint } from './lists.ts';
 import { amount, CurrencySchema, time } from './money.ts';
 
 const RateSchema = z
@@ -33,43 +34,39 @@ const RateSchema = z
     description: 'What a conversion would cost now. Not locked: a quote is (domain-facts 7.3).',
   });
 
-const list = createRoute({
-  ...reading({ operationId: 'listExchangeRates', tags: ['Exchange rates'], summary: 'List indicative exchange rates' }),
-  method: 'get',
+const list = wholeEndpoint({
+  access: reading({
+    operationId: 'listExchangeRates',
+    tags: ['Exchange rates'],
+    summary: 'List indicative exchange rates',
+  }),
   path: '/exchange-rates',
-  request: {
-    query: z.strictObject({
-      sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
-      destinationCurrency: z
-        .preprocess(
-          (given) => (given === undefined || Array.isArray(given) ? given : [given]),
-          z.array(z.string()).optional(),
-        )
-        .openapi({
-          type: 'array',
-          items: { type: 'string' },
-          description: 'Currency codes to receive in, one per parameter; all when left out.',
-        }),
-      sendingAmount: z
-        .string()
-        .regex(/^[1-9]\d{0,17}$/, 'must be an integer of smallest units, at least 1')
-        .transform(BigInt)
-        .optional()
-        .openapi({
-          type: 'integer',
-          format: 'int64',
-          minimum: 1,
-          description: "In the source currency's smallest unit; 10000 when left out.",
-        }),
-    }),
+  filters: {
+    sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
+    destinationCurrency: z
+      .preprocess(
+        (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+        z.array(z.string()).optional(),
+      )
+      .openapi({
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Currency codes to receive in, one per parameter; all when left out.',
+      }),
+    sendingAmount: z
+      .string()
+      .regex(/^[1-9]\d{0,17}$/, 'must be an integer of smallest units, at least 1')
+      .transform(BigInt)
+      .optional()
+      .openapi({
+        type: 'integer',
+        format: 'int64',
+        minimum: 1,
+        description: "In the source currency's smallest unit; 10000 when left out.",
+      }),
   },
-  responses: {
-    200: answers(
-      z.object({ data: z.array(RateSchema).openapi({ description: 'All of them.' }) }).openapi('ExchangeRateList'),
-      'The rates.',
-    ),
-    ...readErrors(),
-  },
+  item: RateSchema,
+  name: 'ExchangeRateList',
 });
 
 /** Where this door's request keeps the domain's fields. */

@@ -4,23 +4,13 @@ import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../databas
 import type { AccountDetails } from '../payments/account-types.ts';
 import type { Payments } from '../payments/command.ts';
 import { createExternalAccount } from '../payments/external-accounts.ts';
-import { whereAccounts } from '../payments/filters.ts';
 import { externalAccountRecord } from '../payments/records/account-record.ts';
 import { Refusal } from '../payments/refusal.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from './account-info.ts';
+import { accountLists } from './account-lists.ts';
 import type { RestApp, RestEnvironment } from './app.ts';
-import {
-  answers,
-  answersOnce,
-  body,
-  command,
-  commandErrors,
-  commanding,
-  noQuery,
-  readErrors,
-  reading,
-} from './endpoint.ts';
-import { pageOf, pageParameters, readList } from './lists.ts';
+import { answersOnce, body, command, commandErrors, commanding, noQuery, reading } from './endpoint.ts';
+import { pagedEndpoint, readPage, wholeEndpoint } from './lists.ts';
 import { id } from './money.ts';
 
 const tags = ['External accounts'];
@@ -67,10 +57,7 @@ const CustomerAccountBody = z
   })
   .openapi('CreateExternalAccount');
 
-const created = {
-  201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),
-  ...commandErrors(404),
-};
+const created = { 201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.') };
 
 const createForCustomer = createRoute({
   ...commanding('createExternalAccount', {
@@ -81,7 +68,7 @@ const createForCustomer = createRoute({
   method: 'post',
   path: '/customers/external-accounts',
   request: { query: noQuery, body: body(CustomerAccountBody) },
-  responses: created,
+  responses: { ...created, ...commandErrors(404) },
 });
 
 const createForPlatform = createRoute({
@@ -93,40 +80,27 @@ const createForPlatform = createRoute({
   method: 'post',
   path: '/platform/external-accounts',
   request: { query: noQuery, body: body(PlatformAccountBody) },
-  responses: created,
+  responses: { ...created, ...commandErrors() },
 });
 
-const listOfCustomers = createRoute({
-  ...reading({ operationId: 'listCustomerExternalAccounts', tags, summary: "List customers' external accounts" }),
-  method: 'get',
+const listOfCustomers = pagedEndpoint({
+  access: reading({ operationId: 'listCustomerExternalAccounts', tags, summary: "List customers' external accounts" }),
   path: '/customers/external-accounts',
-  request: {
-    query: z.strictObject({
-      currency: currencyFilter,
-      customerId: id('Customer', 'The owner.').optional(),
-      ...pageParameters,
-    }),
-  },
-  responses: {
-    200: answers(pageOf(ExternalAccountSchema, 'ExternalAccountPage'), 'A page of accounts.'),
-    ...readErrors(),
-  },
+  filters: { currency: currencyFilter, customerId: id('Customer', 'The owner.').optional() },
+  item: ExternalAccountSchema,
+  name: 'ExternalAccountPage',
 });
 
-const listOfPlatform = createRoute({
-  ...reading({ operationId: 'listPlatformExternalAccounts', tags, summary: "List the platform's external accounts" }),
-  method: 'get',
+const listOfPlatform = wholeEndpoint({
+  access: reading({
+    operationId: 'listPlatformExternalAccounts',
+    tags,
+    summary: "List the platform's external accounts",
+  }),
   path: '/platform/external-accounts',
-  request: { query: z.strictObject({ currency: currencyFilter }) },
-  responses: {
-    200: answers(
-      z
-        .object({ data: z.array(ExternalAccountSchema).openapi({ description: 'All of them.' }) })
-        .openapi('ExternalAccountList'),
-      'All of them.',
-    ),
-    ...readErrors(),
-  },
+  filters: { currency: currencyFilter },
+  item: ExternalAccountSchema,
+  name: 'ExternalAccountList',
 });
 
 /** Where this door's requests keep the domain's fields. */
@@ -134,7 +108,7 @@ const fields = { beneficiary: 'accountInfo.beneficiary' };
 
 /** Adds the endpoints of external accounts (specification 4.8 to 4.10, domain-facts 7.2). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
-  const { prisma } = payments.database;
+  const lists = accountLists(payments.database.prisma, 'EXTERNAL', externalAccountRecord);
 
   const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
     const { accountInfo, platformAccountId, ...rest } = input;
@@ -170,27 +144,11 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     context.json(await create(context, { ...context.req.valid('json'), defaultUmaDepositAccount: false }), 201),
   );
 
-  app.openapi(listOfCustomers, async (context) => {
-    const viewer = context.get('viewer');
-    const query = context.req.valid('query');
-    const page = await readList({
-      list: 'Account',
-      viewer,
-      query,
-      where: whereAccounts(viewer.platformId, { ...query, kind: 'EXTERNAL', platformOwned: false }),
-      rows: (asked) => prisma.account.findMany(asked),
-      count: (where) => prisma.account.count({ where }),
-      record: externalAccountRecord,
-    });
-    return context.json(page, 200);
-  });
+  app.openapi(listOfCustomers, async (context) =>
+    context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),
+  );
 
-  app.openapi(listOfPlatform, async (context) => {
-    const { platformId } = context.get('viewer');
-    const rows = await prisma.account.findMany({
-      where: whereAccounts(platformId, { ...context.req.valid('query'), kind: 'EXTERNAL', platformOwned: true }),
-      orderBy: { id: 'desc' },
-    });
-    return context.json({ data: rows.map(externalAccountRecord) }, 200);
-  });
+  app.openapi(listOfPlatform, async (context) =>
+    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+  );
 }

@@ -1,10 +1,10 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Payments } from '../payments/command.ts';
-import { whereAccounts } from '../payments/filters.ts';
 import { internalAccountRecord } from '../payments/records/account-record.ts';
+import { accountLists } from './account-lists.ts';
 import type { RestApp } from './app.ts';
-import { answers, readErrors, reading } from './endpoint.ts';
-import { pageOf, pageParameters, readList } from './lists.ts';
+import { reading } from './endpoint.ts';
+import { pagedEndpoint, readPage, wholeEndpoint } from './lists.ts';
 import { AmountSchema, id, time } from './money.ts';
 import { PaymentInstructionSchema } from './payment-schemas.ts';
 
@@ -26,64 +26,35 @@ export const InternalAccountSchema = z
   })
   .openapi('InternalAccount', { description: 'A balance held here, in one currency (specification 2.11).' });
 
-const customers = createRoute({
-  ...reading({ operationId: 'listCustomerInternalAccounts', tags, summary: "List customers' internal accounts" }),
-  method: 'get',
+const ofCustomers = pagedEndpoint({
+  access: reading({ operationId: 'listCustomerInternalAccounts', tags, summary: "List customers' internal accounts" }),
   path: '/customers/internal-accounts',
-  request: {
-    query: z.strictObject({
-      currency,
-      customerId: id('Customer', 'The owner.').optional(),
-      ...pageParameters,
-    }),
-  },
-  responses: {
-    200: answers(pageOf(InternalAccountSchema, 'InternalAccountPage'), 'A page of accounts.'),
-    ...readErrors(),
-  },
+  filters: { currency, customerId: id('Customer', 'The owner.').optional() },
+  item: InternalAccountSchema,
+  name: 'InternalAccountPage',
 });
 
-const platform = createRoute({
-  ...reading({ operationId: 'listPlatformInternalAccounts', tags, summary: "List the platform's internal accounts" }),
-  method: 'get',
+const ofPlatform = wholeEndpoint({
+  access: reading({
+    operationId: 'listPlatformInternalAccounts',
+    tags,
+    summary: "List the platform's internal accounts",
+  }),
   path: '/platform/internal-accounts',
-  request: { query: z.strictObject({ currency }) },
-  responses: {
-    200: answers(
-      z
-        .object({ data: z.array(InternalAccountSchema).openapi({ description: 'All of them.' }) })
-        .openapi('InternalAccountList'),
-      'All of them.',
-    ),
-    ...readErrors(),
-  },
+  filters: { currency },
+  item: InternalAccountSchema,
+  name: 'InternalAccountList',
 });
 
 /** Adds the endpoints of internal accounts (specification 4.13, domain-facts 7.1). */
 export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
-  const { prisma } = payments.database;
+  const lists = accountLists(payments.database.prisma, 'INTERNAL', internalAccountRecord);
 
-  app.openapi(customers, async (context) => {
-    const viewer = context.get('viewer');
-    const query = context.req.valid('query');
-    const page = await readList({
-      list: 'Account',
-      viewer,
-      query,
-      where: whereAccounts(viewer.platformId, { ...query, kind: 'INTERNAL', platformOwned: false }),
-      rows: (asked) => prisma.account.findMany(asked),
-      count: (where) => prisma.account.count({ where }),
-      record: internalAccountRecord,
-    });
-    return context.json(page, 200);
-  });
+  app.openapi(ofCustomers, async (context) =>
+    context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),
+  );
 
-  app.openapi(platform, async (context) => {
-    const { platformId } = context.get('viewer');
-    const rows = await prisma.account.findMany({
-      where: whereAccounts(platformId, { ...context.req.valid('query'), kind: 'INTERNAL', platformOwned: true }),
-      orderBy: { id: 'desc' },
-    });
-    return context.json({ data: rows.map(internalAccountRecord) }, 200);
-  });
+  app.openapi(ofPlatform, async (context) =>
+    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+  );
 }

@@ -1,7 +1,8 @@
-import { z } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Viewer } from '../access/viewer.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../payments/paging.ts';
 import { Refusal } from '../payments/refusal.ts';
+import { answers, readErrors, type reading } from './endpoint.ts';
 
 /** What all lists have in common (specification 4.0). */
 
@@ -22,7 +23,7 @@ const limit = z
   });
 
 /** The query parameters of every list in pages. */
-export const pageParameters = {
+const pageParameters = {
   limit,
   cursor: z.string().optional().openapi({ description: 'The `nextCursor` of the page before.' }),
 };
@@ -53,11 +54,27 @@ export function flag(description: string) {
     .openapi({ type: 'boolean', default: false, description });
 }
 
-/** A page of records under the name of its component. */
-export function pageOf<Schema extends z.ZodType>(record: Schema, name: string) {
-  return z
+/** What the endpoints of a resource's list are made of. `access` says who may call it. */
+interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType> {
+  readonly access: ReturnType<typeof reading>;
+  readonly path: Path;
+  readonly filters: Filters;
+  readonly item: Item;
+  /** The name of the answer's component. */
+  readonly name: string;
+}
+
+/** An endpoint that lists in pages: its filters beside `limit` and `cursor`, and the envelope of specification 4.0. */
+export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
+  access,
+  path,
+  filters,
+  item,
+  name,
+}: ListEndpoint<Path, Filters, Item>) {
+  const page = z
     .object({
-      data: z.array(record).openapi({ description: 'The records, newest first unless sorted otherwise.' }),
+      data: z.array(item).openapi({ description: 'The records, newest first unless sorted otherwise.' }),
       hasMore: z.boolean().openapi({ description: 'Whether there is more beyond this page.' }),
       nextCursor: z
         .string()
@@ -66,6 +83,31 @@ export function pageOf<Schema extends z.ZodType>(record: Schema, name: string) {
       totalCount: z.int().optional().openapi({ description: 'All that match, on whatever page.' }),
     })
     .openapi(name);
+  return createRoute({
+    ...access,
+    method: 'get',
+    path,
+    request: { query: z.strictObject({ ...filters, ...pageParameters }) },
+    responses: { 200: answers(page, 'A page of them. All filters given apply.'), ...readErrors() },
+  });
+}
+
+/** An endpoint that lists everything at once, as the specification has it for what a platform owns itself (4.10). */
+export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
+  access,
+  path,
+  filters,
+  item,
+  name,
+}: ListEndpoint<Path, Filters, Item>) {
+  const all = z.object({ data: z.array(item).openapi({ description: 'All of them.' }) }).openapi(name);
+  return createRoute({
+    ...access,
+    method: 'get',
+    path,
+    request: { query: z.strictObject(filters) },
+    responses: { 200: answers(all, 'All of them.'), ...readErrors() },
+  });
 }
 
 interface ListQuery {
@@ -93,26 +135,32 @@ function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string>
   };
 }
 
-/** Reads a page of rows and presents it. The list's name is in its cursors, which GraphQL's list of that name takes too. */
-export async function readList<Where, Row extends { readonly id: string }, Item>(options: {
-  readonly list: string;
-  readonly viewer: Viewer;
-  readonly query: ListQuery;
-  readonly where: Where;
+/** A list in pages: where its rows are, and how they are shown. */
+export interface ListOf<Filter, Where, Row, Item> {
+  /** In its cursors, which GraphQL's list of that name takes too. */
+  readonly name: string;
+  readonly where: (platformId: string, filter: Filter) => Where;
   readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
   readonly count: (where: Where) => Promise<number>;
   readonly record: (row: Row) => Item;
-}): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount: number }> {
-  const { list, viewer, query, where } = options;
-  const page = pageAsked(list, viewer, query);
-  const [rows, totalCount] = await Promise.all([options.rows(pageQuery(where, page)), options.count(where)]);
+}
+
+/** Reads the page of a list that a query asks for and presents it. */
+export async function readPage<Filter, Where, Row extends { readonly id: string }, Item>(
+  list: ListOf<Filter, Where, Row, Item>,
+  viewer: Viewer,
+  query: Filter & ListQuery,
+): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount: number }> {
+  const page = pageAsked(list.name, viewer, query);
+  const where = list.where(viewer.platformId, query);
+  const [rows, totalCount] = await Promise.all([list.rows(pageQuery(where, page)), list.count(where)]);
   const shown = rows.slice(0, page.size);
   const last = shown.at(-1);
   const hasMore = rows.length > page.size;
   return {
-    data: shown.map(options.record),
+    data: shown.map(list.record),
     hasMore,
-    ...(hasMore && last && { nextCursor: rowCursor(list, viewer.platformId, last.id) }),
+    ...(hasMore && last && { nextCursor: rowCursor(list.name, viewer.platformId, last.id) }),
     totalCount,
   };
 }

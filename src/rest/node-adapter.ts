@@ -33,8 +33,14 @@ export async function answerByFetch(
     ...(hasBody && { body: new Uint8Array(body) }),
   });
   const answer = await handle(request, { bodyTooLarge: body === undefined });
+  const headers = Object.fromEntries(answer.headers);
+  if (answer.status === 204) {
+    // It has no body, and so no length either (RFC 9110, 8.6).
+    response.writeHead(204, headers).end();
+    return;
+  }
   const bytes = Buffer.from(await answer.arrayBuffer());
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length });
+  response.writeHead(answer.status, { ...headers, 'content-length': bytes.length });
   response.end(method === 'HEAD' ? undefined : bytes);
 }
 

@@ -1,14 +1,15 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { QuoteStatus } from '../database/generated/client/client.ts';
+import { type Prisma, QuoteStatus } from '../database/generated/client/client.ts';
 import type { Quote } from '../database/rows.ts';
 import type { Payments } from '../payments/command.ts';
 import { whereQuotes } from '../payments/filters.ts';
 import { uuidOf } from '../payments/ids.ts';
-import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
-import { paymentEnds, readPaymentEnds } from '../payments/records/payment-ends.ts';
+import { createQuote, executeQuote } from '../payments/quotes.ts';
+import { type PaymentEnds, paymentEnds, readPaymentEnds } from '../payments/records/payment-ends.ts';
 import { type QuoteRecord, quoteRecord } from '../payments/records/quote-record.ts';
 import { Refusal } from '../payments/refusal.ts';
 import type { RestApp } from './app.ts';
+import { asCommand, CreateQuoteBody } from './create-quote.ts';
 import {
   answers,
   answersOnce,
@@ -20,76 +21,12 @@ import {
   readErrors,
   reading,
 } from './endpoint.ts';
-import { anyOf, moment, pageOf, pageParameters, readList } from './lists.ts';
-import { amountInput, id } from './money.ts';
-import { checkNamedAccount } from './named-account.ts';
+import { anyOf, moment, pagedEndpoint, readPage } from './lists.ts';
+import { id } from './money.ts';
 import { QuoteSchema } from './payment-schemas.ts';
 
 const tags = ['Quotes'];
 const quotePath = z.object({ quoteId: id('Quote', 'The quote.') });
-
-const SourceInput = z
-  .discriminatedUnion('sourceType', [
-    z
-      .strictObject({
-        sourceType: z.literal('ACCOUNT').openapi({ description: 'Pay from an account.' }),
-        accountId: id('InternalAccount', 'The account that pays. An external one is debited first.'),
-        customerId: id('Customer', "The account's owner; checked where given.").optional(),
-        currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
-      })
-      .openapi('AccountSourceInput'),
-    z
-      .strictObject({
-        sourceType: z
-          .literal('REALTIME_FUNDING')
-          .openapi({ description: 'Pay in from outside, for this payment alone.' }),
-        customerId: id('Customer', 'Who pays in.'),
-        currency: z.string().openapi({ description: 'In which currency, e.g. USDC or BTC.', example: 'USDC' }),
-      })
-      .openapi('RealtimeFundingSourceInput'),
-  ])
-  .openapi('PaymentSourceInput');
-
-const DestinationInput = z
-  .discriminatedUnion('destinationType', [
-    z
-      .strictObject({
-        destinationType: z.literal('ACCOUNT').openapi({ description: 'Pay to an account.' }),
-        accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
-      })
-      .openapi('AccountDestinationInput'),
-    z
-      .strictObject({
-        destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'Pay to a UMA address; needs lookupId.' }),
-        umaAddress: z.string().openapi({ description: 'The address that was looked up, $name@domain.' }),
-        currency: z
-          .string()
-          .optional()
-          .openapi({ description: "The currency that arrives; the receiver's preferred one when left out." }),
-      })
-      .openapi('UmaDestinationInput'),
-  ])
-  .openapi('PaymentDestinationInput');
-
-const CreateQuoteBody = z
-  .strictObject({
-    source: SourceInput,
-    destination: DestinationInput,
-    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).openapi({ description: "Which side's amount is fixed." }),
-    lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
-    lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
-    senderCustomerInfo: z
-      .record(z.string(), z.string())
-      .optional()
-      .openapi({ description: "What the sender tells of itself, by name: the lookup's requiredPayerFields, purpose." }),
-    immediatelyExecute: z
-      .boolean()
-      .default(false)
-      .openapi({ description: 'Execute at creation, at the current rate. Not with real-time funding.' }),
-    description: z.string().optional().openapi({ description: 'Memo, at most 500 characters.' }),
-  })
-  .openapi('CreateQuote');
 
 const create = createRoute({
   ...commanding('createQuote', { operationId: 'createQuote', tags, summary: 'Create a quote' }),
@@ -99,24 +36,21 @@ const create = createRoute({
   responses: { 201: answersOnce(QuoteSchema, 'The new quote.'), ...commandErrors(404) },
 });
 
-const list = createRoute({
-  ...reading({ operationId: 'listQuotes', tags, summary: 'List quotes', description: 'All filters given apply.' }),
-  method: 'get',
+const list = pagedEndpoint({
+  access: reading({ operationId: 'listQuotes', tags, summary: 'List quotes' }),
   path: '/quotes',
-  request: {
-    query: z.strictObject({
-      customerId: id('Customer', 'The sending customer.').optional(),
-      sendingAccountId: id('InternalAccount', 'The source account.').optional(),
-      receivingAccountId: id('ExternalAccount', 'The destination account.').optional(),
-      sendingUmaAddress: z.string().optional().openapi({ description: "The sending customer's UMA address." }),
-      receivingUmaAddress: z.string().optional().openapi({ description: 'The UMA address paid to.' }),
-      status: anyOf(Object.values(QuoteStatus) as [QuoteStatus, ...QuoteStatus[]], 'Any of these.'),
-      createdAfter: moment('Created then or later.'),
-      createdBefore: moment('Created then or earlier.'),
-      ...pageParameters,
-    }),
+  filters: {
+    customerId: id('Customer', 'The sending customer.').optional(),
+    sendingAccountId: id('InternalAccount', 'The source account.').optional(),
+    receivingAccountId: id('ExternalAccount', 'The destination account.').optional(),
+    sendingUmaAddress: z.string().optional().openapi({ description: "The sending customer's UMA address." }),
+    receivingUmaAddress: z.string().optional().openapi({ description: 'The UMA address paid to.' }),
+    status: anyOf(Object.values(QuoteStatus) as [QuoteStatus, ...QuoteStatus[]], 'Any of these.'),
+    createdAfter: moment('Created then or later.'),
+    createdBefore: moment('Created then or earlier.'),
   },
-  responses: { 200: answers(pageOf(QuoteSchema, 'QuotePage'), 'A page of quotes.'), ...readErrors() },
+  item: QuoteSchema,
+  name: 'QuotePage',
 });
 
 const get = createRoute({
@@ -148,49 +82,21 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');
-    const { source, destination, lockedCurrencyAmount, senderCustomerInfo: told, ...rest } = context.req.valid('json');
-    if (source.sourceType === 'ACCOUNT') await checkNamedAccount(prisma, viewer, 'source', source);
-    if (destination.destinationType === 'ACCOUNT') await checkNamedAccount(prisma, viewer, 'destination', destination);
-    const from: CreateQuote['source'] =
-      source.sourceType === 'ACCOUNT'
-        ? { kind: 'ACCOUNT', accountId: source.accountId }
-        : { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
-    const to: CreateQuote['destination'] =
-      destination.destinationType === 'ACCOUNT'
-        ? { kind: 'ACCOUNT', accountId: destination.accountId }
-        : { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency: destination.currency };
-    const senderCustomerInfo = told && Object.entries(told).map(([name, value]) => ({ name, value }));
-    const quote = await command(context, {}, (key) =>
-      createQuote(
-        payments,
-        viewer,
-        {
-          ...rest,
-          lockedCurrencyAmount: BigInt(lockedCurrencyAmount),
-          source: from,
-          destination: to,
-          ...(senderCustomerInfo && { senderCustomerInfo }),
-        },
-        key,
-      ),
-    );
+    const { input, fields } = await asCommand(payments, viewer, context.req.valid('json'));
+    const quote = await command(context, fields, (key) => createQuote(payments, viewer, input, key));
     return context.json(await record(quote), 201);
   });
 
-  app.openapi(list, async (context) => {
-    const viewer = context.get('viewer');
-    const query = context.req.valid('query');
-    const page = await readList({
-      list: 'Quote',
-      viewer,
-      query,
-      where: whereQuotes(viewer.platformId, query),
-      rows: (asked) => prisma.quote.findMany({ ...asked, include: paymentEnds }),
-      count: (where) => prisma.quote.count({ where }),
-      record: (row) => quoteRecord(row, row),
-    });
-    return context.json(page, 200);
-  });
+  const quotes = {
+    name: 'Quote',
+    where: whereQuotes,
+    rows: (asked: Prisma.QuoteFindManyArgs) => prisma.quote.findMany({ ...asked, include: paymentEnds }),
+    count: (where: Prisma.QuoteWhereInput) => prisma.quote.count({ where }),
+    record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
+  };
+  app.openapi(list, async (context) =>
+    context.json(await readPage(quotes, context.get('viewer'), context.req.valid('query')), 200),
+  );
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');

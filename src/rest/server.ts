@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HonoRequest } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
-import type { Payments } from '../payments/command.ts';
-import { newRestApp, type RestApp, restPrefix } from './app.ts';
+import { newRestApp, type RestApp, type RestRooms, restPrefix } from './app.ts';
 import { configEndpoints } from './config.ts';
 import { customerEndpoints } from './customers.ts';
 import { restDocument } from './document.ts';
@@ -17,12 +16,13 @@ import { quoteEndpoints } from './quotes.ts';
 import { receiverEndpoints } from './receivers.ts';
 import { sandboxEndpoints } from './sandbox.ts';
 import { checkStorable } from './text.ts';
+import { tokenEndpoints } from './tokens.ts';
 import { transactionEndpoints } from './transactions.ts';
 import { transferEndpoints } from './transfers.ts';
+import { webhookEndpoints } from './webhooks.ts';
 
 /** What the door needs. */
-export interface RestOptions {
-  readonly payments: Payments;
+export interface RestOptions extends RestRooms {
   readonly tokens: ApiTokens;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;
@@ -38,7 +38,7 @@ export function createRestServer(options: RestOptions): RestServer {
   return (request, response) => answerByFetch(app.fetch, options.bodyBytes, request, response);
 }
 
-function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
+function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): RestApp {
   const root = newRestApp();
   root.onError((error, context) => presentError(error, context, log));
   root.notFound((context) =>
@@ -82,7 +82,9 @@ function restApp({ payments, tokens, bodyBytes, log }: RestOptions): RestApp {
   transferEndpoints(app, payments);
   exchangeRateEndpoints(app, payments);
   receiverEndpoints(app, payments);
-  configEndpoints(app, payments);
+  configEndpoints(app, { payments, webhooks });
+  webhookEndpoints(app, webhooks);
+  tokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
   document = restDocument(app);

@@ -1,65 +1,54 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { TransactionStatus, TransactionType } from '../database/generated/client/client.ts';
+import { type Prisma, TransactionStatus, TransactionType } from '../database/generated/client/client.ts';
 import type { Transaction } from '../database/rows.ts';
 import { approveTransaction, rejectTransaction } from '../payments/approvals.ts';
 import type { Payments } from '../payments/command.ts';
 import { whereTransactions } from '../payments/filters.ts';
 import { uuidOf } from '../payments/ids.ts';
-import { paymentEnds, readPaymentEnds } from '../payments/records/payment-ends.ts';
+import { type PaymentEnds, paymentEnds, readPaymentEnds } from '../payments/records/payment-ends.ts';
 import { transactionRecord } from '../payments/records/transaction-record.ts';
 import { Refusal } from '../payments/refusal.ts';
 import type { RestApp } from './app.ts';
 import {
   answers,
   answersOnce,
-  body,
   command,
   commandErrors,
-  commanding,
+  commandingMaybeEmpty,
   noQuery,
+  optionalBody,
   readErrors,
   reading,
 } from './endpoint.ts';
-import { anyOf, moment, pageOf, pageParameters, readList } from './lists.ts';
+import { anyOf, moment, pagedEndpoint, readPage } from './lists.ts';
 import { id } from './money.ts';
 import { TransactionSchema } from './payment-schemas.ts';
 
 const tags = ['Transactions'];
 
-const list = createRoute({
-  ...reading({
-    operationId: 'listTransactions',
-    tags,
-    summary: 'List transactions',
-    description: 'All filters given apply.',
-  }),
-  method: 'get',
+const list = pagedEndpoint({
+  access: reading({ operationId: 'listTransactions', tags, summary: 'List transactions' }),
   path: '/transactions',
-  request: {
-    query: z.strictObject({
-      customerId: id('Customer', 'The customer whose transaction it is.').optional(),
-      platformCustomerId: z.string().optional().openapi({ description: "The platform's own id of that customer." }),
-      senderAccountIdentifier: z
-        .string()
-        .optional()
-        .openapi({ description: 'The source: an account id or a UMA address.' }),
-      receiverAccountIdentifier: z
-        .string()
-        .optional()
-        .openapi({ description: 'The destination: an account id or a UMA address.' }),
-      status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
-      type: z.enum(TransactionType).optional().openapi({ description: 'Which way the money goes.' }),
-      reference: z.string().optional().openapi({ description: 'The reconciliation reference.' }),
-      startDate: moment('Created then or later.'),
-      endDate: moment('Created then or earlier.'),
-      ...pageParameters,
-      sortOrder: z.enum(['asc', 'desc']).default('desc').openapi({ description: 'Newest first unless asc.' }),
-    }),
+  filters: {
+    customerId: id('Customer', 'The customer whose transaction it is.').optional(),
+    platformCustomerId: z.string().optional().openapi({ description: "The platform's own id of that customer." }),
+    senderAccountIdentifier: z
+      .string()
+      .optional()
+      .openapi({ description: 'The source: an account id or a UMA address.' }),
+    receiverAccountIdentifier: z
+      .string()
+      .optional()
+      .openapi({ description: 'The destination: an account id or a UMA address.' }),
+    status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
+    type: z.enum(TransactionType).optional().openapi({ description: 'Which way the money goes.' }),
+    reference: z.string().optional().openapi({ description: 'The reconciliation reference.' }),
+    startDate: moment('Created then or later.'),
+    endDate: moment('Created then or earlier.'),
+    sortOrder: z.enum(['asc', 'desc']).default('desc').openapi({ description: 'Newest first unless asc.' }),
   },
-  responses: {
-    200: answers(pageOf(TransactionSchema, 'TransactionPage'), 'A page of transactions.'),
-    ...readErrors(),
-  },
+  item: TransactionSchema,
+  name: 'TransactionPage',
 });
 
 const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
@@ -73,7 +62,7 @@ const get = createRoute({
 });
 
 const approve = createRoute({
-  ...commanding('approveTransaction', {
+  ...commandingMaybeEmpty('approveTransaction', {
     operationId: 'approveTransaction',
     tags,
     summary: 'Approve an incoming payment',
@@ -85,7 +74,7 @@ const approve = createRoute({
   request: {
     params: transactionPath,
     query: noQuery,
-    body: body(
+    body: optionalBody(
       z
         .strictObject({
           receiverCustomerInfo: z
@@ -100,7 +89,7 @@ const approve = createRoute({
 });
 
 const reject = createRoute({
-  ...commanding('rejectTransaction', {
+  ...commandingMaybeEmpty('rejectTransaction', {
     operationId: 'rejectTransaction',
     tags,
     summary: 'Reject an incoming payment',
@@ -111,7 +100,7 @@ const reject = createRoute({
   request: {
     params: transactionPath,
     query: noQuery,
-    body: body(
+    body: optionalBody(
       z
         .strictObject({ reason: z.string().optional().openapi({ description: 'Why, for the timeline.' }) })
         .openapi('RejectTransaction'),
@@ -125,20 +114,16 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const { pool, prisma } = payments.database;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
 
-  app.openapi(list, async (context) => {
-    const viewer = context.get('viewer');
-    const query = context.req.valid('query');
-    const page = await readList({
-      list: 'Transaction',
-      viewer,
-      query,
-      where: whereTransactions(viewer.platformId, query),
-      rows: (asked) => prisma.transaction.findMany({ ...asked, include: paymentEnds }),
-      count: (where) => prisma.transaction.count({ where }),
-      record: (row) => transactionRecord(row, row),
-    });
-    return context.json(page, 200);
-  });
+  const transactions = {
+    name: 'Transaction',
+    where: whereTransactions,
+    rows: (asked: Prisma.TransactionFindManyArgs) => prisma.transaction.findMany({ ...asked, include: paymentEnds }),
+    count: (where: Prisma.TransactionWhereInput) => prisma.transaction.count({ where }),
+    record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
+  };
+  app.openapi(list, async (context) =>
+    context.json(await readPage(transactions, context.get('viewer'), context.req.valid('query')), 200),
+  );
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');

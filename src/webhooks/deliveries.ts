@@ -84,8 +84,8 @@ const leaseStatement = statement<LeasedRow>(
      v.quote_id as "quoteId", v.account_id as "accountId", v.customer_id as "customerId", v.version,
      v.previous_status as "previousStatus", v.status, v.reason, v.terminal, v.old_balance as "oldBalance",
      v.new_balance as "newBalance", v.snapshot,
-     c.platform_customer_id as "platformCustomerId", s.kind as "sourceKind", s.currency as "sourceCurrency",
-     t.kind as "destinationKind", t.currency as "destinationCurrency", a.currency as "accountCurrency"
+     c.platform_customer_id as "platformCustomerId", s.kind as "sourceKind", t.kind as "destinationKind",
+     a.currency as "accountCurrency"
    from leased l
    join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
    join platform p on p.id = l.platform_id

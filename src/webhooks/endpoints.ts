@@ -4,9 +4,9 @@ import { type Queryable, statement } from '../database/statement.ts';
 import { checkText } from '../payments/checks.ts';
 import type { Tenant } from '../payments/command.ts';
 import { publicId } from '../payments/ids.ts';
+import { once } from '../payments/once.ts';
 import { Refusal } from '../payments/refusal.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
-import { once } from './once.ts';
 import { endpointUuid, readOwn } from './own-endpoint.ts';
 import { newSigningSecret } from './signing.ts';
 import { announceTest } from './test-event.ts';
@@ -53,8 +53,8 @@ const newIdStatement = statement<{ id: string; endpoints: number }>(
 
 const insertStatement = statement<object>(
   'insert_webhook_endpoint',
-  `insert into webhook_endpoint (platform_id, id, url, event_types, description, secret, position)
-   values ($1, $2, $3, $4::event_type[], $5, $6, coalesce((select sequence from feed_head where platform_id = $1), 0))`,
+  `insert into webhook_endpoint (platform_id, id, url, event_types, description, secret, of_config, position)
+   values ($1, $2, $3, $4::event_type[], $5, $6, $7, coalesce((select sequence from feed_head where platform_id = $1), 0))`,
 );
 
 /**
@@ -67,8 +67,7 @@ export function createEndpoint(
   input: NewEndpoint,
   idempotencyKey: string | null | undefined,
 ): Promise<WithSecret & { replayed: boolean }> {
-  const box = boxOf(webhooks);
-  parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment));
+  checkUrl(webhooks, tenant, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   checkText(input.description, 'description');
   return once(webhooks.payments.database, tenant, {
@@ -76,19 +75,45 @@ export function createEndpoint(
     input,
     idempotencyKey,
     effect: async (client) => {
-      const [made] = await newIdStatement(client, tenant.platformId);
-      if (!made) throw new Error('a tenant has a platform');
-      if (made.endpoints >= maxEndpoints)
-        throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
-      const { id } = made;
-      const secret = newSigningSecret();
-      const sealed = box.seal(secret, secretOwner(tenant.platformId, id));
-      await insertStatement(client, tenant.platformId, id, input.url, eventTypes, input.description ?? null, sealed);
-      await announceTest(client, tenant.platformId, id);
-      return { kept: keptEndpoint(tenant, id), answer: { endpoint: await readOwn(client, tenant, id), secret } };
+      const { url, description } = input;
+      const made = await insertEndpoint(webhooks, client, tenant, { url, eventTypes, description, ofConfig: false });
+      return { kept: keptEndpoint(tenant, made.endpoint.id), answer: made };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
   });
+}
+
+/**
+ * Refuses a URL to which events may not go, and any where signing secrets cannot be kept.
+ * @throws Refusal INVALID_INPUT (`url`), SERVICE_UNAVAILABLE
+ */
+export function checkUrl(webhooks: Webhooks, tenant: Tenant, url: string): void {
+  boxOf(webhooks);
+  parseEndpointUrl(url, loopbackAllowed(webhooks, tenant.environment));
+}
+
+/** Makes an endpoint in the caller's transaction, and sends it a test event. */
+export async function insertEndpoint(
+  webhooks: Webhooks,
+  client: pg.PoolClient,
+  tenant: Tenant,
+  given: Pick<NewEndpoint, 'url' | 'description'> & {
+    readonly eventTypes: readonly EventType[];
+    /** Whether it is the one that the platform's settings name. */
+    readonly ofConfig: boolean;
+  },
+): Promise<WithSecret> {
+  const [made] = await newIdStatement(client, tenant.platformId);
+  if (!made) throw new Error('a tenant has a platform');
+  if (made.endpoints >= maxEndpoints)
+    throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
+  const { id } = made;
+  const { url, eventTypes, description = null, ofConfig } = given;
+  const secret = newSigningSecret();
+  const sealed = boxOf(webhooks).seal(secret, secretOwner(tenant.platformId, id));
+  await insertStatement(client, tenant.platformId, id, url, eventTypes, description, sealed, ofConfig);
+  await announceTest(client, tenant.platformId, id);
+  return { endpoint: await readOwn(client, tenant, id), secret };
 }
 
 const updateStatement = statement<object>(
@@ -108,29 +133,41 @@ export function updateEndpoint(
   idempotencyKey: string | null | undefined,
 ): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  const url = input.url ?? null;
-  if (url !== null) parseEndpointUrl(url, loopbackAllowed(webhooks, tenant.environment));
-  const eventTypes = readTypes(input.eventTypes) ?? null;
+  if (input.url !== null && input.url !== undefined)
+    parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment));
+  const eventTypes = readTypes(input.eventTypes);
   checkText(input.description, 'description');
   return once(webhooks.payments.database, tenant, {
     operation: 'updateWebhookEndpoint',
     input,
     idempotencyKey,
-    effect: async (client) => {
-      const before = await readOwn(client, tenant, id);
-      const describes = input.description !== undefined;
-      await updateStatement(client, tenant.platformId, id, url, eventTypes, describes, input.description ?? null);
-      const moved = url !== null && url !== before.url;
-      const enables = input.enabled === true && before.status === 'DISABLED';
-      if (enables || (moved && before.status === 'FAILING')) await enable(client, tenant, id, enables);
-      if (input.enabled === false && before.status !== 'DISABLED')
-        await disable(client, tenant.platformId, id, 'Disabled by the platform.');
-      const endpoint = await readOwn(client, tenant, id);
-      if (moved && endpoint.status !== 'DISABLED') await announceTest(client, tenant.platformId, id);
-      return { kept: keptEndpoint(tenant, id), answer: { endpoint } };
-    },
+    effect: async (client) => ({
+      kept: keptEndpoint(tenant, id),
+      answer: { endpoint: await changeEndpoint(client, tenant, id, { ...input, eventTypes }) },
+    }),
     repeat: async () => ({ endpoint: await readOwn(webhooks.payments.database.pool, tenant, id) }),
   });
+}
+
+/** Changes an endpoint in the caller's transaction. A new URL begins without failures and gets a test event. */
+export async function changeEndpoint(
+  client: pg.PoolClient,
+  tenant: Tenant,
+  id: string,
+  change: Omit<EndpointChange, 'endpointId'>,
+): Promise<WebhookEndpoint> {
+  const before = await readOwn(client, tenant, id);
+  const { url = null, eventTypes = null, description } = change;
+  const describes = description !== undefined;
+  await updateStatement(client, tenant.platformId, id, url, eventTypes, describes, description ?? null);
+  const moved = url !== null && url !== before.url;
+  const enables = change.enabled === true && before.status === 'DISABLED';
+  if (enables || (moved && before.status === 'FAILING')) await enable(client, tenant, id, enables);
+  if (change.enabled === false && before.status !== 'DISABLED')
+    await disable(client, tenant.platformId, id, 'Disabled by the platform.');
+  const endpoint = await readOwn(client, tenant, id);
+  if (moved && endpoint.status !== 'DISABLED') await announceTest(client, tenant.platformId, id);
+  return endpoint;
 }
 
 const deleteStatement = statement<object>(
@@ -153,11 +190,16 @@ export function deleteEndpoint(
     idempotencyKey,
     effect: async (client) => {
       await readOwn(client, tenant, id);
-      await deleteStatement(client, tenant.platformId, id);
+      await removeEndpoint(client, tenant, id);
       return { kept: keptEndpoint(tenant, id), answer };
     },
     repeat: async () => answer,
   });
+}
+
+/** Removes an endpoint with all its deliveries, in the caller's transaction. */
+export async function removeEndpoint(client: pg.PoolClient, tenant: Tenant, id: string): Promise<void> {
+  await deleteStatement(client, tenant.platformId, id);
 }
 
 const rotateStatement = statement<object>(

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { statement } from '../database/statement.ts';
 import type { Tenant } from '../payments/command.ts';
+import { once } from '../payments/once.ts';
 import { Refusal } from '../payments/refusal.ts';
-import { once } from './once.ts';
 import { endpointUuid, readOwn } from './own-endpoint.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -25,18 +25,29 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
 }
 
 export interface TestOutcome {
+  /** Where the event was sent. */
+  readonly url: string;
   readonly delivered: boolean;
   /** The status of the first answer; null when there was none (yet). */
   readonly responseStatus: number | null;
+  /** Whether the first attempt has ended; otherwise nothing is known of it yet. */
+  readonly ended: boolean;
+  /** Why the first attempt failed, where it did. */
+  readonly error: string | null;
 }
 
-const outcomeStatement = statement<{ status: string; responseStatus: number | null; done: boolean }>(
+const outcomeStatement = statement<{
+  status: string;
+  responseStatus: number | null;
+  error: string | null;
+  ended: boolean;
+}>(
   'test_outcome',
-  `select d.status::text, a.response_status as "responseStatus", a.number is not null or d.status <> 'PENDING' as done
+  `select d.status::text, a.response_status as "responseStatus", a.error, a.number is not null or d.status <> 'PENDING' as ended
    from event v
    join webhook_delivery d on d.platform_id = v.platform_id and d.event_sequence = v.sequence and d.endpoint_id = $2
    left join lateral (
-     select number, response_status from webhook_attempt
+     select number, response_status, error from webhook_attempt
      where platform_id = d.platform_id and delivery_id = d.id order by number limit 1
    ) a on true
    where v.platform_id = $1 and v.id = $3`,
@@ -50,7 +61,7 @@ export async function sendTest(
   idempotencyKey: string | null | undefined,
 ): Promise<TestOutcome & { replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  const { eventId, replayed } = await once(webhooks.payments.database, tenant, {
+  const { eventId, url, replayed } = await once(webhooks.payments.database, tenant, {
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
@@ -58,20 +69,31 @@ export async function sendTest(
       const endpoint = await readOwn(client, tenant, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, tenant.platformId, id);
-      return { kept: { eventId }, answer: { eventId } };
+      const sent = { eventId, url: endpoint.url };
+      return { kept: sent, answer: sent };
     },
-    repeat: async (kept) => ({ eventId: String(kept.eventId) }),
+    repeat: async (kept) => ({ eventId: String(kept.eventId), url: String(kept.url) }),
   });
-  return { ...(await firstOutcome(webhooks, tenant, id, eventId)), replayed };
+  return { url, ...(await firstOutcome(webhooks, tenant, id, eventId)), replayed };
 }
 
-async function firstOutcome(webhooks: Webhooks, tenant: Tenant, id: string, eventId: string): Promise<TestOutcome> {
+async function firstOutcome(
+  webhooks: Webhooks,
+  tenant: Tenant,
+  id: string,
+  eventId: string,
+): Promise<Omit<TestOutcome, 'url'>> {
   const { pool } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
   for (;;) {
     const [row] = await outcomeStatement(pool, tenant.platformId, id, eventId);
-    if (row?.done || Date.now() >= deadline)
-      return { delivered: row?.status === 'DELIVERED', responseStatus: row?.responseStatus ?? null };
+    if (row?.ended || Date.now() >= deadline)
+      return {
+        delivered: row?.status === 'DELIVERED',
+        responseStatus: row?.responseStatus ?? null,
+        ended: row?.ended ?? false,
+        error: row?.error ?? null,
+      };
     await delay(lookAgainMs);
   }
 }

@@ -38,6 +38,12 @@ test('one request too many is refused with 503 and Retry-After; when there is ro
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBe('1');
   expect((await refused.json()).errors[0].extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+  const overRest = await fetch(`${t.url}/2025-10-13/customers`, {
+    headers: { authorization: t.platform.authorization },
+  });
+  expect(overRest.status).toBe(503);
+  expect(overRest.headers.get('retry-after')).toBe('1');
+  expect(await overRest.json()).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', details: {} });
   expect((await fetch(`${t.url}/health/live`)).status).toBe(200);
 
   await holder.query('commit');

@@ -1,15 +1,27 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { restAccount, restScene } from '../setup/rest-scene.ts';
+import { answer, type Receiver, startReceiver, verify } from '../webhooks/receiver.ts';
+
+/** The worked flows of the specification, over REST alone, each followed by its webhooks at a receiver of the platform. */
 
 let t: TestGateway;
 let rest: RestClient;
+let receiver: Receiver;
+let secret: string;
 beforeAll(async () => {
   t = await startTestGateway();
   rest = await restClient(t.url, t.platform.authorization);
+  // It takes events, and leaves the questions of approval to the API (domain-facts 2.5).
+  receiver = await startReceiver(answer(202));
+  secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 });
-afterAll(() => t.stop());
+afterAll(async () => {
+  for (const received of receiver.received) expect(verify(secret, received)).toEqual(received.body);
+  await t.stop();
+  await receiver.stop();
+});
 
 /** A customer made over REST alone, with money in USD, and a way to see what is left of it. */
 async function scene(balance = 100_000) {
@@ -17,13 +29,38 @@ async function scene(balance = 100_000) {
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
 }
 
-/** Waits, by the feed, until a transaction has come to its end; answers its record. */
-async function ended(transactionId: string) {
-  const stream = t.platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }', {
-    id: transactionId,
+/** The bodies that tell of a payment or of an account, in the order of the feed, each once. */
+function toldOf(id: string): Data[] {
+  const bodies = receiver.received
+    .map(({ body }) => body)
+    .filter((body) => [body.transaction?.id, body.accountId].includes(id));
+  return [...new Map(bodies.map((body) => [body.sequence, body])).values()].toSorted((a, b) => a.sequence - b.sequence);
+}
+
+const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
+
+/**
+ * Waits, by webhooks, until a payment has come to its end; answers its record, the statuses that webhooks told, and
+ * their bodies. The last of them has the record that REST has (decision 18).
+ */
+async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
+  await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
+  const record = await rest.ask('GET', `/transactions/${id}`);
+  await receiver.until(() => toldOf(id).at(-1).transaction.updatedAt === record.updatedAt);
+  const bodies = toldOf(id);
+  expect(bodies.at(-1).transaction).toEqual(record);
+  expect(bodies.map(({ version }) => version)).toEqual(bodies.map((_body, position) => position + 1));
+  for (const body of bodies) expect(body.type).toBe(`${record.type}_PAYMENT`);
+  return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
+}
+
+/** Waits until webhooks have told so many changes of an account; answers the amounts by which it changed. */
+async function changes(accountId: string, count: number): Promise<number[]> {
+  await receiver.until(() => toldOf(accountId).length >= count);
+  return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {
+    expect(type).toBe('ACCOUNT_STATUS');
+    return newBalance.amount - oldBalance.amount;
   });
-  for await (const { data } of stream) if (data.transactionUpdates.terminal) break;
-  return rest.ask('GET', `/transactions/${transactionId}`);
 }
 
 test('same-currency transfer: PENDING with both amounts and no settlement, then COMPLETED', async () => {
@@ -47,8 +84,11 @@ test('same-currency transfer: PENDING with both amounts and no settlement, then 
     settledAt: null,
   });
   expect(await balance()).toBe(87_450);
-  const done = await ended(transfer.id);
+  const { record: done, statuses, bodies } = await ended(transfer.id);
   expect(done).toEqual({ ...transfer, status: 'COMPLETED', settledAt: expect.any(String), updatedAt: done.updatedAt });
+  expect(statuses).toEqual(['PENDING', 'COMPLETED']);
+  expect(bodies[0].transaction).toEqual(transfer);
+  expect(await changes(usd.id, 2)).toEqual([100_000, -12_550]);
 });
 
 test('quote and execute: the locked rate holds, the quote is PROCESSING, the transaction completes', async () => {
@@ -78,7 +118,9 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
   const executed = await execute();
   expect(executed.body).toEqual({ ...quote, status: 'PROCESSING' });
   expect(await balance()).toBe(90_000);
-  const done = await ended(quote.transactionId);
+  const { record: done, statuses } = await ended(quote.transactionId);
+  expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  expect(await changes(usd.id, 2)).toEqual([100_000, -10_000]);
   expect(done).toMatchObject({
     status: 'COMPLETED',
     quoteId: quote.quoteId,
@@ -111,11 +153,11 @@ test('immediate execution answers 201 with PROCESSING', async () => {
   );
   expect(quote).toMatchObject({ status: 'PROCESSING', totalReceivingAmount: 5_000 });
   expect(await balance()).toBe(100_000 - quote.totalSendingAmount);
-  expect(await ended(quote.transactionId)).toMatchObject({ status: 'COMPLETED' });
+  expect((await ended(quote.transactionId)).statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
 test('real-time funding: the quote tells how to pay in, and the simulated deposit runs the payment', async () => {
-  const { customer, outsideEur, balance } = await scene(0);
+  const { customer, usd, outsideEur, balance } = await scene(0);
   const quote = await rest.ask(
     'POST',
     '/quotes',
@@ -144,7 +186,11 @@ test('real-time funding: the quote tells how to pay in, and the simulated deposi
     quoteId: quote.quoteId,
     paymentInstructions: quote.paymentInstructions,
   });
-  expect(await ended(quote.transactionId)).toMatchObject({ status: 'COMPLETED' });
+  const { statuses, bodies } = await ended(quote.transactionId);
+  expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  // The deposit is told as a change of balance, and then the payment that it funds (specification 6, rule 3).
+  expect(await changes(usd.id, 2)).toEqual([20_000, -20_000]);
+  expect(toldOf(usd.id)[0].sequence).toBeLessThan(bodies[1].sequence);
   expect(await balance()).toBe(0);
   const again = await rest.ask('POST', '/sandbox/send', { quoteId: quote.quoteId, currencyCode: 'USD' }, 409);
   expect(again.code).toBe('CONFLICT');
@@ -159,8 +205,82 @@ test('transfer-in credits the internal account when it is collected', async () =
     201,
   );
   expect(transfer).toMatchObject({ type: 'INCOMING', status: 'PENDING', receivedAmount: { amount: 7_000 } });
-  expect(await ended(transfer.id)).toMatchObject({ status: 'COMPLETED' });
+  expect((await ended(transfer.id)).statuses).toEqual(['PENDING', 'COMPLETED']);
   expect(await balance()).toBe(7_000);
+  expect(await changes(usd.id, 1)).toEqual([7_000]);
+});
+
+test('UMA send: looked up, quoted from the account of the looking customer, executed, delivered', async () => {
+  const { customer, usd, balance } = await scene();
+  const umaAddress = '$success.eur@sandbox.uma.money';
+  const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${customer.platformCustomerId}`;
+  const lookup = await rest.ask('GET', path);
+  const quote = await rest.ask(
+    'POST',
+    '/quotes',
+    {
+      lookupId: lookup.id,
+      sendingCurrencyCode: 'USD',
+      receivingCurrencyCode: 'EUR',
+      lockedCurrencySide: 'RECEIVING',
+      lockedCurrencyAmount: 5_000,
+      senderUserInfo: Object.fromEntries(
+        lookup.requiredPayerFields.map((name: string) => [name, name === 'BIRTH_DATE' ? '1906-12-09' : 'Grace Hopper']),
+      ),
+    },
+    201,
+  );
+  expect(quote).toMatchObject({ status: 'PENDING', source: { accountId: usd.id }, totalReceivingAmount: 5_000 });
+  expect(await rest.ask('POST', `/quotes/${quote.quoteId}/execute`)).toMatchObject({ status: 'PROCESSING' });
+  const { record, statuses } = await ended(quote.transactionId);
+  expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  expect(record).toMatchObject({
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' },
+    receivedAmount: { amount: 5_000, currency: { code: 'EUR' } },
+    counterpartyInformation: expect.any(Object),
+  });
+  expect(await changes(usd.id, 2)).toEqual([100_000, -quote.totalSendingAmount]);
+  expect(await balance()).toBe(100_000 - quote.totalSendingAmount);
+});
+
+test('sandbox: a UMA payment is announced, asks for approval, and is credited after it', async () => {
+  const { customer, usd, balance } = await scene(0);
+  const announced = await rest.ask('POST', '/sandbox/uma/receive', {
+    senderUmaAddress: '$sender@example.com',
+    receiverUmaAddress: customer.umaAddress,
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 2_500,
+  });
+  await receiver.until(() => toldOf(announced.id).length > 0);
+  const [question] = toldOf(announced.id);
+  expect(question.transaction).toEqual(announced);
+  const asked = question.requestedReceiverCustomerInfoFields.map(({ name }: Data) => name);
+  expect(asked).toContain('FULL_NAME');
+  const approved = await rest.ask('POST', `/transactions/${announced.id}/approve`, {
+    receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' },
+  });
+  expect(approved).toMatchObject({ status: 'PROCESSING' });
+  expect((await ended(announced.id)).statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  expect(await changes(usd.id, 1)).toEqual([2_500]);
+  expect(await balance()).toBe(2_500);
+});
+
+test('between customers of a platform, sender and receiver each have their payment and its webhooks', async () => {
+  const [from, to] = [await scene(), await scene(0)];
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: from.usd.id },
+    destination: { destinationType: 'ACCOUNT', accountId: to.eur.id },
+    lockedCurrencySide: 'RECEIVING',
+    lockedCurrencyAmount: 300,
+    immediatelyExecute: true,
+  };
+  const quote = await rest.ask('POST', '/quotes', body, 201);
+  expect((await ended(quote.transactionId)).record).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING' });
+  const { data } = await rest.ask('GET', `/transactions?customerId=${to.customer.id}`);
+  expect(data).toHaveLength(1);
+  const { record } = await ended(data[0].id);
+  expect(record).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', receivedAmount: { amount: 300 } });
+  expect(await changes(to.eur.id, 1)).toEqual([300]);
 });
 
 test('a failed payment tells why, and where the money went', async () => {
@@ -187,10 +307,11 @@ test('a failed payment tells why, and where the money went', async () => {
     { source: { accountId: usd.id }, destination: { accountId: closed.id }, amount: 100 },
     201,
   );
-  expect(await ended(transfer.id)).toMatchObject({
+  expect((await ended(transfer.id)).record).toMatchObject({
     status: 'FAILED',
     failureReason: 'QUOTE_EXECUTION_FAILED',
     refund: { reference: expect.any(String), initiatedAt: expect.any(String), settledAt: expect.any(String) },
   });
+  expect(await changes(usd.id, 3)).toEqual([100_000, -100, 100]);
   expect(await balance()).toBe(100_000);
 });

@@ -6,7 +6,7 @@ let catalog: Catalog;
 beforeAll(async () => {
   catalog = await openCatalog();
 });
-afterAll(() => catalog.t.stop());
+afterAll(() => catalog.stop());
 
 /** The parameters that a good query needs. */
 const neededQuery: Record<string, string> = { listExchangeRates: 'sourceCurrency=USD' };
@@ -94,6 +94,26 @@ describe('every endpoint', () => {
 });
 
 describe('every list', () => {
+  test('takes every kind of value that its parameters admit', async () => {
+    const { rest, endpoints } = catalog;
+    const good: Record<string, string[]> = {
+      integer: ['1', '100'],
+      boolean: ['true', 'false'],
+      'date-time': ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123+05:30'],
+    };
+    for (const endpoint of endpoints.filter(({ id }) => id.startsWith('list'))) {
+      for (const { name, schema } of endpoint.parameters) {
+        const one = schema.items ?? schema;
+        const kind = one.format === 'date-time' ? 'date-time' : one.type;
+        const values = name === 'sendingAmount' ? ['20000'] : (one.enum ?? good[kind] ?? []);
+        for (const value of values) {
+          const answer = await rest.call('GET', withQuery(endpoint, `${name}=${encodeURIComponent(value)}`));
+          expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 200 });
+        }
+      }
+    }
+  });
+
   test('takes each of its filters, and what an unknown id names is nothing', async () => {
     const { rest, endpoints } = catalog;
     for (const endpoint of endpoints.filter(({ id }) => id.startsWith('list') && id !== 'listExchangeRates')) {

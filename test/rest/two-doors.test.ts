@@ -1,19 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
-import {
-  customerAsRest,
-  customerFields,
-  internalAccountAsRest,
-  internalAccountFields,
-  quoteAsRest,
-  quoteFields,
-  transactionAsRest,
-  transactionFields,
-} from '../setup/two-doors.ts';
+import { type Call, madeOnBoth, results } from '../setup/two-door-calls.ts';
 
 let t: TestGateway;
 let rest: RestClient;
@@ -29,54 +20,6 @@ beforeAll(async () => {
   mine = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data[0];
 });
 afterAll(() => t.stop());
-
-/** What came of a call: the record in REST's form, or the code and the field of the refusal. */
-type Outcome =
-  | { readonly record: Data; readonly replayed: boolean }
-  | { readonly code: string; readonly field: string };
-
-/** One call in the words of both doors. */
-interface Call {
-  readonly rest: { readonly path: string; readonly body?: object };
-  readonly mutation: string;
-  readonly input: object;
-  /** The field of the success that has the record, the fields to ask it for, and its form in REST. */
-  readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
-}
-
-const quoteResult = { name: 'quote', fields: quoteFields, asRest: quoteAsRest };
-const transactionResult = { name: 'transaction', fields: transactionFields, asRest: transactionAsRest };
-
-async function overRest({ rest: { path, body } }: Call, key: string): Promise<Outcome> {
-  const { status, body: answer, headers } = await rest.call('POST', path, { body, key });
-  if (status >= 300) return { code: answer.code, field: answer.details.field };
-  const { paymentInstructions, ...transaction } = answer;
-  const isTransaction = 'settledAt' in answer;
-  return { record: isTransaction ? transaction : answer, replayed: headers.get('idempotency-replayed') === 'true' };
-}
-
-/** Where REST keeps what GraphQL's inputs name otherwise. */
-function asRestField(path: readonly string[]): string {
-  return path
-    .slice(1)
-    .join('.')
-    .replace(/^(source|destination)\.(account|realtimeFunding)(?=\.|$)/, '$1')
-    .replace(/^(source|destination)AccountId$/, '$1.accountId')
-    .replace(/^details\.(individual|business)\./, '')
-    .replace(/^details\./, '');
-}
-
-async function overGraphql({ mutation, input, result }: Call, key: string): Promise<Outcome> {
-  const type = mutation.charAt(0).toUpperCase() + mutation.slice(1);
-  const data = await t.platform.ask(
-    `mutation ($input: ${type}Input!) { ${mutation}(input: $input) { __typename
-      ... on ${type}Success { replayed ${result.name} { ${result.fields} } } ... on UserError { code path } } }`,
-    { input: { ...input, idempotencyKey: key } },
-  );
-  const answer = data[mutation];
-  if (answer.code) return { code: answer.code, field: asRestField(answer.path) };
-  return { record: result.asRest(answer[result.name]), replayed: answer.replayed };
-}
 
 const unknown = 'InternalAccount:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 const amounts = fc.oneof(
@@ -130,7 +73,7 @@ const quoteCall = fc
         source: funded ? { realtimeFunding: funding } : { account: { accountId: from } },
         destination: { account: { accountId: to } },
       },
-      result: quoteResult,
+      result: results.quote,
     };
   });
 
@@ -140,7 +83,7 @@ const executeCall = fc.nat({ max: 20 }).map((position): (() => Call) => () => {
     rest: { path: `/quotes/${quoteId}/execute` },
     mutation: 'executeQuote',
     input: { quoteId },
-    result: quoteResult,
+    result: results.quote,
   };
 });
 
@@ -163,7 +106,7 @@ const transferCall = fc
       },
       mutation: into ? 'transferIn' : 'transferOut',
       input: { sourceAccountId, destinationAccountId, amount: String(amount), description },
-      result: transactionResult,
+      result: results.transaction,
     };
   });
 
@@ -175,7 +118,7 @@ const fundCall = fc
       rest: { path: `/sandbox/internal-accounts/${accountId}/fund`, body: { amount } },
       mutation: 'sandboxFundAccount',
       input: { accountId, amount },
-      result: { name: 'account', fields: internalAccountFields, asRest: internalAccountAsRest },
+      result: results.internalAccount,
     };
   });
 
@@ -203,7 +146,7 @@ const customerCall = fc
         platformCustomerId,
         details: business ? { business: { ...company, address, beneficialOwners: [owner] } } : { individual: person },
       },
-      result: { name: 'customer', fields: customerFields, asRest: customerAsRest },
+      result: results.customer,
     };
   });
 
@@ -213,19 +156,8 @@ test('a call means the same on both doors: one effect, one outcome, equal field 
   await fc.assert(
     fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {
       const call = make();
-      const key = randomUUID();
-      const doors = restFirst ? [overRest, overGraphql] : [overGraphql, overRest];
-      const [first, second] = [await doors[0]?.(call, key), await doors[1]?.(call, key)];
-      if (first && 'record' in first) {
-        expect(first.replayed).toBe(false);
-        expect(second).toEqual({ ...first, replayed: true });
-        if (call.mutation === 'createQuote') quotes.push(first.record.quoteId);
-      } else {
-        const field = first?.field.replace('businessInfo.', '');
-        expect(
-          second && 'code' in second ? { ...second, field: second.field.replace('businessInfo.', '') } : second,
-        ).toEqual({ ...first, field });
-      }
+      const outcome = await madeOnBoth({ platform: t.platform, rest }, call, restFirst);
+      if ('record' in outcome && call.mutation === 'createQuote') quotes.push(outcome.record.quoteId);
     }),
     { numRuns: 120 },
   );

@@ -1,6 +1,7 @@
 import { hashSecret, newCredentials } from '../../src/access/api-tokens.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { basicAuthorization } from '../../src/graphql/graphiql.ts';
+import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type Data, startTestGateway, type TestGateway } from './gateway.ts';
 import { type RestClient, restClient } from './rest.ts';
 import { type RestScene, restScene, usAccount } from './rest-scene.ts';
@@ -13,6 +14,14 @@ export interface Endpoint {
   readonly parameters: readonly Data[];
   /** The fields that its body must have; undefined where it has no body. */
   readonly required: readonly string[] | undefined;
+  /** Every field that its body may have, with the values that choose between its variants. */
+  readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
+  /** Whether a body that it takes may be left out. */
+  readonly bodyIsOptional: boolean;
+  /** Whether it takes an idempotency key. */
+  readonly keyed: boolean;
+  /** The statuses that its answers can have. */
+  readonly statuses: readonly number[];
 }
 
 /** A request of a command that the service accepts. */
@@ -35,8 +44,9 @@ export interface Catalog {
   readonly endpoints: readonly Endpoint[];
   /** The commands that have a good request here: an endpoint that has none fails the tests. */
   readonly commands: readonly string[];
-  /** A good request of a command, a new one each time. */
+  /** A good request of a command, another one each time. */
   good(id: string): Promise<GoodRequest>;
+  stop(): Promise<void>;
 }
 
 /** Starts a gateway and reads its document. */
@@ -45,8 +55,12 @@ export async function openCatalog(): Promise<Catalog> {
   const rest = await restClient(t.url, t.platform.authorization);
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const scene = await restScene(rest);
-  const requests = goodRequests(rest, scene);
-  const quoteId: string = (await rest.ask('POST', '/quotes', quoteBody(scene), 201)).quoteId;
+  // It takes every event, and leaves the approval of payments to the tests.
+  const receiver = await startReceiver(answer(202));
+  await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
+  const requests = goodRequests(rest, scene, receiver);
+  const { quoteId, transactionId } = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
+  const token = await rest.ask('POST', '/tokens', { name: 'catalog', permissions: ['VIEW'] }, 201);
   return {
     t,
     rest,
@@ -59,13 +73,19 @@ export async function openCatalog(): Promise<Catalog> {
       quoteId,
       accountId: scene.usd.id,
       customerId: scene.customer.id,
-      transactionId: 'Transaction:0',
+      transactionId,
+      tokenId: token.id,
+      receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
     commands: Object.keys(requests),
     async good(id) {
       const make = requests[id];
       if (!make) throw new Error(`no good request of ${id} is known here`);
       return make();
+    },
+    async stop() {
+      await t.stop();
+      await receiver.stop();
     },
   };
 }
@@ -86,36 +106,40 @@ async function tokenWith(t: TestGateway, permission: 'VIEW' | 'TRANSACT'): Promi
   return basicAuthorization(credentials);
 }
 
+let made = 0;
+
+/** A number that no other request has. */
+function next(): number {
+  made += 1;
+  return made;
+}
+
 /** A quote from the scene's USD to EUR outside. */
 export function quoteBody(scene: RestScene) {
   return {
     source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
     destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000,
+    lockedCurrencyAmount: 1_000 + next(),
   };
 }
 
-let made = 0;
-
-/** A customer of its own. */
-function newCustomer(rest: RestClient): Promise<Data> {
-  made += 1;
-  const body = { customerType: 'INDIVIDUAL', platformCustomerId: `contract-${made}`, fullName: 'Ada Lovelace' };
-  return rest.ask('POST', '/customers', body, 201);
-}
-
-/** A payment that waits for its platform's word, as a command announces it. */
-function announcement(scene: RestScene) {
-  return {
+function goodRequests(
+  rest: RestClient,
+  scene: RestScene,
+  receiver: Receiver,
+): Record<string, () => GoodRequest | Promise<GoodRequest>> {
+  const customer = () => ({ customerType: 'INDIVIDUAL', platformCustomerId: `contract-${next()}`, fullName: 'Ada' });
+  const newCustomer = () => rest.ask('POST', '/customers', customer(), 201);
+  const end = (account: Data) => ({ accountId: account.id });
+  /** A payment that waits for its platform's word. */
+  const announcement = () => ({
     senderUmaAddress: '$sender@example.com',
     customerId: scene.customer.id,
     receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 100,
-  };
-}
-
-function goodRequests(rest: RestClient, scene: RestScene): Record<string, () => GoodRequest | Promise<GoodRequest>> {
+    receivingCurrencyAmount: 100 + next(),
+  });
+  const announced = async () => (await rest.ask('POST', '/sandbox/uma/receive', announcement())).id as string;
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
     executeQuote: async () => {
@@ -124,16 +148,18 @@ function goodRequests(rest: RestClient, scene: RestScene): Record<string, () => 
     },
     transferOut: () => ({
       path: '/transfer-out',
-      body: { source: { accountId: scene.usd.id }, destination: { accountId: scene.outsideUsd.id }, amount: 100 },
+      body: { source: end(scene.usd), destination: end(scene.outsideUsd), amount: 100 + next() },
     }),
     transferIn: () => ({
       path: '/transfer-in',
-      body: { source: { accountId: scene.outsideUsd.id }, destination: { accountId: scene.usd.id }, amount: 100 },
+      body: { source: end(scene.outsideUsd), destination: end(scene.usd), amount: 100 + next() },
     }),
-    createCustomer: () => {
-      made += 1;
-      return { path: '/customers', body: { customerType: 'INDIVIDUAL', platformCustomerId: `contract-${made}` } };
+    createCustomer: () => ({ path: '/customers', body: customer() }),
+    updateCustomer: async () => {
+      const { id } = await newCustomer();
+      return { path: `/customers/${id}`, body: { customerType: 'INDIVIDUAL', fullName: `Ada ${next()}` } };
     },
+    deleteCustomer: async () => ({ path: `/customers/${(await newCustomer()).id}` }),
     createExternalAccount: () => ({
       path: '/customers/external-accounts',
       body: { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id },
@@ -147,27 +173,32 @@ function goodRequests(rest: RestClient, scene: RestScene): Record<string, () => 
       const quote = await rest.ask('POST', '/quotes', { ...quoteBody(scene), source }, 201);
       return { path: '/sandbox/send', body: { quoteId: quote.quoteId, currencyCode: 'USD' } };
     },
-    updateCustomer: async () => {
-      const { id } = await newCustomer(rest);
-      return { path: `/customers/${id}`, body: { customerType: 'INDIVIDUAL', fullName: `Ada ${made}` } };
+    sandboxFundAccount: () => ({
+      path: `/sandbox/internal-accounts/${scene.usd.id}/fund`,
+      body: { amount: 100 + next() },
+    }),
+    sandboxReceiveUma: () => ({ path: '/sandbox/uma/receive', body: announcement() }),
+    approveTransaction: async () => ({
+      path: `/transactions/${await announced()}/approve`,
+      body: { receiverCustomerInfo: { FULL_NAME: 'Ada Lovelace' } },
+    }),
+    rejectTransaction: async () => ({
+      path: `/transactions/${await announced()}/reject`,
+      body: { reason: `Reason ${next()}` },
+    }),
+    updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.uma.money` } }),
+    createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
+    deleteToken: async () => {
+      const body = { name: 'short-lived', permissions: ['VIEW'] };
+      return { path: `/tokens/${(await rest.ask('POST', '/tokens', body, 201)).id}` };
     },
-    deleteCustomer: async () => ({ path: `/customers/${(await newCustomer(rest)).id}` }),
-    sandboxReceiveUma: () => ({ path: '/sandbox/uma/receive', body: announcement(scene) }),
-    approveTransaction: async () => {
-      made += 1;
-      const { id } = await rest.ask('POST', '/sandbox/uma/receive', announcement(scene));
-      return {
-        path: `/transactions/${id}/approve`,
-        body: { receiverCustomerInfo: { FULL_NAME: `Ada ${'x'.repeat(made)}` } },
-      };
+    // Each time to an endpoint of another URL, or it would be the same request.
+    testWebhook: async () => {
+      const url = `${receiver.url}/${next()}`;
+      await rest.ask('PATCH', '/config', { webhookEndpoint: null });
+      await rest.ask('PATCH', '/config', { webhookEndpoint: url });
+      return { path: '/webhooks/test', body: { url } };
     },
-    rejectTransaction: async () => {
-      made += 1;
-      const { id } = await rest.ask('POST', '/sandbox/uma/receive', announcement(scene));
-      return { path: `/transactions/${id}/reject`, body: { reason: `Reason ${made}` } };
-    },
-    updateConfig: () => ({ path: '/config', body: { umaDomain: 'test.uma.money' } }),
-    sandboxFundAccount: () => ({ path: `/sandbox/internal-accounts/${scene.usd.id}/fund`, body: { amount: 5 } }),
   };
 }
 
@@ -177,14 +208,31 @@ function endpointsOf(document: Data, ids: Readonly<Record<string, string>>): End
       id: operation.operationId,
       method: method.toUpperCase(),
       path: path.replace(/\{(\w+)\}/g, (_whole, name: string) => ids[name] ?? 'unknown'),
-      parameters: operation.parameters ?? [],
+      parameters: (operation.parameters ?? []).filter((parameter: Data) => !parameter.$ref),
       required: operation.requestBody && requiredOf(document, operation.requestBody.content['application/json'].schema),
+      variants: operation.requestBody
+        ? variantsOf(document, operation.requestBody.content['application/json'].schema)
+        : [],
+      bodyIsOptional: operation.requestBody !== undefined && operation.requestBody.required !== true,
+      keyed: (operation.parameters ?? []).some((parameter: Data) => parameter.$ref?.endsWith('/IdempotencyKey')),
+      statuses: Object.keys(operation.responses).map(Number),
     })),
   );
 }
 
-/** What every variant of a schema requires. */
+function variantsOf(document: Data, schema: Data): Endpoint['variants'] {
+  if (schema.$ref) return variantsOf(document, document.components.schemas[schema.$ref.split('/').at(-1)]);
+  if (schema.oneOf) return schema.oneOf.flatMap((variant: Data) => variantsOf(document, variant));
+  const constants = Object.entries<Data>(schema.properties).flatMap(([name, { const: value, enum: values }]) =>
+    value !== undefined ? [[name, value]] : values?.length === 1 ? [[name, values[0]]] : [],
+  );
+  const chosen = Object.fromEntries(constants);
+  return [{ chosen, fields: Object.keys(schema.properties).filter((name) => !(name in chosen)) }];
+}
+
+/** What every variant of a schema requires; where several sets of fields do, the first of them. */
 function requiredOf(document: Data, schema: Data): string[] {
   if (schema.$ref) return requiredOf(document, document.components.schemas[schema.$ref.split('/').at(-1)]);
-  return schema.oneOf ? [schema.discriminator.propertyName] : (schema.required ?? []);
+  if (schema.oneOf) return [schema.discriminator.propertyName];
+  return [...(schema.required ?? []), ...(schema.anyOf?.[0]?.required ?? [])];
 }

@@ -23,8 +23,9 @@ const instruction = `{ __typename
   ... on PolygonWalletInstruction { accountType address assetType }
   ... on BaseWalletInstruction { accountType address assetType } }`;
 const source = `{ __typename ... on AccountSource { accountId account { currency { code } customer { id } } }
-  ... on RealtimeFundingSource { customer { id } currency { code } } }`;
-const destination = '{ __typename ... on AccountDestination { accountId account { currency { code } } } }';
+  ... on RealtimeFundingSource { customer { id } currency { code } } ... on UmaSource { umaAddress currency { code } } }`;
+const destination = `{ __typename ... on AccountDestination { accountId account { currency { code } } }
+  ... on UmaDestination { umaAddress currency { code } } }`;
 
 export const quoteFields = `id status createdAt expiresAt source ${source} destination ${destination}
   sendingCurrency { code name symbol decimals } receivingCurrency { code name symbol decimals }
@@ -88,16 +89,19 @@ function sourceOf(value: Data, withCustomer: boolean) {
   if (value.__typename === 'RealtimeFundingSource') {
     return { sourceType: 'REALTIME_FUNDING', customerId: value.customer?.id, currency: value.currency.code };
   }
+  if (value.__typename === 'UmaSource') {
+    return { sourceType: 'UMA_ADDRESS', umaAddress: value.umaAddress, currency: value.currency.code };
+  }
   const { accountId, account } = value;
   const owner = withCustomer ? { customerId: account.customer?.id } : {};
   return { sourceType: 'ACCOUNT', accountId, ...owner, currency: account.currency.code };
 }
 
-const destinationOf = ({ accountId, account }: Data) => ({
-  destinationType: 'ACCOUNT',
-  accountId,
-  currency: account.currency.code,
-});
+function destinationOf({ __typename, umaAddress, currency, accountId, account }: Data) {
+  return __typename === 'UmaDestination'
+    ? { destinationType: 'UMA_ADDRESS', umaAddress, currency: currency.code }
+    : { destinationType: 'ACCOUNT', accountId, currency: account.currency.code };
+}
 
 export function quoteAsRest(quote: Data): Data {
   return bare({

@@ -27,9 +27,13 @@ export interface AmountRecord {
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function jsonInteger(amount: bigint): number {
-  const value = Number(amount);
-  if (!Number.isSafeInteger(value)) throw new UnrepresentableAmount(amount);
-  return value;
+  if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount);
+  return Number(amount);
+}
+
+/** Whether a JSON number carries the amount exactly. */
+export function isJsonInteger(amount: bigint): boolean {
+  return Number.isSafeInteger(Number(amount));
 }
 
 /** A decimal of at most 15 significant digits, which a JSON number carries exactly (decision 1). */

@@ -2,12 +2,13 @@ import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { retryLostRaces, sqlState } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
-import { claimOf, type Tenant } from '../payments/command.ts';
-import { Refusal } from '../payments/refusal.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { claimOf, type Tenant } from './command.ts';
+import { Refusal } from './refusal.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
 export interface Kept {
-  readonly type?: 'WebhookEndpoint';
+  readonly type?: 'WebhookEndpoint' | 'ApiToken' | 'ClientToken';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }
@@ -75,25 +76,5 @@ export async function once<Answer>(
       field: 'idempotencyKey',
       retryAfter: 1,
     });
-  }
-}
-
-async function inTransaction<T>(database: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await database.pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    database.commits.emit('committed');
-    return result;
-  } catch (error) {
-    // A connection that cannot even roll back is not given to anybody else.
-    await client.query('rollback').catch((failure: Error) => {
-      broken = failure;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
   }
 }

@@ -1,0 +1,50 @@
+import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import { byText, created } from '../payments/filters.ts';
+import { publicId } from '../payments/ids.ts';
+
+/** Which API tokens. What is given combines with AND; date-times are inclusive. */
+export interface ApiTokenFilter {
+  readonly name?: string | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+  readonly updatedAfter?: Date | undefined;
+  readonly updatedBefore?: Date | undefined;
+}
+
+/**
+ * The rows of a platform's tokens that a filter wants; revoked ones are not there any more. Nothing of a token changes
+ * until it is revoked, so it was last changed when it was made.
+ */
+export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
+  return {
+    platformId,
+    revokedAt: null,
+    AND: [
+      byText(filter.name, (name) => ({ name })),
+      created(filter.createdAfter, filter.createdBefore),
+      created(filter.updatedAfter, filter.updatedBefore),
+    ],
+  };
+}
+
+/** An API token as REST has it (domain-facts 8.6), without its secret. */
+export interface ApiTokenRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly permissions: Permission[];
+  readonly clientId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The record of a token. */
+export function apiTokenRecord(row: ApiToken): ApiTokenRecord {
+  return {
+    id: publicId('ApiToken', row.id),
+    name: row.name,
+    permissions: row.permissions,
+    clientId: row.clientId,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,267 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/access/operations.ts';
+import type { ErrorCode } from '../../src/rest/errors.ts';
+import { startTestGateway } from '../setup/gateway.ts';
+import { base, type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
+import { type Catalog, type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
+
+/**
+ * Every status that the document names for an operation is provoked, and no other is answered (the client holds each
+ * answer against the document). An endpoint, or a status of one, that nothing here provokes fails the test.
+ */
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await openCatalog();
+});
+afterAll(() => catalog.stop());
+
+const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
+
+/** A request of an endpoint that succeeds. */
+async function good(endpoint: Endpoint): Promise<GoodRequest> {
+  if (endpoint.method !== 'GET') return catalog.good(endpoint.id);
+  return { path: endpoint.id === 'listExchangeRates' ? `${endpoint.path}?sourceCurrency=USD` : endpoint.path };
+}
+
+/** Sends a request of an endpoint, with whatever is given in place of its own. */
+async function send(
+  endpoint: Endpoint,
+  given: Parameters<RestClient['call']>[2] & { path?: string } = {},
+): Promise<RestAnswer> {
+  const { path, body } = await good(endpoint);
+  return catalog.rest.call(endpoint.method, given.path ?? path, { body, ...given });
+}
+
+/** What names something that is not there, for each endpoint that answers 404. */
+const missing: Record<string, () => GoodRequest> = {
+  createQuote: () => ({
+    path: '/quotes',
+    body: { ...quoteBody(catalog.scene), source: { sourceType: 'ACCOUNT', accountId: `InternalAccount:${uuid}` } },
+  }),
+  getQuote: () => ({ path: `/quotes/Quote:${uuid}` }),
+  executeQuote: () => ({ path: `/quotes/Quote:${uuid}/execute` }),
+  getTransaction: () => ({ path: `/transactions/Transaction:${uuid}` }),
+  approveTransaction: () => ({ path: `/transactions/Transaction:${uuid}/approve`, body: {} }),
+  rejectTransaction: () => ({ path: `/transactions/Transaction:${uuid}/reject`, body: {} }),
+  transferOut: () => transfer('/transfer-out', `InternalAccount:${uuid}`, catalog.scene.outsideUsd.id),
+  transferIn: () => transfer('/transfer-in', catalog.scene.outsideUsd.id, `InternalAccount:${uuid}`),
+  getCustomer: () => ({ path: `/customers/Customer:${uuid}` }),
+  updateCustomer: () => ({ path: `/customers/Customer:${uuid}`, body: { customerType: 'INDIVIDUAL' } }),
+  deleteCustomer: () => ({ path: `/customers/Customer:${uuid}` }),
+  createExternalAccount: () => ({
+    path: '/customers/external-accounts',
+    body: {
+      currency: 'USDC',
+      accountInfo: { accountType: 'BASE_WALLET', address: `0x${'1'.repeat(40)}` },
+      customerId: `Customer:${uuid}`,
+    },
+  }),
+  getReceiver: () => ({ path: '/receiver/%24nobody%40test.uma.money' }),
+  getUmaReceiver: () => ({ path: '/receiver/uma/%24nobody%40test.uma.money' }),
+  sandboxSend: () => ({ path: '/sandbox/send', body: { quoteId: `Quote:${uuid}`, currencyCode: 'USD' } }),
+  sandboxFundAccount: () => ({
+    path: `/sandbox/internal-accounts/InternalAccount:${uuid}/fund`,
+    body: { amount: 5 },
+  }),
+  sandboxReceiveUma: () => ({
+    path: '/sandbox/uma/receive',
+    body: {
+      senderUmaAddress: '$sender@example.com',
+      customerId: `Customer:${uuid}`,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 5,
+    },
+  }),
+  getToken: () => ({ path: `/tokens/ApiToken:${uuid}` }),
+  deleteToken: () => ({ path: `/tokens/ApiToken:${uuid}` }),
+};
+
+function transfer(path: string, from: string, to: string): GoodRequest {
+  return { path, body: { source: { accountId: from }, destination: { accountId: to }, amount: 100 } };
+}
+
+/** Each status, provoked at an endpoint that the document says can answer it. */
+const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
+  200: (endpoint) => send(endpoint),
+  201: (endpoint) => send(endpoint),
+  204: (endpoint) => send(endpoint),
+  async 400(endpoint) {
+    const { path } = await good(endpoint);
+    return send(endpoint, { path: `${path}${path.includes('?') ? '&' : '?'}unknown=1` });
+  },
+  401: (endpoint) => send(endpoint, { headers: { authorization: 'Basic bm9ib2R5OmF0YWxs' } }),
+  403: (endpoint) =>
+    send(endpoint, {
+      headers: { authorization: endpoint.method === 'GET' ? catalog.transactOnly : catalog.viewOnly },
+    }),
+  async 404(endpoint) {
+    const wrong = missing[endpoint.id];
+    if (!wrong) throw new Error(`nothing here makes ${endpoint.id} answer 404`);
+    return catalog.rest.call(endpoint.method, wrong().path, { body: wrong().body });
+  },
+  async 410(endpoint) {
+    const { path, body } = await good(endpoint);
+    await catalog.rest.ask('DELETE', path);
+    return catalog.rest.call(endpoint.method, path, { body });
+  },
+  413: (endpoint) => send(endpoint, { raw: JSON.stringify({ description: 'x'.repeat(102_400) }) }),
+  415: (endpoint) => send(endpoint, { raw: 'amount=5', headers: { 'content-type': 'text/plain' } }),
+  async 422(endpoint) {
+    const key = `contract-422-${endpoint.id}`;
+    await send(endpoint, { key });
+    return send(endpoint, { key });
+  },
+  async 501() {
+    const supportedCurrencies = [{ currencyCode: 'USD', maxAmount: 5 }];
+    return catalog.rest.call('PATCH', '/config', { body: { supportedCurrencies } });
+  },
+};
+
+/** Those that take a gateway in trouble: each has a test of its own below, over every endpoint that names it. */
+const inTrouble = [409, 500, 503];
+
+const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
+
+describe('the contract', () => {
+  test('is walked whole: no status of any endpoint is unknown here', () => {
+    const named = new Set(catalog.endpoints.flatMap(({ statuses }) => statuses));
+    expect([...named].sort()).toEqual([...Object.keys(provoke).map(Number), ...inTrouble].sort());
+    expect(
+      naming(404)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(Object.keys(missing).sort());
+  });
+
+  test.each(Object.keys(provoke).map(Number))('%i is answered by each endpoint that names it', async (status) => {
+    for (const endpoint of naming(status)) {
+      const answer = await provoke[status]?.(endpoint);
+      expect({ id: endpoint.id, ...answer }).toMatchObject({ id: endpoint.id, status });
+      if (status >= 400) expect(answer?.body).toMatchObject({ status, details: { reason: expect.any(String) } });
+    }
+  });
+
+  test('409 is answered by each command whose key is still in use, and by settings that are taken', async () => {
+    const { t, rest, other } = catalog;
+    const holder = new pg.Client({ connectionString: t.databaseUrl });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query(
+      `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,
+      [t.platform.platformId, Object.keys(operations)],
+    );
+    const commands = naming(409).filter(({ keyed }) => keyed);
+    const requests = await Promise.all(commands.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
+    // A few at a time: each holds a connection for as long as it waits.
+    for (let from = 0; from < requests.length; from += 5) {
+      const answers = requests.slice(from, from + 5).map(async ([{ id, method }, { path, body }]) => {
+        const answer = await rest.call(method, path, { body, key: 'held' });
+        expect({ id, ...answer }).toMatchObject({ id, status: 409, body: { code: 'CONFLICT' } });
+      });
+      await Promise.all(answers);
+    }
+    await holder.query('rollback');
+    await holder.end();
+
+    expect(
+      naming(409)
+        .filter(({ keyed }) => !keyed)
+        .map(({ id }) => id),
+    ).toEqual(['updateConfig']);
+    const { umaDomain } = await other.ask('GET', '/config');
+    await rest.ask('PATCH', '/config', { umaDomain }, 409);
+  }, 60_000);
+
+  test('500 is answered by each endpoint when the database fails, and tells nothing of it', async () => {
+    const t = await startTestGateway();
+    const rest = await restClient(t.url, t.platform.authorization);
+    const database = new pg.Client({ connectionString: t.databaseUrl });
+    await database.connect();
+    await database.query('alter table api_token rename to api_token_gone');
+    for (const endpoint of naming(500)) {
+      const answer = await rest.call(endpoint.method, endpoint.path);
+      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 500, body: { code: 'INTERNAL_ERROR' } });
+      expect(answer.text).not.toMatch(/api_token|relation|postgres/i);
+    }
+    await database.query('alter table api_token_gone rename to api_token');
+    await database.end();
+    await t.stop();
+  });
+
+  test('503 is answered by each endpoint when too many requests are under way', async () => {
+    const t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
+    const rest = await restClient(t.url, t.platform.authorization);
+    const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
+    const slow = request(`${t.url}${base}/quotes`, { method: 'POST', headers });
+    slow.on('error', () => undefined);
+    slow.write('{');
+    // Once it is being read, there is room for nobody else.
+    while ((await rest.call('GET', '/config')).status !== 503);
+    for (const endpoint of naming(503)) {
+      const answer = await rest.call(endpoint.method, endpoint.path);
+      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    slow.destroy();
+    await t.stop();
+  });
+});
+
+/**
+ * Each code of the table of errors: the test that provokes it over REST, by the file that has it, or why none can. The
+ * compiler finds a code that is forgotten here.
+ */
+const codes: Record<ErrorCode, string> = {
+  INVALID_REQUEST_FORMAT: 'commands',
+  UNAUTHORIZED: 'parameters',
+  NOT_FOUND: 'parameters',
+  METHOD_NOT_ALLOWED: 'parameters',
+  PAYLOAD_TOO_LARGE: 'commands',
+  INTERNAL_ERROR: 'contract',
+  NOT_IMPLEMENTED: 'config',
+  INVALID_INPUT: 'refusals',
+  INVALID_AMOUNT: 'refusals',
+  AMOUNT_OUT_OF_RANGE: 'refusals',
+  INVALID_CURRENCY: 'refusals',
+  INVALID_BANK_ACCOUNT: 'refusals',
+  INVALID_UMA_ADDRESS: 'refusals',
+  INVALID_RECEIVER: 'only a rail to the real world refuses a receiver that was found',
+  SELF_PAYMENT: 'refusals',
+  MISSING_MANDATORY_USER_INFO: 'uma-quotes',
+  QUOTE_REQUEST_FAILED: 'only a rail to the real world fails to quote',
+  INSUFFICIENT_BALANCE: 'refusals',
+  WEBHOOK_ENDPOINT_NOT_SET: 'webhook-endpoint',
+  WEBHOOK_DELIVERY_ERROR: 'webhook-endpoint',
+  FORBIDDEN: 'parameters',
+  USER_NOT_READY: 'refusals',
+  QUOTE_NOT_FOUND: 'parameters',
+  TRANSACTION_NOT_FOUND: 'parameters',
+  USER_NOT_FOUND: 'parameters',
+  ACCOUNT_NOT_FOUND: 'refusals',
+  LOOKUP_REQUEST_NOT_FOUND: 'receivers',
+  UMA_NOT_FOUND: 'receivers',
+  TOKEN_NOT_FOUND: 'tokens',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'REST names endpoints by their URL only',
+  EVENT_NOT_FOUND: 'REST names no events',
+  CONFLICT: 'contract',
+  QUOTE_EXPIRED: 'refusals',
+  TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'changes',
+  UMA_ADDRESS_EXISTS: 'refusals',
+  CUSTOMER_DELETED: 'changes',
+  IDEMPOTENCY_MISMATCH: 'commands',
+  SERVICE_UNAVAILABLE: 'contract',
+};
+
+test('every code has its test, or the reason why it has none', async () => {
+  for (const [code, place] of Object.entries(codes)) {
+    if (place.includes(' ')) continue;
+    const text = await readFile(new URL(`${place}.test.ts`, import.meta.url), 'utf8');
+    expect(text.includes(`'${code}'`), `${code} in ${place}.test.ts`).toBe(true);
+  }
+  const { code } = catalog.rest.document.components.schemas.Error.properties;
+  expect(code.enum.toSorted()).toEqual(Object.keys(codes).sort());
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/graphql/graphiql.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+});
+afterAll(() => t.stop());
+
+test('a token works from its creation to its deletion, and its secret is shown once', async () => {
+  const made = await rest.ask('POST', '/tokens', { name: 'reader', permissions: ['VIEW'] }, 201);
+  expect(made).toEqual({
+    id: expect.stringMatching(/^ApiToken:/),
+    name: 'reader',
+    permissions: ['VIEW'],
+    clientId: expect.any(String),
+    clientSecret: expect.any(String),
+    createdAt: expect.any(String),
+    updatedAt: made.createdAt,
+  });
+  const { clientSecret, ...token } = made;
+  expect(await rest.ask('GET', `/tokens/${made.id}`)).toEqual(token);
+  const credentials = basicAuthorization({ clientId: made.clientId, secret: clientSecret });
+  const reader = await restClient(t.url, credentials);
+  await reader.ask('GET', '/customers');
+  expect(await reader.ask('GET', '/tokens', undefined, 403)).toMatchObject({ code: 'FORBIDDEN' });
+
+  const gone = await rest.call('DELETE', `/tokens/${made.id}`);
+  expect(gone).toMatchObject({ status: 204, text: '' });
+  expect(await rest.ask('GET', `/tokens/${made.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+  expect((await rest.call('DELETE', `/tokens/${made.id}`)).status).toBe(204);
+  // A door remembers good credentials for two seconds at most.
+  while ((await reader.call('GET', '/customers')).status !== 401);
+});
+
+test('tokens are listed by name and time, without those that are deleted, as GraphQL lists them', async () => {
+  const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
+  const make = (name: string) => rest.ask('POST', '/tokens', { name, permissions: ['VIEW', 'TRANSACT'] }, 201);
+  const [one, two, three] = [await make('one'), await make('two'), await make('three')];
+  await rest.call('DELETE', `/tokens/${three.id}`);
+  const { clientSecret: _one, ...first } = one;
+  const { clientSecret: _two, ...second } = two;
+  expect((await rest.ask('GET', '/tokens?limit=2')).data).toEqual([second, first]);
+  expect((await rest.ask('GET', '/tokens?name=one')).data).toEqual([first]);
+  for (const [from, to] of [
+    ['createdAfter', 'createdBefore'],
+    ['updatedAfter', 'updatedBefore'],
+  ]) {
+    const { data } = await rest.ask('GET', `/tokens?${from}=${one.createdAt}&${to}=${one.createdAt}`);
+    expect(data).toContainEqual(first);
+    expect((await rest.ask('GET', `/tokens?${to}=2020-01-01T00:00:00Z`)).data).toEqual([]);
+  }
+  expect((await rest.ask('GET', '/tokens?name=three')).data).toEqual([]);
+  const all = await rest.ask('GET', '/tokens?limit=100');
+  const { apiTokens } = await t.platform.ask(
+    '{ apiTokens(first: 100) { totalCount edges { cursor node { id name permissions clientId createdAt } } } }',
+  );
+  expect(apiTokens.totalCount).toBe(all.totalCount);
+  expect(apiTokens.edges.map(({ node }: Data) => ({ ...node, updatedAt: node.createdAt }))).toEqual(all.data);
+  const { nextCursor } = await rest.ask('GET', '/tokens?limit=1');
+  expect(nextCursor).toBe(apiTokens.edges[0].cursor);
+
+  expect(await other.ask('GET', `/tokens/${one.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+  expect(await other.ask('DELETE', `/tokens/${one.id}`, undefined, 404)).toMatchObject({
+    code: 'TOKEN_NOT_FOUND',
+    details: { field: 'tokenId' },
+  });
+});
+
+test('a token is refused for what is wrong with it, and gives no more than its maker has', async () => {
+  const manager = await rest.ask('POST', '/tokens', { name: 'manager', permissions: ['MANAGE'] }, 201);
+  const limited = await restClient(
+    t.url,
+    basicAuthorization({ clientId: manager.clientId, secret: manager.clientSecret }),
+  );
+  const over = await limited.ask('POST', '/tokens', { name: 'more', permissions: ['TRANSACT'] }, 403);
+  expect(over).toMatchObject({ code: 'FORBIDDEN', details: { field: 'permissions' } });
+  for (const [field, body] of [
+    ['name', { name: ' ', permissions: ['VIEW'] }],
+    ['name', { permissions: ['VIEW'] }],
+    ['permissions', { name: 'x', permissions: [] }],
+    ['permissions.0', { name: 'x', permissions: ['EVERYTHING'] }],
+  ] as const) {
+    const refused = await rest.ask('POST', '/tokens', body, 400);
+    expect(refused).toMatchObject({ code: 'INVALID_INPUT', details: { field } });
+  }
+});

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { type RestScene, restScene } from '../setup/rest-scene.ts';
+import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+/** What the doors name differently, or one has alone: tokens, lookups and settings. Random acts on either are seen by both. */
+
+let t: TestGateway;
+let rest: RestClient;
+let scene: RestScene;
+let receiver: Receiver;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+  scene = await restScene(rest, 0);
+  receiver = await startReceiver(answer(202));
+});
+afterAll(async () => {
+  await t.stop();
+  await receiver.stop();
+});
+
+const tokenFields = 'id name permissions clientId createdAt';
+const tokenAsRest = (token: Data) => token && { ...token, updatedAt: token.createdAt };
+
+test('tokens that either door makes or ends are the same tokens on both', async () => {
+  const ids: string[] = [];
+  const acts = fc.record({
+    act: fc.constantFrom('make', 'make', 'end'),
+    overRest: fc.boolean(),
+    name: fc.constantFrom('one', 'two', ' '),
+    permissions: fc.constantFrom(['VIEW'], ['VIEW', 'TRANSACT'], ['MANAGE', 'VIEW']),
+    position: fc.nat({ max: 6 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(acts, async ({ act, overRest, name, permissions, position }) => {
+      const key = randomUUID();
+      const tokenId = ids[position] ?? 'ApiToken:x';
+      const restAct = async () => {
+        const answered =
+          act === 'make'
+            ? await rest.call('POST', '/tokens', { body: { name, permissions }, key })
+            : await rest.call('DELETE', `/tokens/${tokenId}`, { key });
+        if (answered.status >= 300) return { code: answered.body.code };
+        return act === 'make' ? { id: answered.body.id } : { id: tokenId };
+      };
+      const graphqlAct = async () => {
+        const { createApiToken, revokeApiToken } = await t.platform.ask(
+          act === 'make'
+            ? 'mutation ($input: CreateApiTokenInput!) { createApiToken(input: $input) { ... on CreateApiTokenSuccess { apiToken { id } } ... on UserError { code } } }'
+            : 'mutation ($input: RevokeApiTokenInput!) { revokeApiToken(input: $input) { ... on RevokeApiTokenSuccess { revokedId } ... on UserError { code } } }',
+          { input: { ...(act === 'make' ? { name, permissions } : { tokenId }), idempotencyKey: key } },
+        );
+        const { code, apiToken, revokedId } = createApiToken ?? revokeApiToken;
+        return code ? { code } : { id: apiToken?.id ?? revokedId };
+      };
+      const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
+      const made: Data = await first();
+      // The second call has the first one's key: what carries a secret is not told again, the rest is.
+      expect(await second()).toEqual(act === 'make' && made.id ? { code: 'CONFLICT' } : made);
+      if (act === 'make' && made.id) ids.push(made.id);
+      for (const id of ids) {
+        const { node } = await t.platform.ask(
+          `query ($id: ID!) { node(id: $id) { ... on ApiToken { ${tokenFields} } } }`,
+          { id },
+        );
+        const shown = await rest.call('GET', `/tokens/${id}`);
+        // A deleted token is no more in REST; GraphQL's node keeps what was.
+        if (shown.status === 200) expect(shown.body).toEqual(tokenAsRest(node));
+      }
+      const { apiTokens } = await t.platform.ask(`{ apiTokens(first: 100) { edges { node { ${tokenFields} } } } }`);
+      const listed = await rest.ask('GET', '/tokens?limit=100');
+      expect(listed.data).toEqual(apiTokens.edges.map(({ node }: Data) => tokenAsRest(node)));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('settings of REST are what GraphQL’s customers and webhook endpoints have', async () => {
+  const acts = fc.record({
+    currencies: fc.option(fc.uniqueArray(fc.constantFrom('USD', 'EUR', 'MXN', 'BTC'), { minLength: 1 }), {
+      nil: undefined,
+    }),
+    umaDomain: fc.constantFrom(undefined, 'one.example.com', 'two.example.com'),
+    endpoint: fc.constantFrom(undefined, null, '/one', '/two'),
+    overRest: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(acts, async ({ currencies, umaDomain, endpoint, overRest }) => {
+      const before = await rest.ask('GET', '/config');
+      const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
+      const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
+      const { webhookSecret, ...after } = await rest.ask('PATCH', '/config', {
+        umaDomain,
+        supportedCurrencies,
+        webhookEndpoint,
+      });
+      expect(await rest.ask('GET', '/config')).toEqual(after);
+      const expected = webhookEndpoint === undefined ? before.webhookEndpoint : (webhookEndpoint ?? undefined);
+      expect(after.webhookEndpoint).toBe(expected);
+      expect(after.umaDomain).toBe(umaDomain ?? before.umaDomain);
+      expect(webhookSecret !== undefined).toBe(expected !== undefined && before.webhookEndpoint === undefined);
+
+      const { webhookEndpoints } = await t.platform.ask('{ webhookEndpoints { edges { node { url } } } }');
+      expect(webhookEndpoints.edges.map(({ node }: Data) => node.url)).toEqual(expected ? [expected] : []);
+      const customerId = await newCustomer(overRest);
+      const { customer } = await t.platform.ask(
+        'query ($id: ID!) { customer(id: $id) { umaAddress accounts(first: 20) { edges { node { id currency { code } } } } } }',
+        { id: customerId },
+      );
+      expect(customer.umaAddress).toContain(`@${after.umaDomain}`);
+      const held = customer.accounts.edges.map(({ node }: Data) => node.currency.code).sort();
+      expect(held).toEqual(after.supportedCurrencies.map((entry: Data) => entry.currencyCode).sort());
+    }),
+    { numRuns: 20 },
+  );
+});
+
+async function newCustomer(overRest: boolean): Promise<string> {
+  const platformCustomerId = randomUUID();
+  if (overRest)
+    return (await rest.ask('POST', '/customers', { customerType: 'INDIVIDUAL', platformCustomerId }, 201)).id;
+  const { createCustomer } = await t.platform.ask(
+    'mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: {} } }) { ... on CreateCustomerSuccess { customer { id } } ... on UserError { message } } }',
+    { id: platformCustomerId },
+  );
+  return createCustomer.customer.id;
+}
+
+test('a lookup tells the same on both doors', async () => {
+  const asked = fc.record({
+    umaAddress: fc.constantFrom(
+      '$success.eur@sandbox.uma.money',
+      '$success.mxn@sandbox.uma.money',
+      '$non.existent.usd@sandbox.uma.money',
+      'nobody',
+      'customer',
+    ),
+    sender: fc.constantFrom(undefined, 'customerId', 'senderUmaAddress', 'unknown'),
+  });
+  await fc.assert(
+    fc.asyncProperty(asked, async ({ umaAddress: named, sender }) => {
+      const umaAddress = named === 'customer' ? scene.customer.umaAddress : named;
+      const by =
+        sender === undefined
+          ? {}
+          : sender === 'unknown'
+            ? { customerId: 'Customer:x' }
+            : { [sender]: scene.customer[sender === 'customerId' ? 'id' : 'umaAddress'] };
+      const query = new URLSearchParams(by);
+      const overRest = await rest.call('GET', `/receiver/${encodeURIComponent(umaAddress)}?${query}`);
+      const { lookUpReceiver } = await t.platform.ask(
+        `mutation ($input: LookUpReceiverInput!) { lookUpReceiver(input: $input) { ... on UserError { code path }
+          ... on LookUpReceiverSuccess { lookup { umaAddress vaspName network requiredPayerFields { name mandatory }
+            supportedCurrencies { currency { code name symbol decimals } estimatedExchangeRate minAmount { amount } maxAmount { amount } } } } } }`,
+        { input: { umaAddress, ...by } },
+      );
+      if (lookUpReceiver.code) {
+        const field = lookUpReceiver.path
+          .slice(1)
+          .join('.')
+          .replace(/^umaAddress$/, 'receiverUmaAddress');
+        expect(overRest.body).toMatchObject({ code: lookUpReceiver.code, details: { field } });
+        return;
+      }
+      const { lookup } = lookUpReceiver;
+      expect(overRest.body).toMatchObject({
+        receiverUmaAddress: lookup.umaAddress,
+        receiver: { handle: lookup.umaAddress, vaspName: lookup.vaspName, network: lookup.network },
+        supportedCurrencies: lookup.supportedCurrencies.map((one: Data) => ({
+          ...one.currency,
+          ...(one.estimatedExchangeRate && { estimatedExchangeRate: Number(one.estimatedExchangeRate) }),
+          min: Number(one.minAmount.amount),
+          max: Number(one.maxAmount.amount),
+        })),
+        requiredPayerFields: lookup.requiredPayerFields
+          .filter(({ mandatory }: Data) => mandatory)
+          .map(({ name }: Data) => name),
+      });
+    }),
+    { numRuns: 25 },
+  );
+});

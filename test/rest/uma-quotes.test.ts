@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { type RestScene, restAccount, restScene } from '../setup/rest-scene.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+let scene: RestScene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+  scene = await restScene(rest, 100_000);
+});
+afterAll(() => t.stop());
+
+const umaAddress = '$success.eur@sandbox.uma.money';
+const sender = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', PURPOSE_OF_PAYMENT: 'GIFT' };
+
+/** Looks the receiver up, by default for the scene's customer, as the specification's workflow does. */
+async function lookUp(query = `?platformUserId=${scene.customer.platformCustomerId}`): Promise<string> {
+  return (await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`)).id;
+}
+
+/** The body of the specification's UMA workflow (4.1): no source, no destination. */
+const workflow = (lookupId: string) => ({
+  lookupId,
+  sendingCurrencyCode: 'USD',
+  receivingCurrencyCode: 'EUR',
+  lockedCurrencySide: 'SENDING',
+  lockedCurrencyAmount: 10_000,
+  description: 'a present',
+  senderUserInfo: sender,
+});
+
+test('the UMA workflow’s own form pays from the looking customer’s account of the sending currency', async () => {
+  const senders = [
+    `?platformUserId=${scene.customer.platformCustomerId}`,
+    `?customerId=${scene.customer.id}`,
+    `?senderUmaAddress=${encodeURIComponent(scene.customer.umaAddress)}`,
+  ];
+  for (const query of senders) {
+    const quote = await rest.ask('POST', '/quotes', workflow(await lookUp(query)), 201);
+    expect(quote).toMatchObject({
+      source: { sourceType: 'ACCOUNT', accountId: scene.usd.id, customerId: scene.customer.id, currency: 'USD' },
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' },
+      totalSendingAmount: 10_000,
+      description: 'a present',
+    });
+  }
+});
+
+test('it is the same request as the full form: one key, one effect, though the lookup has passed', async () => {
+  const lookupId = await lookUp();
+  const full = {
+    lookupId,
+    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 10_000,
+    description: 'a present',
+    senderCustomerInfo: sender,
+  };
+  const first = await rest.call('POST', '/quotes', { body: workflow(lookupId), key: 'either-form' });
+  expect(first.status).toBe(201);
+  const { prisma } = t.gateway.payments.database;
+  await prisma.lookup.updateMany({ data: { expiresAt: new Date(0) } });
+  for (const body of [full, workflow(lookupId), { ...full, senderUserInfo: sender }]) {
+    const again = await rest.call('POST', '/quotes', { body, key: 'either-form' });
+    expect({ status: again.status, text: again.text }).toEqual({ status: 201, text: first.text });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  }
+  const late = await rest.ask('POST', '/quotes', workflow(lookupId), 404);
+  expect(late).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
+});
+
+test('the codes beside a source or a destination are checked against them', async () => {
+  const lookupId = await lookUp();
+  const { sendingCurrencyCode: _code, ...body } = workflow(lookupId);
+  const source = { sourceType: 'ACCOUNT', accountId: scene.usd.id };
+  await rest.ask('POST', '/quotes', { ...body, source, sendingCurrencyCode: 'USD' }, 201);
+  const toAccount = { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id };
+  const plain = { source, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 500 };
+  await rest.ask('POST', '/quotes', { ...plain, destination: toAccount, receivingCurrencyCode: 'EUR' }, 201);
+  const funding = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
+  const cases = [
+    [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...body, source, sendingCurrencyCode: 'EUR' }],
+    [400, 'INVALID_INPUT', 'sendingCurrencyCode', { ...body, source: funding, sendingCurrencyCode: 'EUR' }],
+    [
+      400,
+      'INVALID_CURRENCY',
+      'receivingCurrencyCode',
+      { ...plain, destination: toAccount, receivingCurrencyCode: 'MXN' },
+    ],
+    [
+      400,
+      'INVALID_INPUT',
+      'receivingCurrencyCode',
+      { ...body, source, destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' } },
+    ],
+    [400, 'INVALID_CURRENCY', 'receivingCurrencyCode', { ...body, source, receivingCurrencyCode: 'MXN' }],
+    [400, 'INVALID_INPUT', 'senderUserInfo', { ...body, source, senderCustomerInfo: { FULL_NAME: 'Ada' } }],
+    [400, 'MISSING_MANDATORY_USER_INFO', 'senderUserInfo', { ...body, source, senderUserInfo: { FULL_NAME: 'Ada' } }],
+    [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...workflow(lookupId), sendingCurrencyCode: 'XXX' }],
+    [
+      400,
+      'INSUFFICIENT_BALANCE',
+      'sendingCurrencyCode',
+      { ...workflow(lookupId), lockedCurrencyAmount: 9_000_000, immediatelyExecute: true },
+    ],
+    [404, 'LOOKUP_REQUEST_NOT_FOUND', 'lookupId', workflow('Lookup:x')],
+    [400, 'INVALID_INPUT', 'source', workflow(await lookUp(''))],
+  ] as const;
+  for (const [status, code, field, sent] of cases) {
+    const refused = await rest.call('POST', '/quotes', { body: sent });
+    expect({ sent, ...refused }).toMatchObject({ status, body: { code, details: { field } } });
+  }
+});
+
+test('what neither the request nor a lookup tells is missed, with all else that is wrong', async () => {
+  const fields = async (body: object) => {
+    const refused = await rest.ask('POST', '/quotes', body, 400);
+    return refused.details.errors.map(({ field, constraint }: { field: string; constraint: string }) => [
+      field,
+      constraint,
+    ]);
+  };
+  const missing = (field: string) => [field, 'required'];
+  const ends = [missing('source'), missing('destination')];
+  const rest1 = [missing('lockedCurrencySide'), missing('lockedCurrencyAmount')];
+  expect((await fields({})).sort()).toEqual([...ends, ...rest1].sort());
+  const locked = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 5 };
+  expect(await fields({ ...locked, sendingCurrencyCode: 'USD' })).toEqual(ends);
+  expect(await fields({ ...locked, lookupId: 'Lookup:x' })).toEqual([missing('source')]);
+});
+
+test('a lookup of another platform is an unknown one', async () => {
+  const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
+  const refused = await other.ask('POST', '/quotes', workflow(await lookUp()), 404);
+  expect(refused).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
+  expect((await restAccount(rest, scene.customer.id, 'USD')).balance.amount).toBe(100_000);
+});

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { createEndpoint, endpointUntil, updateEndpoint } from '../webhooks/endpoint.ts';
+import { answer, type Received, startReceiver, verify } from '../webhooks/receiver.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+});
+afterAll(() => t.stop());
+
+const set = (webhookEndpoint: string | null, status = 200) => rest.ask('PATCH', '/config', { webhookEndpoint }, status);
+const endpoints = async (): Promise<Data[]> => {
+  const query = '{ webhookEndpoints(first: 50) { edges { node { id url status eventTypes } } } }';
+  return (await t.platform.ask(query)).webhookEndpoints.edges.map((edge: Data) => edge.node);
+};
+
+test('an endpoint that is set shows its secret once, gets a signed test event, and is one of GraphQL’s', async () => {
+  const receiver = await startReceiver();
+  expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
+  const before = await rest.ask('GET', '/config');
+  const made = await set(receiver.url);
+  expect(made).toEqual({
+    ...before,
+    webhookEndpoint: receiver.url,
+    webhookSecret: expect.stringMatching(/^whsec_/),
+    updatedAt: made.updatedAt,
+  });
+  expect(made.updatedAt > before.updatedAt).toBe(true);
+  const { webhookSecret, ...shown } = made;
+  expect(await rest.ask('GET', '/config')).toEqual(shown);
+  await receiver.until((received) => received.length === 1);
+  const [event] = receiver.received as [Received];
+  expect(verify(webhookSecret, event)).toMatchObject({ type: 'TEST', test: true });
+  expect(await endpoints()).toEqual([
+    {
+      id: expect.stringMatching(/^WebhookEndpoint:/),
+      url: receiver.url,
+      status: 'ENABLED',
+      eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST'],
+    },
+  ]);
+
+  // The same again changes nothing; another URL is the same endpoint, moved, with the same secret and a test event.
+  expect(await set(receiver.url)).not.toHaveProperty('webhookSecret');
+  const moved = await set(`${receiver.url}/moved`);
+  expect(moved).not.toHaveProperty('webhookSecret');
+  await receiver.until((received) => received.length === 2);
+  expect(verify(webhookSecret, receiver.received[1] as Received)).toMatchObject({ type: 'TEST' });
+  expect(await endpoints()).toHaveLength(1);
+
+  // Taken away and set anew, it has a new secret.
+  expect(await set(null)).not.toHaveProperty('webhookEndpoint');
+  expect(await endpoints()).toEqual([]);
+  expect((await set(receiver.url)).webhookSecret).not.toBe(webhookSecret);
+  await set(null);
+  await receiver.stop();
+});
+
+test('endpoints made over GraphQL are left alone, and a disabled one of the settings is started again by setting it', async () => {
+  const [own, others] = [await startReceiver(), await startReceiver()];
+  const { id } = await createEndpoint(t.platform, { url: others.url, eventTypes: ['KYC_STATUS'] });
+  expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
+  await set(own.url);
+  const [settings] = (await endpoints()).filter(({ url }) => url === own.url);
+  expect((await endpoints()).map(({ url }) => url).sort()).toEqual([own.url, others.url].sort());
+
+  await updateEndpoint(t.platform, { endpointId: settings.id, enabled: false });
+  const refused = await rest.ask('POST', '/webhooks/test', undefined, 409);
+  expect(refused).toMatchObject({ code: 'CONFLICT' });
+  await set(own.url);
+  expect(await endpointUntil(t.platform, settings.id, () => true)).toMatchObject({ status: 'ENABLED' });
+  await set(null);
+  expect(await endpoints()).toMatchObject([{ id, url: others.url, eventTypes: ['KYC_STATUS'], status: 'ENABLED' }]);
+  await own.stop();
+  await others.stop();
+});
+
+test('a test tells the receiver’s status, whatever it is, and of a repeat the first one', async () => {
+  const [own, others] = [await startReceiver(), await startReceiver(answer(418))];
+  expect(await rest.ask('POST', '/webhooks/test', undefined, 400)).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET' });
+  await set(own.url);
+  await createEndpoint(t.platform, { url: others.url });
+  expect(await rest.ask('POST', '/webhooks/test')).toEqual({ response_status: 200, url: own.url });
+  expect(await rest.ask('POST', '/webhooks/test', { url: others.url })).toEqual({
+    response_status: 418,
+    url: others.url,
+  });
+  const nowhere = await rest.ask('POST', '/webhooks/test', { url: `${own.url}/nowhere` }, 400);
+  expect(nowhere).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET', details: { field: 'url' } });
+
+  own.answer = answer(503);
+  const first = await rest.call('POST', '/webhooks/test', { key: 'one-test' });
+  expect(first).toMatchObject({ status: 200, body: { response_status: 503 } });
+  own.answer = answer(200);
+  await set(`${own.url}/moved`);
+  const again = await rest.call('POST', '/webhooks/test', { key: 'one-test' });
+  expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text });
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+
+  const { url } = own;
+  await set(url);
+  await own.stop();
+  const silent = await rest.call('POST', '/webhooks/test', { key: 'nobody-there' });
+  expect(silent).toMatchObject({
+    status: 400,
+    body: { code: 'WEBHOOK_DELIVERY_ERROR', details: { url, reason: expect.stringContaining('refused') } },
+  });
+  const same = await rest.call('POST', '/webhooks/test', { key: 'nobody-there' });
+  expect({ status: same.status, text: same.text }).toEqual({ status: 400, text: silent.text });
+  expect(same.headers.get('idempotency-replayed')).toBe('true');
+  await set(null);
+  await others.stop();
+});
+
+test('a URL to which events may not go is refused, and nothing of the request is done', async () => {
+  const before = await rest.ask('GET', '/config');
+  for (const webhookEndpoint of ['nonsense', 'http://example.com', 'https://10.0.0.1', 'https://example.com:22']) {
+    const body = { webhookEndpoint, umaDomain: 'never.example.com' };
+    const refused = await rest.ask('PATCH', '/config', body, 400);
+    expect(refused).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'webhookEndpoint' } });
+  }
+  const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
+  await real.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/' }, 400);
+
+  // Settings that are refused take the endpoint with them.
+  const taken = (await real.ask('GET', '/config')).umaDomain;
+  const receiver = await startReceiver();
+  await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);
+  expect(await rest.ask('GET', '/config')).toEqual(before);
+  await receiver.stop();
+});

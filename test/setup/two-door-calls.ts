@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Data, TestPlatform } from './gateway.ts';
+import type { RestClient } from './rest.ts';
+import {
+  customerAsRest,
+  customerFields,
+  externalAccountAsRest,
+  externalAccountFields,
+  internalAccountAsRest,
+  internalAccountFields,
+  quoteAsRest,
+  quoteFields,
+  transactionAsRest,
+  transactionFields,
+} from './two-doors.ts';
+
+/** What came of a call: the record in REST's form, or the code and the field of the refusal. */
+export type Outcome =
+  | { readonly record: Data; readonly replayed: boolean }
+  | { readonly code: string; readonly field: string };
+
+/** One call in the words of both doors. */
+export interface Call {
+  readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
+  readonly mutation: string;
+  readonly input: object;
+  /** The field of the success that has the record, the fields to ask it for, and its form in REST. */
+  readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
+}
+
+/** The records that calls answer, as GraphQL is asked for them and as REST has them. */
+export const results = {
+  quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
+  transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },
+  customer: { name: 'customer', fields: customerFields, asRest: customerAsRest },
+  internalAccount: { name: 'account', fields: internalAccountFields, asRest: internalAccountAsRest },
+  externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
+} as const;
+
+/** Makes the call over one door and then, with the same key, over the other: one effect, one outcome, equal in both. */
+export async function madeOnBoth(
+  { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
+  call: Call,
+  restFirst: boolean,
+): Promise<Outcome> {
+  const key = randomUUID();
+  const overRest = () => askRest(rest, call, key);
+  const overGraphql = () => askGraphql(platform, call, key);
+  const first = restFirst ? await overRest() : await overGraphql();
+  const second = restFirst ? await overGraphql() : await overRest();
+  if ('record' in first) {
+    expect(first.replayed).toBe(false);
+    expect(second).toEqual({ ...first, replayed: true });
+  } else {
+    expect({ call, ...second }).toEqual({ call, ...first });
+  }
+  return first;
+}
+
+async function askRest(rest: RestClient, { rest: { method, path, body } }: Call, key: string): Promise<Outcome> {
+  const { status, body: answer, headers } = await rest.call(method ?? 'POST', path, { body, key });
+  if (status >= 300) return { code: answer.code, field: answer.details.field };
+  const { paymentInstructions, ...transaction } = answer;
+  const isTransaction = 'settledAt' in answer;
+  return { record: isTransaction ? transaction : answer, replayed: headers.get('idempotency-replayed') === 'true' };
+}
+
+async function askGraphql(platform: TestPlatform, { mutation, input, result }: Call, key: string): Promise<Outcome> {
+  const type = mutation.charAt(0).toUpperCase() + mutation.slice(1);
+  const data = await platform.ask(
+    `mutation ($input: ${type}Input!) { ${mutation}(input: $input) { __typename
+      ... on ${type}Success { replayed ${result.name} { ${result.fields} } } ... on UserError { code path } } }`,
+    { input: { ...input, idempotencyKey: key } },
+  );
+  const answer = data[mutation];
+  if (answer.code) return { code: answer.code, field: asRestField(answer.path) };
+  return { record: result.asRest(answer[result.name]), replayed: answer.replayed };
+}
+
+/** Where REST keeps what GraphQL's inputs name otherwise. */
+function asRestField(path: readonly string[]): string {
+  return path
+    .slice(1)
+    .join('.')
+    .replace(/^(source|destination)\.(account|realtimeFunding|uma)(?=\.|$)/, '$1')
+    .replace(/^(source|destination)AccountId$/, '$1.accountId')
+    .replace(/^details\.individual\./, '')
+    .replace(/^details\.business\.(legalName|registrationNumber|taxId)/, 'businessInfo.$1')
+    .replace(/^details\.business\./, '')
+    .replace(/^details(\.(individual|business))?$/, 'customerType')
+    .replace(/^accountInfo\.(usAccount|iban)(?=\.|$)/, 'accountInfo')
+    .replace(/^beneficiary\.(individual|business)(?=\.|$)/, 'accountInfo.beneficiary')
+    .replace(/^beneficiary/, 'accountInfo.beneficiary');
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { Event } from '../../src/database/rows.ts';
+import { webhookBody } from '../../src/webhooks/bodies.ts';
+
+const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
+
+test('a balance that a JSON number cannot carry exactly is left out, and the event is told all the same', () => {
+  const event: Event = {
+    platformId: uuid,
+    id: uuid,
+    sequence: 7n,
+    type: 'ACCOUNT_STATUS',
+    occurredAt: new Date(0),
+    transactionId: null,
+    quoteId: null,
+    accountId: uuid,
+    customerId: null,
+    version: 2,
+    previousStatus: null,
+    status: null,
+    reason: null,
+    terminal: false,
+    oldBalance: 9_007_199_254_740_991n,
+    newBalance: 9_007_199_254_740_992n,
+    snapshot: {},
+  };
+  const around = { platformCustomerId: null, sourceKind: null, destinationKind: null, accountCurrency: 'USD' };
+  const body = webhookBody(event, around);
+  expect(body).toMatchObject({
+    type: 'ACCOUNT_STATUS',
+    accountId: `InternalAccount:${uuid}`,
+    oldBalance: { amount: 9_007_199_254_740_991, currency: { code: 'USD' } },
+  });
+  expect(body).not.toHaveProperty('newBalance');
+});
