@@ -38,7 +38,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
     find: async () =>
       uuid === undefined
         ? null
-        : payments.database.prisma.account.findUnique({
+        : payments.database.reads.account.findUnique({
             where: {
               platformId_id: { platformId: viewer.platformId, id: uuid },
               kind: 'INTERNAL',

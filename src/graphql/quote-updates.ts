@@ -43,7 +43,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
     find: async () =>
       uuid === undefined
         ? null
-        : payments.database.prisma.quote.findUnique({
+        : payments.database.reads.quote.findUnique({
             where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleQuotes(viewer)] },
           }),
     unknown: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),

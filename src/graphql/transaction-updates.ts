@@ -60,7 +60,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
     find: async () =>
       uuid === undefined
         ? null
-        : payments.database.prisma.transaction.findUnique({
+        : payments.database.reads.transaction.findUnique({
             where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleTransactions(viewer)] },
           }),
     unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
@@ -111,7 +111,7 @@ async function knownCustomer({ payments, viewer }: Context, id: string): Promise
   const uuid = uuidOf(id, 'Customer');
   const known =
     uuid &&
-    (await payments.database.prisma.customer.findUnique({
+    (await payments.database.reads.customer.findUnique({
       select: { id: true },
       where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleCustomers(viewer)] },
     }));

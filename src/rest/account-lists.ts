@@ -1,20 +1,21 @@
-import type { Account, AccountKind, Prisma, PrismaClient } from '../database/generated/client/client.ts';
+import type { Database } from '../database/database.ts';
+import type { Account, AccountKind, Prisma } from '../database/generated/client/client.ts';
 import { type AccountFilter, whereAccounts } from '../payments/filters.ts';
 
 /** The two lists of each kind of account: those of customers in pages, and the platform's own, whole. */
-export function accountLists<Item>(prisma: PrismaClient, kind: AccountKind, record: (row: Account) => Item) {
+export function accountLists<Item>({ prisma, reads }: Database, kind: AccountKind, record: (row: Account) => Item) {
   return {
     ofCustomers: {
       name: 'Account',
       where: (platformId: string, filter: AccountFilter) =>
         whereAccounts(platformId, { ...filter, kind, platformOwned: false }),
-      rows: (asked: Prisma.AccountFindManyArgs) => prisma.account.findMany(asked),
+      rows: (asked: Prisma.AccountFindManyArgs) => reads.account.findMany(asked),
       count: (where: Prisma.AccountWhereInput) => prisma.account.count({ where }),
       record,
     },
     async ofPlatform(platformId: string, filter: AccountFilter): Promise<{ data: Item[] }> {
       const where = whereAccounts(platformId, { ...filter, kind, platformOwned: true });
-      return { data: (await prisma.account.findMany({ where, orderBy: { id: 'desc' } })).map(record) };
+      return { data: (await reads.account.findMany({ where, orderBy: { id: 'desc' } })).map(record) };
     },
   };
 }

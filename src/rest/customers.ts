@@ -116,7 +116,7 @@ function detailsOf(given: DetailsBody): CustomerDetails {
 
 /** Adds the endpoints of customers (specification 4.11, domain-facts 4.1). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
-  const { prisma } = payments.database;
+  const { prisma, reads } = payments.database;
 
   app.openapi(create, async (context) => {
     const given = context.req.valid('json');
@@ -129,7 +129,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   const customers = {
     name: 'Customer',
     where: whereCustomers,
-    rows: (asked: Prisma.CustomerFindManyArgs) => prisma.customer.findMany(asked),
+    rows: (asked: Prisma.CustomerFindManyArgs) => reads.customer.findMany(asked),
     count: (where: Prisma.CustomerWhereInput) => prisma.customer.count({ where }),
     record: customerRecord,
   };
@@ -140,7 +140,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
     const { platformId } = context.get('viewer');
-    const row = uuid ? await prisma.customer.findUnique({ where: { platformId_id: { platformId, id: uuid } } }) : null;
+    const row = uuid ? await reads.customer.findUnique({ where: { platformId_id: { platformId, id: uuid } } }) : null;
     if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
     return context.json(customerRecord(row), 200);
   });

@@ -108,7 +108,7 @@ const fields = { beneficiary: 'accountInfo.beneficiary' };
 
 /** Adds the endpoints of external accounts (specification 4.8 to 4.10, domain-facts 7.2). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
-  const lists = accountLists(payments.database.prisma, 'EXTERNAL', externalAccountRecord);
+  const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
 
   const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
     const { accountInfo, platformAccountId, ...rest } = input;

@@ -48,7 +48,7 @@ const ofPlatform = wholeEndpoint({
 
 /** Adds the endpoints of internal accounts (specification 4.13, domain-facts 7.1). */
 export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
-  const lists = accountLists(payments.database.prisma, 'INTERNAL', internalAccountRecord);
+  const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
 
   app.openapi(ofCustomers, async (context) =>
     context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),

@@ -1,5 +1,5 @@
 import type { Viewer } from '../access/viewer.ts';
-import type { PrismaClient } from '../database/generated/client/client.ts';
+import type { Reads } from '../database/reads.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { Refusal } from '../payments/refusal.ts';
 
@@ -9,7 +9,7 @@ import { Refusal } from '../payments/refusal.ts';
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(
-  prisma: PrismaClient,
+  reads: Reads,
   viewer: Viewer,
   field: 'source' | 'destination',
   named: {
@@ -21,7 +21,7 @@ export async function checkNamedAccount(
   if (named.currency === undefined && named.customerId === undefined) return;
   const id = uuidOf(named.accountId, 'InternalAccount', 'ExternalAccount');
   const account = id
-    ? await prisma.account.findUnique({
+    ? await reads.account.findUnique({
         where: { platformId_id: { platformId: viewer.platformId, id } },
         select: { currency: true, customerId: true },
       })

@@ -77,7 +77,7 @@ const execute = createRoute({
 
 /** Adds the endpoints of quotes (specification 4.1 to 4.3). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, prisma } = payments.database;
+  const { pool, prisma, reads } = payments.database;
   const record = async (quote: Quote): Promise<QuoteRecord> => quoteRecord(quote, await readPaymentEnds(pool, quote));
 
   app.openapi(create, async (context) => {
@@ -90,7 +90,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const quotes = {
     name: 'Quote',
     where: whereQuotes,
-    rows: (asked: Prisma.QuoteFindManyArgs) => prisma.quote.findMany({ ...asked, include: paymentEnds }),
+    rows: (asked: Prisma.QuoteFindManyArgs) => reads.quote.findMany({ ...asked, include: paymentEnds }),
     count: (where: Prisma.QuoteWhereInput) => prisma.quote.count({ where }),
     record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
   };
@@ -102,7 +102,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
     const { platformId } = context.get('viewer');
     const quote = uuid
-      ? await prisma.quote.findUnique({ where: { platformId_id: { platformId, id: uuid } }, include: paymentEnds })
+      ? await reads.quote.findUnique({ where: { platformId_id: { platformId, id: uuid } }, include: paymentEnds })
       : null;
     if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
     return context.json(quoteRecord(quote, quote), 200);

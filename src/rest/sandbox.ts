@@ -93,7 +93,7 @@ const receive = createRoute({
 
 /** Adds the endpoints of the sandbox (specification 4.7, domain-facts 6.7). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, prisma } = payments.database;
+  const { pool, reads } = payments.database;
 
   app.openapi(send, async (context) => {
     const viewer = context.get('viewer');
@@ -110,7 +110,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
       readPaymentEnds(pool, row),
       row.quoteId === null
         ? null
-        : prisma.quote.findUnique({
+        : reads.quote.findUnique({
             where: { platformId_id: { platformId: row.platformId, id: row.quoteId } },
             select: { paymentInstructions: true },
           }),

@@ -111,13 +111,13 @@ const reject = createRoute({
 
 /** Adds the endpoints of transactions (specification 4.4, 4.5; domain-facts 2.5). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, prisma } = payments.database;
+  const { pool, prisma, reads } = payments.database;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
 
   const transactions = {
     name: 'Transaction',
     where: whereTransactions,
-    rows: (asked: Prisma.TransactionFindManyArgs) => prisma.transaction.findMany({ ...asked, include: paymentEnds }),
+    rows: (asked: Prisma.TransactionFindManyArgs) => reads.transaction.findMany({ ...asked, include: paymentEnds }),
     count: (where: Prisma.TransactionWhereInput) => prisma.transaction.count({ where }),
     record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
   };
@@ -129,7 +129,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
     const { platformId } = context.get('viewer');
     const transaction = uuid
-      ? await prisma.transaction.findUnique({
+      ? await reads.transaction.findUnique({
           where: { platformId_id: { platformId, id: uuid } },
           include: paymentEnds,
         })
