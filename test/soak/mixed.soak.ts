@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { startChildGateway } from '../setup/child-gateway.ts';
+import { connect, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { openEventStream } from '../setup/streams.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+const minute = 60_000;
+/** How long it lasts: SOAK_SECONDS, half an hour without. */
+const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
+const clients = 8;
+
+/** What a process holds: memory in MiB, open files and sockets, and connections to the database. */
+interface Held {
+  readonly memory: number;
+  readonly files: number;
+  readonly connections: number;
+}
+
+test(
+  `a process that reads, moves money, streams and sends webhooks for ${seconds} s holds no more at the end than early on`,
+  async () => {
+    const t = await startTestGateway({ ROLE: 'serve' });
+    const receiver = await startReceiver();
+    // Production but for the loopback receiver: GraphiQL and introspection are off, and what only tests need is not there.
+    const child = await startChildGateway({
+      DATABASE_URL: t.databaseUrl,
+      NODE_ENV: 'production',
+      SANDBOX_PACE_MS: '20',
+      WEBHOOK_LOOPBACK: 'on',
+      SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
+    });
+    const platform = connect(child.url, t.platform.platformId, t.platform.authorization);
+    const scenes: Scene[] = [];
+    for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, 1_000_000_000n));
+    await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+
+    const end = Date.now() + seconds * 1_000;
+    const done: Record<string, number> = {};
+    const work = scenes.map((scene) => keepBusy(platform, child.url, scene, () => Date.now() < end, done));
+    const held: Held[] = [];
+    const look = new pg.Client(t.databaseUrl);
+    await look.connect();
+    while (Date.now() < end) {
+      await delay(Math.min(5_000, (seconds * 1_000) / 40));
+      held.push(await heldBy(child.process.pid ?? 0, look));
+    }
+    await Promise.all(work);
+    await look.end();
+    console.log({ done, ...summary(held) });
+    expect(await child.end('SIGTERM')).toBe(0);
+    await receiver.stop();
+    await t.stop();
+
+    for (const count of Object.values(done)) expect(count).toBeGreaterThan(seconds / 10);
+    const { early, late } = summary(held);
+    expect(late.memory).toBeLessThan(early.memory * 1.1 + 16);
+    expect(late.files).toBeLessThan(early.files + 10);
+    expect(late.connections).toBeLessThanOrEqual(early.connections + 2);
+  },
+  seconds * 1_000 + 10 * minute,
+);
+
+/** One client that does a bit of everything, one thing after the other. */
+async function keepBusy(
+  platform: TestPlatform,
+  url: string,
+  scene: Scene,
+  goesOn: () => boolean,
+  done: Record<string, number>,
+): Promise<void> {
+  const headers = { authorization: platform.authorization, 'content-type': 'application/json' };
+  const acts: Record<string, (turn: number) => Promise<unknown>> = {
+    list: () =>
+      platform.ask('{ transactions(first: 20) { edges { node { id status customer { name } } } totalCount } }'),
+    nested: () =>
+      platform.ask(
+        '{ customers(first: 5) { edges { node { id accounts(first: 3) { edges { node { id } } } transactions(first: 3) { edges { node { id } } } } } } }',
+      ),
+    // No document is like another: nothing may be kept of each for ever.
+    unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
+    refused: () => platform.send('{ nonsense }'),
+    rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
+    transfer: () =>
+      platform.ask(
+        'mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 1 }) { ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }',
+        { from: scene.usd, to: scene.outsideUsd },
+      ),
+    pay: () => pay(platform, scene),
+    socket: () => watchOnce(platform, scene),
+    events: async () => {
+      const stream = await openEventStream(`${url}/graphql`, platform.authorization, {
+        query: 'subscription ($id: ID!) { accountUpdates(accountId: $id) { cursor } }',
+        variables: { id: scene.usd },
+      });
+      await stream.events.next();
+      stream.cut();
+    },
+  };
+  const names = Object.keys(acts);
+  for (let turn = 0; goesOn(); turn += 1) {
+    const name = names[turn % names.length] ?? '';
+    await acts[name]?.(turn);
+    done[name] = (done[name] ?? 0) + 1;
+  }
+}
+
+async function pay(platform: TestPlatform, scene: Scene): Promise<void> {
+  const { createQuote } = await platform.ask(
+    'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } ... on UserError { code } } }',
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1_000,
+      },
+    },
+  );
+  await platform.ask(
+    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed } ... on UserError { code } } }',
+    { id: createQuote.quote.id },
+  );
+}
+
+/** Opens a socket, sees the present state of an account, and goes. */
+async function watchOnce(platform: TestPlatform, scene: Scene): Promise<void> {
+  const query = 'subscription ($id: ID!) { accountUpdates(accountId: $id) { cursor } }';
+  for await (const { data } of platform.watch(query, { id: scene.usd })) {
+    expect(data.accountUpdates.cursor).toBeTypeOf('string');
+    return;
+  }
+}
+
+async function heldBy(pid: number, database: pg.Client): Promise<Held> {
+  const memory = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  const { rows } = await database.query<{ connections: number }>(
+    'select count(*)::int as connections from pg_stat_activity where datname = current_database()',
+  );
+  return { memory, files: readdirSync(`/proc/${pid}/fd`).length, connections: rows[0]?.connections ?? 0 };
+}
+
+/** Medians of the second and of the last quarter: the first is for warming up. */
+function summary(held: readonly Held[]): { readonly early: Held; readonly late: Held } {
+  const quarter = Math.floor(held.length / 4);
+  const median = (part: readonly Held[], of: keyof Held) =>
+    part.map((one) => one[of]).toSorted((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
+  const medians = (part: readonly Held[]): Held => ({
+    memory: Math.round(median(part, 'memory')),
+    files: median(part, 'files'),
+    connections: median(part, 'connections'),
+  });
+  return { early: medians(held.slice(quarter, 2 * quarter)), late: medians(held.slice(-quarter)) };
+}
