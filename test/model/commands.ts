@@ -27,7 +27,7 @@ function command(
     async run(model, real) {
       await run(model, real);
       expect(await real.world.balances(real.pair), `after ${name}`).toEqual(model.balances);
-      await real.world.conserved(real.pair);
+      await real.world.conserved();
     },
   };
 }

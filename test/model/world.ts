@@ -4,7 +4,7 @@ import { lookUp, umaAddressOf } from '../setup/acts.ts';
 import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
-/** Two customers of one platform who pay each other and the world. One sequence of commands at a time uses them. */
+/** Two customers of a platform who pay each other and the world. One sequence of commands at a time uses them. */
 export interface Pair {
   readonly a: Scene;
   readonly b: Scene;
@@ -23,7 +23,25 @@ export interface Change {
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
 
-/** The gateway as the model's commands see it: it is asked, its feed is followed, and its clock can be jumped. */
+/** A list is one statement, where a node for each account is four. */
+const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
+  query {
+    usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
+    eur: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "EUR" }) { edges { node { ...balance } } }
+  }`;
+
+let worlds = 0;
+
+/** Connections that may change what triggers keep: to jump the clock of a row. */
+export function clockwork(databaseUrl: string): pg.Pool {
+  const options = '-c session_replication_role=replica -c timezone=UTC';
+  return new pg.Pool({ connectionString: databaseUrl, max: 8, options });
+}
+
+/**
+ * A platform as the model's commands see it: it is asked, its feed is followed, and its clock can be jumped. Its books
+ * hold a few sequences only, so that summing all of them after every command stays quick.
+ */
 export class World {
   readonly platform: TestPlatform;
   readonly #latest = new Map<string, Change>();
@@ -33,8 +51,8 @@ export class World {
   readonly #stream: AsyncIterableIterator<Data>;
   readonly #followed: Promise<void>;
 
-  private constructor(gateway: TestGateway, sql: pg.Pool) {
-    this.platform = gateway.platform;
+  private constructor(platform: TestPlatform, sql: pg.Pool) {
+    this.platform = platform;
     this.#sql = sql;
     this.#socket = this.platform.socket();
     this.#stream = this.#socket.iterate({
@@ -43,16 +61,15 @@ export class World {
     this.#followed = this.#follow();
   }
 
-  static open(gateway: TestGateway): World {
-    // Jumping the clock of a row means changing what its triggers keep.
-    const options = '-c session_replication_role=replica -c timezone=UTC';
-    return new World(gateway, new pg.Pool({ connectionString: gateway.databaseUrl, max: 2, options }));
+  /** Opens the world of a new platform. `sql` reads its books and jumps its clock: `clockwork`. */
+  static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
+    worlds += 1;
+    return new World(await gateway.newPlatform(`world-${worlds}`), sql);
   }
 
   async close(): Promise<void> {
     await this.#stream.return?.();
     await this.#socket.dispose();
-    await this.#sql.end();
     await this.#followed.catch(() => undefined);
   }
 
@@ -105,24 +122,33 @@ export class World {
 
   /** Spendable money of the four accounts, in smallest units. */
   async balances({ a, b }: Pair): Promise<Record<'aUsd' | 'aEur' | 'bUsd' | 'bEur', bigint>> {
-    const { nodes } = await this.platform.ask(
-      'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on InternalAccount { balance { amount } } } }',
-      { ids: [a.usd, a.eur, b.usd, b.eur] },
+    const { usd, eur } = await this.platform.ask(balancesQuery);
+    const held = new Map<string, bigint>(
+      [...usd.edges, ...eur.edges].map(({ node }: Data) => [node.id, BigInt(node.balance.amount)]),
     );
-    const [aUsd, aEur, bUsd, bEur] = nodes.map((node: Data) => BigInt(node.balance.amount));
-    return { aUsd, aEur, bUsd, bEur };
+    const of = (id: string): bigint => {
+      const amount = held.get(id);
+      if (amount === undefined) throw new Error(`${id} is not among the accounts`);
+      return amount;
+    };
+    return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
   }
 
-  /** Proves that no money was made or lost: each currency sums to zero, and each account is the sum of its postings. */
-  async conserved({ a, b }: Pair): Promise<void> {
-    const ids = [a.usd, a.eur, b.usd, b.eur].map((id) => id.split(':')[1]);
-    const { rows } = await this.#sql.query(
-      `select 'currency' as broken, currency as what from posting where platform_id = $1 group by currency having sum(amount) <> 0
+  /**
+   * Proves that no money of the platform was made or lost: each currency sums to zero over all postings, and each
+   * account is the sum of its own.
+   */
+  async conserved(): Promise<void> {
+    const { rows } = await this.#sql.query({
+      name: 'conserved',
+      text: `with legs as (select account_id, currency, amount from posting where platform_id = $1)
+       select 'currency' as broken, currency as what from legs group by currency having sum(amount) <> 0
        union all
-       select 'account', a.id::text from account a where a.platform_id = $1 and a.id = any($2::uuid[]) and a.posted <> coalesce(
-         (select sum(p.amount) from posting p where p.platform_id = a.platform_id and p.account_id = a.id), 0)`,
-      [this.platform.platformId, ids],
-    );
+       select 'account', a.id::text from account a
+         left join (select account_id, sum(amount) as amount from legs group by account_id) p on p.account_id = a.id
+       where a.platform_id = $1 and a.kind = 'INTERNAL' and a.posted <> coalesce(p.amount, 0)`,
+      values: [this.platform.platformId],
+    });
     expect(rows).toEqual([]);
   }
 
