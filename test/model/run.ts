@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type pg from 'pg';
 import { expect } from 'vitest';
+import { act } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { commands, decide, type Real } from './commands.ts';
 import type { Model } from './model.ts';
@@ -11,7 +12,7 @@ const lanes = 12;
 /** How many sequences one gateway and its database serve: what grows with the rows does not grow with the run. */
 const perGateway = 480;
 /** How many sequences follow each other on two customers and their platform: what one leaves behind, the next meets. */
-const perWorld = 8;
+const perWorld = 16;
 
 /**
  * Runs random sequences of commands against gateways and against the model; whatever a gateway has done is audited when
@@ -112,12 +113,23 @@ class Lane {
 
 async function runSequence(real: Real, sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void> {
   const { world, pair } = real;
-  const model: Model = { balances: await world.balances(pair), quotes: [], waiting: [], last: undefined };
+  const model: Model = {
+    balances: await world.balances(pair),
+    quotes: [],
+    waiting: [],
+    suspended: [],
+    outside: 'ACTIVE',
+    last: undefined,
+  };
   try {
     await fc.asyncModelRun(() => ({ model, real }), sequence);
   } finally {
     // The next sequence on these customers starts with nothing under way.
     while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
+    if (model.outside !== 'ACTIVE') {
+      const input = { accountId: pair.a.outsideUsd, status: 'ACTIVE' };
+      await act(world.platform, 'sandboxSetExternalAccountStatus', input, '');
+    }
   }
   expect(await world.balances(pair), 'at the end').toEqual(model.balances);
 }

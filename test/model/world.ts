@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
 import { lookUp, umaAddressOf } from '../setup/acts.ts';
 import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
@@ -52,6 +53,8 @@ export function clockwork(databaseUrl: string): pg.Pool {
  */
 export class World {
   readonly platform: TestPlatform;
+  /** For the operator, who has no door. */
+  readonly database: Database;
   readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<(change: Change) => void>();
   readonly #sql: pg.Pool;
@@ -59,8 +62,9 @@ export class World {
   readonly #stream: AsyncIterableIterator<Data>;
   readonly #followed: Promise<void>;
 
-  private constructor(platform: TestPlatform, sql: pg.Pool) {
+  private constructor(platform: TestPlatform, database: Database, sql: pg.Pool) {
     this.platform = platform;
+    this.database = database;
     this.#sql = sql;
     this.#socket = this.platform.socket();
     this.#stream = this.#socket.iterate({
@@ -72,7 +76,7 @@ export class World {
   /** Opens the world of a new platform. `sql` reads its books and jumps its clock: `clockwork`. */
   static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
     worlds += 1;
-    return new World(await gateway.newPlatform(`world-${worlds}`), sql);
+    return new World(await gateway.newPlatform(`world-${worlds}`), gateway.gateway.payments.database, sql);
   }
 
   async close(): Promise<void> {
@@ -185,6 +189,15 @@ export class World {
       `update rail_order o set due_at = clock_timestamp() where o.platform_id = $1 and o.due_at is not null and o.transaction_id in (
          select $2::uuid union select a.sender_transaction_id from arrival a where a.platform_id = $1 and a.transaction_id = $2)`,
       [this.platform.platformId, uuid],
+    );
+  }
+
+  /** Jumps the clock of an incoming payment that is only looked up past the time for its pay request. */
+  async passPayRequest(transactionId: string): Promise<void> {
+    await this.#sql.query(
+      `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
+       where platform_id = $1 and transaction_id = $2 and due_at is not null`,
+      [this.platform.platformId, uuidIn(transactionId)],
     );
   }
 
