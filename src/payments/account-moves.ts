@@ -15,6 +15,7 @@ import { type Beneficiary, ownerName } from './external-accounts.ts';
 import { uuidOf } from './ids.ts';
 import { wholeMs } from './outcomes.ts';
 import { accountNotFound, outsideOf, readParties } from './parties.ts';
+import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -140,11 +141,11 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
       const planned = async (): Promise<Plan> => {
         const rail = payments.rails[environment];
         if (!rail || !outside) throw new Error(`no rail checks accounts for ${environment}`);
-        return planCheck(account, await rail.checkAccount(outside, ownerOf(account), ageMs));
+        return planCheck(account, await railAnswer(rail.checkAccount(outside, ownerOf(account), ageMs)));
       };
       const plan = await planned().catch((error: unknown) => {
         payments.log.error({ err: error, account: account.id }, 'an account could not be checked; it is tried again');
-        return checkedAgainIn(account.id, Math.min(3_600_000, 1_000 * 2 ** attempts));
+        return checkedLater(account.id, attempts);
       });
       return [{ platformId, plan }];
     }),
@@ -156,15 +157,16 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
     );
   const refusals = await commitGroups(payments.database, groups, failed);
   const moved = due.filter((_check, position) => refusals[position]);
-  const again = moved.map(({ platform_id: platformId, account }) => [
-    { platformId, plan: checkedAgainIn(String(account.id), 1_000) },
+  const again = moved.map(({ platform_id: platformId, account, attempts }) => [
+    { platformId, plan: checkedLater(String(account.id), attempts) },
   ]);
   await commitGroups(payments.database, again, failed);
   return due.length;
 }
 
-function checkedAgainIn(accountId: string, dueInMs: number): Plan {
-  return { checks: [{ accountId, dueInMs }] };
+/** Later each time, at most an hour apart. */
+function checkedLater(accountId: string, attempts: number): Plan {
+  return { checks: [{ accountId, dueInMs: Math.min(3_600_000, 500 * 2 ** attempts) }] };
 }
 
 /** What the rail's word on an account changes. */

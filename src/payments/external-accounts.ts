@@ -8,6 +8,7 @@ import { type Done, type Payments, run, type Tenant } from './command.ts';
 import { type Address, checkAddress, checkCountry } from './customers.ts';
 import { wholeMs } from './outcomes.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from './parties.ts';
+import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';
 
 export type Beneficiary =
@@ -120,7 +121,7 @@ async function checkedByRail(
     const verification = name === undefined ? null : 'PENDING';
     return { accepted: true, status: 'PENDING', verification, verifiedName: null };
   }
-  const check = await rail.checkAccount(account, name, 0);
+  const check = await railAnswer(rail.checkAccount(account, name, 0));
   if (!check.accepted || check.status === 'INACTIVE') {
     const reason = check.explanation ?? 'the account cannot be used';
     throw new Refusal('INVALID_BANK_ACCOUNT', reason, { field: 'accountInfo' });

@@ -6,12 +6,7 @@ import { type DueOrder, isPull, leaseOrders, nextOrderDue as nextDue } from './o
 import { close, delivered, returned, undone, wait, wholeMs } from './outcomes.ts';
 import { outsideOf } from './parties.ts';
 import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
-
-/**
- * How long a rail may take to answer. Well below the lease of an order, so that nobody else has taken the order up when
- * its outcome is written, and one silent rail does not stop the settlement of everything else.
- */
-const answerMs = 10_000;
+import { railAnswer } from './rail-answer.ts';
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
@@ -146,7 +141,7 @@ async function perform(payments: Payments, order: DueOrder, settled: boolean): P
   };
   try {
     if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
-    return await answerOf(rail.perform(request));
+    return await railAnswer(rail.perform(request));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
@@ -156,19 +151,6 @@ async function perform(payments: Payments, order: DueOrder, settled: boolean): P
 function stepOf(order: DueOrder): RailStep {
   if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
   return isPull(order) ? 'PULL' : 'SETTLEMENT';
-}
-
-/** The rail's answer, or an error when it does not come: an answer that comes later is not looked at. */
-async function answerOf(answer: Promise<RailOutcome>): Promise<RailOutcome> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** What the rail is to move: what arrives, or for a pull what is sent. */

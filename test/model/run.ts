@@ -33,6 +33,8 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
 async function onGateway(sequences: number, maxCommands: number, seed: number, until: number): Promise<void> {
   const gateway = await startTestGateway({
     SANDBOX_PACE_MS: 0,
+    // A machine that is busy with other things takes long to open a connection: all lanes have one at once.
+    DATABASE_POOL: 2 * lanes,
     SANDBOX_QUOTE_SECONDS: 3_600,
     PAYMENT_APPROVAL_MS: 60_000,
   });
@@ -40,10 +42,12 @@ async function onGateway(sequences: number, maxCommands: number, seed: number, u
   try {
     const failures: unknown[] = [];
     const stopped = () => failures.length > 0;
+    const walks = Array.from({ length: lanes }, () => new Lane(gateway, sql, stopped));
+    // One after the other: a gateway that has just started has no connections yet.
+    for (const walk of walks) await walk.open();
     await Promise.all(
-      Array.from({ length: lanes }, async (_, lane) => {
+      walks.map(async (walk, lane) => {
         const numRuns = Math.floor((sequences + lane) / lanes);
-        const walk = new Lane(gateway, sql, stopped);
         try {
           await fc.assert(
             fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), (sequence) => walk.run(sequence)),
@@ -96,18 +100,24 @@ class Lane {
     }
   }
 
+  /** Takes a new world, in place of the one that it may have. */
+  async open(): Promise<Real> {
+    await this.close();
+    const world = await World.open(this.#gateway, this.#sql);
+    this.#real = { world, pair: await world.pair() };
+    this.#runs = 0;
+    return this.#real;
+  }
+
   async close(): Promise<void> {
     await this.#real?.world.close();
+    this.#real = undefined;
   }
 
   async #next(): Promise<Real> {
-    if (!this.#real || this.#broken || this.#runs % perWorld === 0) {
-      await this.close();
-      const world = await World.open(this.#gateway, this.#sql);
-      this.#real = { world, pair: await world.pair() };
-    }
+    const real = this.#real && !this.#broken && this.#runs < perWorld ? this.#real : await this.open();
     this.#runs += 1;
-    return this.#real;
+    return real;
   }
 }
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { checkDueAccounts } from '../../src/payments/account-moves.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/expiry.ts';
 import { settleDueOrders } from '../../src/payments/settlement.ts';
@@ -140,6 +141,61 @@ test('a quote that cannot be expired now is not counted as done, and is expired 
   expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 1 });
   const query = 'query ($id: ID!) { quote(id: $id) { status } }';
   expect((await platform.ask(query, { id: createQuote.quote.id })).quote.status).toBe('EXPIRED');
+});
+
+test('a rail that cannot check an account now is asked later, and what somebody says meanwhile stands', async () => {
+  const { createExternalAccount } = await platform.ask(
+    `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) {
+       ... on CreateExternalAccountSuccess { account { id status } } } }`,
+    {
+      input: {
+        customerId: scene.customerId,
+        currency: 'USD',
+        accountInfo: {
+          usAccount: { accountNumber: '90909201', routingNumber: '021000021', accountCategory: 'CHECKING' },
+        },
+        beneficiary: { individual: { fullName: 'Grace Hopper' } },
+      },
+    },
+  );
+  const { account } = createExternalAccount;
+  expect(account.status).toBe('PENDING');
+  const { payments } = door.gateway;
+  const { SANDBOX } = payments.rails;
+  if (!SANDBOX) throw new Error('no sandbox');
+  const withCheck = (checkAccount: typeof SANDBOX.checkAccount) => ({
+    ...payments,
+    rails: { SANDBOX: { ...SANDBOX, checkAccount } },
+  });
+  const due = () => payments.database.pool.query('update account_check set due_at = clock_ms()');
+  const standing = async () =>
+    (
+      await platform.ask('query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status version } } }', {
+        id: account.id,
+      })
+    ).account;
+  await due();
+  await checkDueAccounts(
+    withCheck(() => Promise.reject(new Error('the bank is closed'))),
+    10,
+  );
+  expect(await standing()).toEqual({ status: 'PENDING', version: 1 });
+
+  // While the rail is being asked, somebody says what the account is.
+  await due();
+  await checkDueAccounts(
+    withCheck(async (...asked) => {
+      await platform.ask(
+        'mutation ($id: ID!) { sandboxSetExternalAccountStatus(input: { accountId: $id, status: UNDER_REVIEW }) { __typename } }',
+        { id: account.id },
+      );
+      return SANDBOX.checkAccount(...asked);
+    }),
+    10,
+  );
+  expect(await standing()).toEqual({ status: 'UNDER_REVIEW', version: 2 });
+  await due();
+  expect(await checkDueAccounts(payments, 10)).toBe(0);
 });
 
 /** What is logged, line by line. */
