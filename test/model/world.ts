@@ -70,7 +70,8 @@ export class World {
     this.#stream = this.#socket.iterate({
       query: 'subscription { transactionUpdates { transaction { id status type description } } }',
     });
-    this.#followed = this.#follow();
+    // A feed that broke off shows where a change is waited for in vain.
+    this.#followed = this.#follow().catch(() => undefined);
   }
 
   /** Opens the world of a new platform. `sql` reads its books and jumps its clock: `clockwork`. */
@@ -82,7 +83,7 @@ export class World {
   async close(): Promise<void> {
     await this.#stream.return?.();
     await this.#socket.dispose();
-    await this.#followed.catch(() => undefined);
+    await this.#followed;
   }
 
   /** A new pair of customers. */
