@@ -119,7 +119,7 @@ export async function startGateway(options: {
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
   });
-  const { server, url } = await startHttpServer({
+  const { server, silent, url } = await startHttpServer({
     credentials,
     host: config.HOST,
     port: config.PORT,
@@ -157,7 +157,7 @@ export async function startGateway(options: {
         () => sessions.leave(Math.min(spreadMs, sessions.size * 5)),
         () => sockets.close(),
         () => feed.close(),
-        () => server.closeIdleConnections(),
+        () => silent.close(),
         () => Promise.race([closed, after(stopMs).then(() => server.closeAllConnections())]),
         () => workers?.stop(),
         () => database.close(),

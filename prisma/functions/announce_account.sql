@@ -1,4 +1,5 @@
--- After a change of an internal account's spendable balance, or of an external account's status: its event.
+-- After a change of an internal account's spendable balance, or of an external account's status or
+-- verification: its event.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$
@@ -9,10 +10,11 @@ begin
       values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
               old.posted - old.held, new.posted - new.held, account_snapshot(new));
     end if;
-  elsif tg_op = 'INSERT' or new.status is distinct from old.status then
-    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, snapshot)
+  elsif tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
+                            is distinct from (old.status, old.beneficiary_verification_status) then
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason, snapshot)
     values (new.platform_id, uuid_v7(), 'EXTERNAL_ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-            case tg_op when 'UPDATE' then old.status end, new.status, account_snapshot(new));
+            case tg_op when 'UPDATE' then old.status end, new.status, new.status_reason, account_snapshot(new));
   end if;
   return null;
 end

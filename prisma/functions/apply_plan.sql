@@ -28,6 +28,11 @@ begin
   if v_insert ? 'account' then
     insert into account select r.* from jsonb_populate_recordset(null::account, v_insert -> 'account') r;
   end if;
+  if v_insert ? 'account_check' then
+    insert into account_check (platform_id, account_id, due_at)
+    select p_platform, r.account_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(v_insert -> 'account_check') as r(account_id uuid, due_in_ms bigint);
+  end if;
   if v_insert ? 'transaction' then
     insert into transaction select r.* from jsonb_populate_recordset(null::transaction, v_insert -> 'transaction') r;
   end if;
@@ -70,7 +75,7 @@ begin
 
   for v_move in
     select * from jsonb_to_recordset(p_plan -> 'transactions')
-      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint, "refundWaits" boolean)
+      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint, "approvalInMs" bigint, "refundWaits" boolean)
   loop
     select * into v_transaction from transaction where platform_id = p_platform and id = v_move.id;
     v_transaction := jsonb_populate_record(v_transaction, coalesce(v_move."set", '{}'));
@@ -87,6 +92,7 @@ begin
       counterparty_information = v_transaction.counterparty_information,
       destination_account_id = v_transaction.destination_account_id,
       requested_information = v_transaction.requested_information,
+      approval_due_at = coalesce(clock_ms() + v_move."approvalInMs" * interval '1 millisecond', approval_due_at),
       expected_settlement_at = coalesce(clock_ms() + v_move."expectedInMs" * interval '1 millisecond', expected_settlement_at)
     where platform_id = p_platform and id = v_move.id;
   end loop;
@@ -103,6 +109,26 @@ begin
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
     where platform_id = p_platform and id = v_move.id;
   end loop;
+
+  for v_move in
+    select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "to" external_account_status, reason text, "set" jsonb)
+  loop
+    select * into v_account from account where platform_id = p_platform and id = v_move.id;
+    v_account := jsonb_populate_record(v_account, coalesce(v_move."set", '{}'));
+    update account set
+      status = v_move."to",
+      status_reason = v_move.reason,
+      beneficiary_verification_status = v_account.beneficiary_verification_status,
+      beneficiary_verified_name = v_account.beneficiary_verified_name
+    where platform_id = p_platform and id = v_move.id;
+  end loop;
+  -- The rail is asked about an account again, or has said its last word.
+  update account_check c set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
+  from jsonb_to_recordset(p_plan -> 'checks') as m("accountId" uuid, "dueInMs" bigint)
+  where c.platform_id = p_platform and c.account_id = m."accountId" and m."dueInMs" is not null;
+  delete from account_check c
+  using jsonb_to_recordset(p_plan -> 'checks') as m("accountId" uuid, "dueInMs" bigint)
+  where c.platform_id = p_platform and c.account_id = m."accountId" and m."dueInMs" is null;
 
   if v_insert ? 'rail_order' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)

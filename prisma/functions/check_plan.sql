@@ -42,20 +42,21 @@ begin
   end loop;
 
   for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'transactions') as m(id uuid, "from" text[], fresh boolean)
+    select * from jsonb_to_recordset(p_plan -> 'transactions') as m(id uuid, "from" text[], fresh boolean, "paysRefund" boolean)
     where m.fresh is not true order by m.id
   loop
-    select status into v_row from transaction
+    select status, refund_reference is not null and refund_settled_at is null as refund_waits into v_row from transaction
     where platform_id = p_platform and id = v_move.id for no key update;
     if not found then
       return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_move.id);
     end if;
-    if not v_row.status::text = any (v_move."from") then
+    -- A refund that waits in suspense is paid once.
+    if not v_row.status::text = any (v_move."from") or (v_move."paysRefund" and not v_row.refund_waits) then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_row.status);
     end if;
   end loop;
 
-  v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan));
+  v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan), check_accounts(p_platform, p_plan));
   if v_refusal is not null then
     return v_refusal;
   end if;

@@ -1,4 +1,5 @@
--- Before update on account: balances move only through postings and holds (their triggers), owner and currency never.
+-- Before update on account: balances move only through postings and holds (their triggers), owner and currency never, and an
+-- external account's status along external_account_move.
 create or replace function guard_account() returns trigger
   language plpgsql
 as $$
@@ -9,6 +10,10 @@ begin
   end if;
   if (new.posted, new.held) is distinct from (old.posted, old.held) and pg_trigger_depth() < 2 then
     raise exception 'account %: a balance changes only by a posting or a hold', old.id using errcode = 'LG004';
+  end if;
+  if new.status is distinct from old.status
+     and not exists (select from external_account_move m where m."from" = old.status and m."to" = new.status) then
+    raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();

@@ -11,7 +11,9 @@ begin
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  if not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
+  -- A refund that waited in suspense is paid after the payment has come to its end: its status stays.
+  if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
+     and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;

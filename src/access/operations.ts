@@ -23,6 +23,7 @@ export const operations = {
   rejectTransaction: { permission: 'TRANSACT' },
   sandboxReceiveUma: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT', client: true },
+  sandboxSetExternalAccountStatus: { permission: 'TRANSACT' },
   sandboxSend: { permission: 'TRANSACT', client: true },
   createWebhookEndpoint: { permission: 'MANAGE' },
   updateWebhookEndpoint: { permission: 'MANAGE' },

@@ -125,9 +125,13 @@ export const ExternalAccount = builder.prismaObject('Account', {
     id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('EXTERNAL', account.id) }),
     status: t.field({
       type: ExternalAccountStatus,
-      description: 'Only an ACTIVE one can be paid.',
+      description: 'Only an ACTIVE one can be paid or pulled from.',
       select: { status: true },
       resolve: (account) => filled(account.status, account, 'status'),
+    }),
+    statusReason: t.exposeString('statusReason', {
+      nullable: true,
+      description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
     }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     accountInfo: t.field({
@@ -245,7 +249,7 @@ const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once.',
+    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise.',
   input: (t) => ({
     currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
     accountInfo: t.field({

@@ -1,5 +1,7 @@
+import { setExternalAccountStatus } from '../payments/account-moves.ts';
 import { fundAccount, sandboxSend } from '../payments/sandbox.ts';
-import { InternalAccount } from './account.ts';
+import { ExternalAccount, InternalAccount } from './account.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
 import { mutation } from './mutation.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 import { Transaction } from './transaction.ts';
@@ -39,5 +41,25 @@ mutation('sandboxSend', {
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const done = await sandboxSend(payments, viewer, input, idempotencyKey);
     return { transaction: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('sandboxSetExternalAccountStatus', {
+  description:
+    "Sandbox only: moves an external account's status (specification 3.3) or beneficiary verification, as its bank would. Moves: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other: CONFLICT.",
+  input: (t) => ({
+    accountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    status: t.field({ type: ExternalAccountStatus, description: 'What it becomes; its status stays when left out.' }),
+    beneficiaryVerificationStatus: t.field({
+      type: BeneficiaryVerificationStatus,
+      description: 'What its verification becomes; stays when left out. For bank accounts only.',
+    }),
+    reason: t.string({ description: 'Why, for its `statusReason`: at most 500 characters.' }),
+  }),
+  success: { account: { type: ExternalAccount, description: 'The account as it is now.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
+    return { account: done.row, replayed: done.replayed };
   },
 });

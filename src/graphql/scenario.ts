@@ -12,13 +12,32 @@ const SandboxDeposit = builder.enumType('SandboxDeposit', {
   },
 });
 
+const SandboxStep = builder.enumType('SandboxStep', {
+  description: 'A step of a simulated payment.',
+  values: {
+    PAY_REQUEST: {
+      description:
+        'Of sandboxReceiveUma: the sender has looked the receiver up, the payment is CREATED, and the pay request comes, fails, or does not come before the life of a quote is over (EXPIRED).',
+    },
+    PULL: {
+      description:
+        'Of a quote that is paid from an external account: the collection from it, before anything is debited or converted.',
+    },
+    SETTLEMENT: { description: 'The delivery or collection that ends the payment.' },
+  },
+});
+
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
   description:
     'Sandbox only: what shall happen to a payment, for what the magic suffixes cannot say. Without it, the suffix decides.',
   fields: (t) => ({
-    delayMs: t.int({
+    step: t.field({
+      type: SandboxStep,
       description:
-        'How long the delivery or collection takes, in milliseconds, instead of the usual pace: 0 to 3600000.',
+        'The step that `delayMs` and `failureReason` are about: SETTLEMENT when left out. The other fields are of the settlement.',
+    }),
+    delayMs: t.int({
+      description: 'How long the step takes, in milliseconds, instead of the usual pace: 0 to 3600000.',
     }),
     failureReason: t.field({ type: FailureReason, description: 'After the delay it ends FAILED, for this reason.' }),
     reject: t.boolean({ description: 'After the delay the receiving side refuses it: it ends REJECTED.' }),

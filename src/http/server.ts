@@ -10,6 +10,7 @@ import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { InFlight } from './in-flight.ts';
+import { SilentConnections } from './silent-connections.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -34,7 +35,9 @@ export interface HttpOptions {
 const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
 
 /** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
-export async function startHttpServer(options: HttpOptions): Promise<{ server: Server; url: string }> {
+export async function startHttpServer(
+  options: HttpOptions,
+): Promise<{ server: Server; silent: SilentConnections; url: string }> {
   const inFlight = new InFlight(options.maxInFlight);
   const server = createServer(
     { ...connectionLimits, keepAlive: true, keepAliveInitialDelay: 12_000 },
@@ -44,6 +47,7 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
       );
     },
   );
+  const silent = new SilentConnections(server);
   // Longer than the heartbeats of streams, so that an idle one is not cut.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
@@ -56,7 +60,7 @@ export async function startHttpServer(options: HttpOptions): Promise<{ server: S
     : options.host === '0.0.0.0'
       ? '127.0.0.1'
       : options.host;
-  return { server, url: `http://${host}:${port}` };
+  return { server, silent, url: `http://${host}:${port}` };
 }
 
 async function dispatch(

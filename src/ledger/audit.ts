@@ -65,6 +65,16 @@ const rules: readonly { readonly rule: string; readonly offenders: string }[] = 
       group by t.platform_id, t.id, t.status, p.currency having sum(p.amount) <> 0`,
   },
   {
+    rule: 'what waits in suspense is what the refunds that wait are owed',
+    offenders: `select t.platform_id, t.id, t.status, t.refund_settled_at, p.currency, sum(p.amount) as in_suspense
+      from transaction t
+      join journal j on j.platform_id = t.platform_id and j.transaction_id = t.id
+      join posting p on p.platform_id = j.platform_id and p.journal_id = j.id and p.system = 'SUSPENSE'
+      group by t.platform_id, t.id, t.status, t.refund_settled_at, p.currency
+      having sum(p.amount) <> case when t.refund_reference is not null and t.refund_settled_at is null and p.currency = t.received_currency
+                                   then t.received_amount else 0 end`,
+  },
+  {
     rule: 'a quote and its transaction stand alike',
     offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
       from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
@@ -82,12 +92,14 @@ const rules: readonly { readonly rule: string; readonly offenders: string }[] = 
     rule: 'each change of a transaction has one event, and they follow the allowed moves',
     offenders: `select * from (
         select platform_id, transaction_id, version, status, previous_status,
+          -- A refund that waited in suspense is paid after the payment's end, whose status stays.
+          snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
           lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
         from event where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
         window w as (partition by platform_id, transaction_id order by sequence)
       ) story
       where version <> version_before + 1 or previous_status is distinct from status_before
-        or (previous_status is not null and not exists (
+        or (previous_status is not null and not (previous_status = status and refund_paid) and not exists (
           select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
   },
 ];

@@ -127,7 +127,7 @@ function present(answer: Answer): Outcome {
 
 /** The plan as JSON: rows under their column names, amounts as digits in strings (Postgres reads them as bigint). */
 function serialize(plan: Plan): string {
-  const { insert, transactions, customers, ...rest } = plan;
+  const { insert, transactions, customers, accounts, ...rest } = plan;
   return JSON.stringify(
     {
       ...rest,
@@ -135,6 +135,7 @@ function serialize(plan: Plan): string {
         insert: Object.fromEntries(Object.entries(insert).map(([table, rows]) => [table, rows.map(columns)])),
       }),
       ...(transactions && { transactions: transactions.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
+      ...(accounts && { accounts: accounts.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
       ...(customers && { customers: customers.map((change) => ({ ...change, set: columns(change.set) })) }),
     },
     (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),

@@ -2,6 +2,7 @@ import type {
   Account,
   Arrival,
   Customer,
+  ExternalAccountStatus,
   Hold,
   Lookup,
   Quote,
@@ -29,10 +30,16 @@ export interface Plan {
     readonly arrival?: readonly Arrival[];
     readonly hold?: readonly NewHold[];
     readonly rail_order?: readonly NewOrder[];
+    /** External accounts about which the rail is to be asked again, and after how many milliseconds. */
+    readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
+  /** External accounts whose status or verification moves. */
+  readonly accounts?: readonly AccountMove[];
+  /** When the rail is asked about an external account again; null: never, the last word on it has been said. */
+  readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   /** Holds whose money becomes spendable again. */
   readonly release?: readonly string[];
   readonly journals?: readonly Journal[];
@@ -97,9 +104,24 @@ export interface TransactionMove {
   >;
   /** The refund that `set` starts has not arrived anywhere yet: it has no time of settlement. */
   readonly refundWaits?: boolean | undefined;
+  /** It pays a refund that waits in suspense: refused where none waits. `to` is the status that it has. */
+  readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, from now. */
   readonly expectedInMs?: number | undefined;
+  /** How long its platform has from now to approve or reject it. */
+  readonly approvalInMs?: number | undefined;
   readonly fresh?: boolean;
+}
+
+export interface AccountMove {
+  readonly id: string;
+  readonly from: readonly ExternalAccountStatus[];
+  /** The new status, or the one that it has where only its verification moves. */
+  readonly to: ExternalAccountStatus;
+  /** Only if this is still its version. */
+  readonly version?: number;
+  readonly reason: string;
+  readonly set?: Partial<Pick<Account, 'beneficiaryVerificationStatus' | 'beneficiaryVerifiedName'>>;
 }
 
 /** One movement of money. Its legs sum to zero in each currency. */

@@ -69,12 +69,15 @@ const pendingStatement = statement<{
   transaction: Record<string, unknown>;
   customer: Record<string, unknown> | null;
   destination: Record<string, unknown> | null;
+  internal_account_id: string | null;
   scenario: unknown;
   over: boolean;
 }>(
   'pending_approval',
   `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
+     (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
+        and i.currency = t.received_currency) as internal_account_id,
      clock_timestamp() >= t.approval_due_at as over
    from transaction t
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
@@ -117,7 +120,9 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       transaction.approvalDueAt
         ? `the time to decide was over at ${transaction.approvalDueAt.toISOString()}`
-        : 'this transaction needs no approval',
+        : transaction.status === 'CREATED'
+          ? 'its sender has not asked to pay yet'
+          : 'this transaction needs no approval',
       { field, status: transaction.status },
     );
   }
@@ -149,12 +154,22 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
           set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
         });
       }
-      const destination = found.destination ? rowFromSnapshot('Account', found.destination) : undefined;
+      const announced = found.destination ? rowFromSnapshot('Account', found.destination) : undefined;
+      // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
+      const instead =
+        announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internal_account_id : null;
+      const destination = instead === null ? announced : undefined;
       return move({
         to: 'PROCESSING',
-        reason: 'approved by the platform',
-        set: { requestedInformation: answered(requested, known) },
+        reason: instead
+          ? `approved by the platform; the deposit account is ${announced?.status}, so the money goes to the internal account`
+          : 'approved by the platform',
+        set: {
+          requestedInformation: answered(requested, known),
+          ...(instead !== null && { destinationAccountId: instead }),
+        },
         expectedInMs: railOf(payments, tenant).expectedMs({
+          step: 'SETTLEMENT',
           account: destination && outsideOf(destination),
           umaAddress: transaction.sourceUmaAddress ?? undefined,
           scenario: found.scenario,

@@ -56,8 +56,8 @@ export interface Command<Type extends ResultType> {
   readonly idempotencyKey: string | null | undefined;
   /** Validates, reads what it needs, and decides. Throws a Refusal when the input cannot be carried out. */
   readonly plan: () => Promise<Omit<Plan, 'claim' | 'result'> & { readonly result: string }>;
-  /** The input field to blame for a refusal that the database gave. */
-  readonly fields?: Partial<Record<PlanRefusal['code'], string>>;
+  /** The input field to blame for a refusal that the database gave; by the id that it is about, where it may be of several. */
+  readonly fields?: Partial<Record<PlanRefusal['code'], string | ((id: string) => string)>>;
   /** The operation's own word for a status that does not allow it; CONFLICT when left out. */
   readonly conflict?: RefusalCode;
 }
@@ -157,7 +157,8 @@ function present<Type extends ResultType>(outcome: Outcome, command: Command<Typ
 
 /** The words for what the database saw under its lock. */
 function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: boolean): Refusal {
-  const field = command.fields?.[refusal.code];
+  const blamed = command.fields?.[refusal.code];
+  const field = typeof blamed === 'function' ? blamed('id' in refusal ? refusal.id : '') : blamed;
   switch (refusal.code) {
     case 'QUOTE_NOT_FOUND':
       return new Refusal(refusal.code, 'no such quote', { field }, replayed);

@@ -72,7 +72,7 @@ export function execution(quote: Executable, options: ExecutionOptions) {
         from: ['PENDING'],
         to: 'PROCESSING',
         reason,
-        expectedInMs: rail.expectedMs({ ...target, scenario }),
+        expectedInMs: rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario }),
         fresh,
       },
     ],

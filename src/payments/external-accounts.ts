@@ -1,12 +1,14 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import type { Account } from '../database/rows.ts';
-import type { OutsideAccount } from '../rails/rail.ts';
+import type { AccountCheck, OutsideAccount } from '../rails/rail.ts';
 import { checkAccountInfo } from './account-details.ts';
 import { type AccountDetails, accountTypes } from './account-types.ts';
 import { checkRequiredText, checkText } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
 import { type Address, checkAddress, checkCountry } from './customers.ts';
+import { wholeMs } from './outcomes.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from './parties.ts';
+import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';
 
 export type Beneficiary =
@@ -37,7 +39,8 @@ export interface CreateExternalAccount {
 }
 
 /**
- * Registers a bank account or wallet outside (specification 4.8). In the sandbox it is ACTIVE at once.
+ * Registers a bank account or wallet outside (specification 4.8). In the sandbox it is ACTIVE at once unless its suffix
+ * says otherwise. Where the rail needs time for its check, it is asked again (account-moves.ts).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -81,6 +84,7 @@ export function createExternalAccount(
               held: 0n,
               fundingInstructions: [],
               status: check.status,
+              statusReason: check.explanation ?? null,
               accountType: input.accountType,
               accountInfo: info,
               identifier,
@@ -91,6 +95,9 @@ export function createExternalAccount(
               beneficiaryVerifiedName: check.verifiedName,
             },
           ],
+          ...(check.checkInMs !== undefined && {
+            account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
+          }),
         },
         result: id,
       };
@@ -99,25 +106,34 @@ export function createExternalAccount(
   });
 }
 
+type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
+
 /** What the rail says of the account; without a rail it waits for its check. */
 async function checkedByRail(
   payments: Payments,
   tenant: Tenant,
   account: OutsideAccount,
   beneficiary: Beneficiary | null,
-) {
+): Promise<AcceptedAccount> {
   const rail = payments.rails[tenant.environment];
-  const ownerName =
-    beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
-      ? beneficiary?.fullName
-      : beneficiary.legalName;
+  const name = ownerName(beneficiary);
   if (!rail) {
-    const verification = ownerName === undefined ? null : ('PENDING' as const);
-    return { status: 'PENDING' as const, verification, verifiedName: null };
+    const verification = name === undefined ? null : 'PENDING';
+    return { accepted: true, status: 'PENDING', verification, verifiedName: null };
   }
-  const check = await rail.checkAccount(account, ownerName);
-  if (!check.accepted) throw new Refusal('INVALID_BANK_ACCOUNT', check.explanation, { field: 'accountInfo' });
+  const check = await railAnswer(rail.checkAccount(account, name, 0));
+  if (!check.accepted || check.status === 'INACTIVE') {
+    const reason = check.explanation ?? 'the account cannot be used';
+    throw new Refusal('INVALID_BANK_ACCOUNT', reason, { field: 'accountInfo' });
+  }
   return check;
+}
+
+/** Who owns an account, to be compared with what its bank says; undefined for a wallet. */
+export function ownerName(beneficiary: Beneficiary | null): string | undefined {
+  return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
+    ? beneficiary?.fullName
+    : beneficiary.legalName;
 }
 
 function checkBeneficiary(input: CreateExternalAccount) {

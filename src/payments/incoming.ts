@@ -26,11 +26,13 @@ export interface Announced {
   readonly currency: string;
   readonly amount: bigint;
   readonly description?: string | null;
+  /** The sender's pay request has not come yet. */
+  readonly lookedUpOnly?: boolean;
 }
 
 /**
  * The INCOMING transaction of a payment from a UMA address: PENDING until its platform approves or rejects it, or has
- * let the time for that pass (domain-facts 2.5).
+ * let the time for that pass (domain-facts 2.5). CREATED where its sender has only looked the receiver up (pay-request.ts).
  */
 export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
   const { id } = announced;
@@ -38,8 +40,13 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
     platformId: announced.platformId,
     id,
     type: 'INCOMING',
-    status: 'PENDING',
-    statusReason: 'waits for the approval of the platform',
+    ...(announced.lookedUpOnly
+      ? { status: 'CREATED', statusReason: 'its sender has looked the receiver up' }
+      : {
+          status: 'PENDING',
+          statusReason: 'waits for the approval of the platform',
+          approvalDueAt: new Date(madeAt(id).getTime() + approvalMs),
+        }),
     customerId: announced.customerId,
     receivedAmount: announced.amount,
     receivedCurrency: announced.currency,
@@ -50,7 +57,6 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
     reference: paymentReference(id),
     counterpartyInformation: { ...announced.information },
     description: announced.description ?? null,
-    approvalDueAt: new Date(madeAt(id).getTime() + approvalMs),
     requestedInformation: announced.requested.map((field) => ({ ...field })),
   };
 }

@@ -84,6 +84,12 @@ export function suspension(flow: Flow): Journal {
   };
 }
 
+/** What waited in suspense is given back by the rail after all: the suspension is undone, so that a refund can follow. */
+export function resumption(flow: Flow): Journal {
+  const undone = suspension(flow);
+  return { ...undone, kind: 'resumption', legs: undone.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+}
+
 /** Delivered and come back: the delivery is undone, so that a refund can follow. */
 export function bankReturn(flow: Flow): Journal {
   const undone = delivery(flow);

@@ -26,12 +26,20 @@ import {
   subtract,
   tenTo,
   toDecimal,
-  toExactDecimal,
-  toRatio,
   variableFeeRateFault,
   whole,
 } from '../money/fraction.ts';
 import type { RateTerms } from '../rails/rail.ts';
+import {
+  counterpartyFeeStep,
+  money,
+  type PricingStep,
+  type Rounded,
+  receivingStep,
+  roundedHalfUp,
+  sendingStep,
+  shown,
+} from './pricing-steps.ts';
 
 /** The most that one payment may move on either side, in smallest units (specification section 8). */
 export const maxAmount = 9_000_000_000_000_000n;
@@ -90,19 +98,6 @@ export interface RateDetails {
   readonly serviceApiVariableFeeRate: string;
   /** Smallest units of the sending currency. */
   readonly serviceApiVariableFeeAmount: bigint;
-}
-
-export interface PricingStep {
-  /** The figure that was rounded. */
-  readonly step:
-    | 'counterpartyFixedFee'
-    | 'totalSendingAmount'
-    | 'totalReceivingAmount'
-    | 'platformVariableFee'
-    | 'serviceVariableFee'
-    | 'roundingSurplus';
-  /** Exact before and whole after, in smallest units: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
-  readonly value: string;
 }
 
 export interface PricingRefusal {
@@ -219,12 +214,6 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
 }
 
 // ---------------------------------------------------------------------------------------------- the four conversions
-
-/** An amount of whole smallest units, and what it was before it was rounded. */
-interface Rounded {
-  readonly exact: Fraction;
-  readonly amount: bigint;
-}
 
 /** The counterparty's fixed fee in smallest units of the sending currency, rounded half up. */
 function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
@@ -345,44 +334,4 @@ function assertSound(name: string, fault: string | undefined): void {
 
 function assertNotNegative(name: string, amount: bigint): void {
   if (amount < 0n) throw new RangeError(`${name} must not be negative, but is ${amount}`);
-}
-
-// --------------------------------------------------------------------------------------------- the steps, told in words
-
-function counterpartyFeeStep({ sending, receiving, rate }: PricingRequest, fee: Rounded): PricingStep {
-  const formula = `${rate.counterpartyFixedFee} × ${rate.rate}${shift(sending.decimals - receiving.decimals)}`;
-  return { step: 'counterpartyFixedFee', value: `${formula} = ${roundedHalfUp(fee, sending)}` };
-}
-
-function receivingStep({ request, fixedFees, keptShare, rate }: Terms, receive: Rounded): PricingStep {
-  const { sending, receiving, lockedAmount } = request;
-  const net = `(${lockedAmount} − ${fixedFees}) × ${shown(keptShare)}`;
-  const formula = `${net} ÷ ${shown(rate)}${shift(receiving.decimals - sending.decimals)}`;
-  return { step: 'totalReceivingAmount', value: `${formula} = ${roundedHalfUp(receive, receiving)}` };
-}
-
-function sendingStep({ request, fixedFees, keptShare, rate }: Terms, send: Rounded): PricingStep {
-  const { sending, receiving, lockedAmount } = request;
-  const gross = `${lockedAmount} × ${shown(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${shown(keptShare)}`;
-  const value = `${fixedFees} + ${gross} = ${shown(send.exact)}, rounded up to ${send.amount} (${money(send.amount, sending)})`;
-  return { step: 'totalSendingAmount', value };
-}
-
-function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
-  return `${shown(exact)}, rounded half up to ${amount} (${money(amount, currency)})`;
-}
-
-/** The factor between the smallest units of two currencies. */
-function shift(decimals: number): string {
-  if (decimals === 0) return '';
-  return decimals > 0 ? ` × ${shown(tenTo(decimals))}` : ` ÷ ${shown(tenTo(-decimals))}`;
-}
-
-/** The exact value: a decimal where its digits end, else a ratio with the decimal it is nearly. */
-function shown(value: Fraction): string {
-  return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
-}
-
-function money(amount: bigint, currency: Currency): string {
-  return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }

@@ -29,7 +29,7 @@ import {
 } from './quote-destination.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
 import { Refusal } from './refusal.ts';
-import { checkScenario, type GivenScenario } from './scenario.ts';
+import { checkScenario, checkStep, type GivenScenario } from './scenario.ts';
 
 export interface CreateQuote {
   readonly source:
@@ -70,7 +70,14 @@ export function createQuote(
     input,
     idempotencyKey,
     plan: () => planQuote(payments, tenant, input),
-    fields: { INSUFFICIENT_BALANCE: 'source', USER_NOT_READY: 'source', INVALID_BANK_ACCOUNT: 'destination.accountId' },
+    fields: {
+      INSUFFICIENT_BALANCE: 'source',
+      USER_NOT_READY: 'source',
+      INVALID_BANK_ACCOUNT: (id) =>
+        input.source.kind === 'ACCOUNT' && uuidOf(input.source.accountId, 'ExternalAccount') === id
+          ? 'source.accountId'
+          : 'destination.accountId',
+    },
   });
 }
 
@@ -107,6 +114,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   checkText(input.description, 'description');
   const scenario = checkScenario(tenant, input.sandboxScenario, {
     deposit: input.source.kind === 'REALTIME_FUNDING',
+    step: 'PULL',
   });
   const sender = checkInformation(input.senderCustomerInfo, 'senderCustomerInfo');
   const { source, destination } = input;
@@ -124,6 +132,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     ids: 3,
   });
   const sending = sendingCurrency(input, parties);
+  checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to =
     destination.kind === 'ACCOUNT'
       ? accountDestination(parties)
@@ -170,8 +179,9 @@ function start(
 ) {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
-  const pullMs = rail.expectedMs({ account: outsideOf(source), umaAddress: undefined, scenario: null });
-  return pull(quote, { ...options, expectedInMs: pullMs + rail.expectedMs({ ...target, scenario }) });
+  const pullMs = rail.expectedMs({ step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario });
+  const payMs = rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario });
+  return pull(quote, { ...options, expectedInMs: pullMs + payMs });
 }
 
 /** Accounts outside that take part must be usable, on either side. */
@@ -263,7 +273,7 @@ async function planExecution(
   id: string,
   sandboxScenario: GivenScenario | null | undefined,
 ): Promise<PlanOf> {
-  const scenario = checkScenario(tenant, sandboxScenario);
+  const scenario = checkScenario(tenant, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
@@ -276,6 +286,7 @@ async function planExecution(
     );
   }
   const source = rowFromSnapshot('Account', found.source);
+  checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
   const { order, ...moves } = start(quote, source, {
     orderId: found.order_id,

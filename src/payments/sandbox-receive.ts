@@ -54,7 +54,7 @@ export function sandboxReceiveUma(
       if (tenant.environment !== 'SANDBOX') {
         throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
       }
-      const scenario = checkScenario(tenant, input.sandboxScenario);
+      const scenario = checkScenario(tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
       checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
       const extra = extraFields(input.requestedReceiverFields ?? []);
@@ -72,6 +72,8 @@ export function sandboxReceiveUma(
           depositAccountId: receiver.depositAccountId,
           currency: input.receivingCurrencyCode,
           amount: input.receivingCurrencyAmount,
+          // By default the pay request comes at once, and the payment is seen from PENDING on.
+          lookedUpOnly: scenario?.step === 'PAY_REQUEST',
         },
         payments.approvalMs,
       );

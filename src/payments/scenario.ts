@@ -1,3 +1,4 @@
+import type { RailStep } from '../rails/rail.ts';
 import { readScenario, type SandboxScenario, scenarioFault } from '../rails/sandbox/scenario.ts';
 import type { Tenant } from './command.ts';
 import { Refusal } from './refusal.ts';
@@ -27,13 +28,14 @@ export function depositOf(scenario: Pick<SandboxScenario, 'deposit'>, amount: bi
 }
 
 /**
- * What a payment's order keeps of the scenario that its caller asked for, or null.
+ * What a payment's order keeps of the scenario that its caller asked for, or null. `step`: what the payment goes through
+ * before its settlement, if anything.
  * @throws Refusal FORBIDDEN (production), INVALID_INPUT naming the field
  */
 export function checkScenario(
   tenant: Tenant,
   scenario: GivenScenario | null | undefined,
-  { deposit = false }: { readonly deposit?: boolean } = {},
+  { deposit = false, step }: { readonly deposit?: boolean; readonly step?: RailStep | undefined } = {},
 ): SandboxScenario | null {
   if (scenario === null || scenario === undefined) return null;
   if (tenant.environment !== 'SANDBOX') throw new Refusal('FORBIDDEN', 'only sandbox platforms have scenarios');
@@ -50,5 +52,16 @@ export function checkScenario(
       field: 'sandboxScenario.deposit',
     });
   }
-  return given as SandboxScenario;
+  const checked = given as SandboxScenario;
+  checkStep(checked, step);
+  return checked;
+}
+
+/**
+ * Refuses a scenario for a step that its payment does not have: every payment has its settlement, and some a step before.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkStep(scenario: SandboxScenario | null, step?: RailStep): void {
+  if (!scenario?.step || scenario.step === 'SETTLEMENT' || scenario.step === step) return;
+  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, { field: 'sandboxScenario.step' });
 }

@@ -1,16 +1,12 @@
 import { commitGroups, type PlanGroup, type PlanRefusal } from '../ledger/commit.ts';
-import type { RailOrder, RailOutcome } from '../rails/rail.ts';
+import type { RailOrder, RailOutcome, RailStep } from '../rails/rail.ts';
 import { announcement } from './announcement.ts';
 import type { Payments } from './command.ts';
 import { type DueOrder, isPull, leaseOrders, nextOrderDue as nextDue } from './orders.ts';
-import { delivered, returned, undone } from './outcomes.ts';
+import { close, delivered, returned, undone, wait, wholeMs } from './outcomes.ts';
 import { outsideOf } from './parties.ts';
-
-/**
- * How long a rail may take to answer. Well below the lease of an order, so that nobody else has taken the order up when
- * its outcome is written, and one silent rail does not stop the settlement of everything else.
- */
-const answerMs = 10_000;
+import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
+import { railAnswer } from './rail-answer.ts';
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
@@ -72,9 +68,11 @@ async function settle(payments: Payments, order: DueOrder, heard: (outcome: Rail
   const ask = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
     heard(outcome);
-    return conclude(order, outcome);
+    return conclude(payments, order, outcome);
   };
   switch (transaction.status) {
+    case 'CREATED':
+      return payRequestIsLate(payments, order) ? payRequestExpired(order) : ask(false);
     case 'PENDING':
     case 'PROCESSING':
       break;
@@ -104,7 +102,8 @@ async function settle(payments: Payments, order: DueOrder, heard: (outcome: Rail
   return ask(false);
 }
 
-function conclude(order: DueOrder, outcome: RailOutcome): PlanGroup {
+function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup {
+  if (order.transaction.status === 'CREATED') return payRequestConcluded(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':
       return wait(order, wholeMs(outcome.checkInMs));
@@ -125,28 +124,12 @@ function conclude(order: DueOrder, outcome: RailOutcome): PlanGroup {
   }
 }
 
-/** A rail's own word for when to ask again, whatever it is: an order without a time would never be asked about again. */
-function wholeMs(ms: number): number {
-  return Number.isFinite(ms) ? Math.min(longestWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
-}
-
-/** The longest that an order waits unasked: a day. */
-const longestWaitMs = 86_400_000;
-
-function wait(order: DueOrder, ms: number): PlanGroup {
-  const { platformId, id, leasedUntil } = order;
-  return [{ platformId, plan: { orders: [{ id, dueInMs: Math.ceil(ms), leasedUntil }] } }];
-}
-
-function close(order: DueOrder): PlanGroup {
-  return [{ platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: null }] } }];
-}
-
 /** What a rail that cannot be asked means: nothing is known, so ask again, later each time. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const rail = payments.rails[order.environment];
   const request: RailOrder = {
     id: order.id,
+    step: stepOf(order),
     kind: order.kind,
     ...moneyOf(order),
     account: outside(order),
@@ -154,29 +137,20 @@ async function perform(payments: Payments, order: DueOrder, settled: boolean): P
     settled,
     ageMs: order.ageMs,
     attempts: order.attempts - 1,
-    // Of a payment that is pulled first, a scenario is the payout's.
-    scenario: isPull(order) ? null : order.scenario,
+    scenario: order.scenario,
   };
   try {
     if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
-    return await answerOf(rail.perform(request));
+    return await railAnswer(rail.perform(request));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
   }
 }
 
-/** The rail's answer, or an error when it does not come: an answer that comes later is not looked at. */
-async function answerOf(answer: Promise<RailOutcome>): Promise<RailOutcome> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
+function stepOf(order: DueOrder): RailStep {
+  if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
+  return isPull(order) ? 'PULL' : 'SETTLEMENT';
 }
 
 /** What the rail is to move: what arrives, or for a pull what is sent. */

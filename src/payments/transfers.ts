@@ -57,7 +57,12 @@ export function transferOut(
         amount: input.amount,
         customerId: from.customerId,
       });
-      const expected = railOf(payments, tenant).expectedMs({ account: outside, umaAddress: undefined, scenario });
+      const expected = railOf(payments, tenant).expectedMs({
+        step: 'SETTLEMENT',
+        account: outside,
+        umaAddress: undefined,
+        scenario,
+      });
       return {
         ready: { customers: ownersOf(from, to), accounts: [to.id] },
         insert: {
@@ -118,7 +123,12 @@ export function transferIn(
       const rail = railOf(payments, tenant);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
       const transaction = newTransaction(tenant, input, parties, { from, to, amount, customerId: to.customerId });
-      const expected = rail.expectedMs({ account: outsideOf(from), umaAddress: undefined, scenario });
+      const expected = rail.expectedMs({
+        step: 'SETTLEMENT',
+        account: outsideOf(from),
+        umaAddress: undefined,
+        scenario,
+      });
       return {
         ready: { customers: ownersOf(from, to), accounts: [from.id] },
         insert: {

@@ -30,7 +30,7 @@ export interface Rail {
   lookUp(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /** About how long an order will take from now, in milliseconds, to tell the customer. */
-  expectedMs(order: Pick<RailOrder, 'account' | 'umaAddress' | 'scenario'>): number;
+  expectedMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
 
   /** How much is pulled by a collection that names no amount, in smallest units. */
   collectionAmount(currency: Currency): bigint;
@@ -44,23 +44,31 @@ export interface Rail {
   perform(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Looks at an account outside before it is registered: whether it exists, whether it can be paid at once, and whether
-   * its owner is who the platform says. `ownerName` is undefined for a wallet, which has no owner to compare.
+   * Looks at an account outside before it is registered, and again whenever it asked to be (`checkInMs`): whether it
+   * exists, whether it can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a
+   * wallet, which has no owner to compare. `ageMs` tells how long ago the account was registered, by the database's clock:
+   * 0 before it is. An exception means nothing is known: before the account is registered it refuses it, later the rail is
+   * asked again.
    */
-  checkAccount(account: OutsideAccount, ownerName: string | undefined): Promise<AccountCheck>;
+  checkAccount(account: OutsideAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 }
 
 /** What a rail says of an account outside. */
 export type AccountCheck =
   | {
       readonly accepted: true;
+      /** An account that is registered anew cannot be INACTIVE: it is not accepted then. */
       readonly status: ExternalAccountStatus;
       /** Null where there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
       /** The owner's name at the bank, where the rail tells it. */
       readonly verifiedName: string | null;
+      /** Why, in words; undefined where there is nothing to explain. */
+      readonly explanation?: string | undefined;
+      /** Ask again after so many milliseconds; undefined when this is the rail's last word. */
+      readonly checkInMs?: number | undefined;
     }
-  /** The account cannot be used. `explanation` is for the refusal. */
+  /** The account cannot be used. `explanation` is for the refusal, and why a registered one becomes INACTIVE. */
   | { readonly accepted: false; readonly explanation: string };
 
 export interface RateTerms {
@@ -86,8 +94,16 @@ export interface OutsideAccount {
   readonly identifier: string;
 }
 
+/**
+ * The steps of a payment that a rail is asked about. PAY_REQUEST: whether the sender of an incoming UMA payment, who has
+ * looked its receiver up, has asked to pay (`settled` then). PULL: the collection that comes before a payment paid from an
+ * account outside. SETTLEMENT: the delivery or collection that ends a payment.
+ */
+export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
+
 export interface RailOrder {
   readonly id: string;
+  readonly step: RailStep;
   /** PAYOUT brings money out to the account; COLLECTION pulls it in. */
   readonly kind: RailOrderKind;
   readonly amount: bigint;

@@ -3,7 +3,7 @@ import { statement } from '../database/statement.ts';
 
 /** How many rows one statement deletes: little enough that nobody waits behind it. */
 const batch = 500;
-/** How long what has been answered, or delivered, is kept (decision 6). */
+/** How long what has been answered, delivered or looked up is kept (decision 6). */
 const kept = `clock_timestamp() - interval '30 days'`;
 
 const forgetKeysStatement = statement<{ key: string }>(
@@ -29,13 +29,24 @@ const forgetDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
+/** A lookup that a quote was made with stays with it. */
+const forgetLookupsStatement = statement<{ id: string }>(
+  'forget_lookups',
+  `delete from lookup where (platform_id, id) in (
+     select l.platform_id, l.id from lookup l
+     where l.expires_at < ${kept} and not exists (select from quote q where q.platform_id = l.platform_id and q.lookup_id = l.id)
+     order by l.expires_at limit $1 for update skip locked
+   ) returning id`,
+);
+
 /**
- * Deletes some of what has been kept long enough: idempotency records, and webhook deliveries that have ended and whose
- * last attempt is as old, with their attempts. Any number of processes may do it beside each other.
+ * Deletes some of what has been kept long enough: idempotency records, webhook deliveries that have ended and whose last
+ * attempt is as old, with their attempts, and lookups that expired and that no quote was made with. Any number of processes may do it beside each other.
  * @returns whether there may be more
  */
 export async function tidyUp({ pool }: Database): Promise<boolean> {
   const keys = await forgetKeysStatement(pool, batch);
   const deliveries = await forgetDeliveriesStatement(pool, batch);
-  return keys.length === batch || deliveries.length === batch;
+  const lookups = await forgetLookupsStatement(pool, batch);
+  return [keys, deliveries, lookups].some((forgotten) => forgotten.length === batch);
 }

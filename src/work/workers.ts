@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Sequencer } from '../events/sequencer.ts';
+import { checkDueAccounts, nextAccountCheck } from '../payments/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/expiry.ts';
 import { nextOrderDue, settleDueOrders } from '../payments/settlement.ts';
@@ -28,7 +29,7 @@ export function pauseAfterStep(count: number | undefined): number {
 }
 
 /**
- * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes, delivering
+ * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes, checking accounts outside, delivering
  * webhooks, and deleting what has been kept long enough. Any number of processes may do it beside each other.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger) {
@@ -56,6 +57,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     if (found > 0 && done === 0) return idleMs;
     return found === batch ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
+  const checking = startLoop('account checks', log, async () => {
+    const count = await checkDueAccounts(payments, batch);
+    return count === batch ? 0 : Math.min(idleMs, (await nextAccountCheck(payments)) ?? idleMs);
+  });
   const tidying = startLoop('housekeeping', log, async () =>
     (await tidyUp(payments.database)) ? betweenBatchesMs : housekeepingMs,
   );
@@ -68,7 +73,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   return {
     async stop(): Promise<void> {
       payments.database.commits.off('committed', wake);
-      await Promise.all([settling.stop(), expiring.stop(), fanning.stop(), delivering.stop(), tidying.stop()]);
+      await Promise.all([settling, expiring, checking, fanning, delivering, tidying].map((loop) => loop.stop()));
       await deliverer.stop();
       await sequencing.stop();
       await sequencer.close();

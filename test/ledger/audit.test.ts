@@ -62,6 +62,13 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
        (values (98, 'CLEARING'::system_account, 5), (99, 'OUTSIDE'::system_account, -5)) as s(leg, system, amount)
      where j.kind = 'delivery'`,
   ],
+  [
+    /^what waits in suspense is what the refunds/,
+    `insert into posting (platform_id, journal_id, leg, system, currency, amount)
+     select j.platform_id, j.id, s.leg, s.system, 'EUR', s.amount from journal j,
+       (values (98, 'SUSPENSE'::system_account, 5), (99, 'OUTSIDE'::system_account, -5)) as s(leg, system, amount)
+     where j.kind = 'delivery'`,
+  ],
   [/^a quote and its transaction stand alike/, `update quote set status = 'FAILED'`],
   [/^the feed of each platform has no gaps/, 'delete from event where sequence = 3'],
   [

@@ -248,6 +248,29 @@ describe('a status moves only along the table of allowed moves', () => {
     }
   });
 
+  test('of an external account', async () => {
+    const id = uuidOf(scene.outsideUsd);
+    const allowed = new Set(
+      (await run(`select "from" || '>' || "to" as move from external_account_move`)).map((row) => row.move),
+    );
+    const statuses = ['PENDING', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE'];
+    const again = 'insert into account select (jsonb_populate_record(r, $2)).* from account r where id = $1';
+    for (const from of statuses) {
+      await run('set local session_replication_role = replica');
+      await run('update account set status = $2 where id = $1', [id, from]);
+      await run('set local session_replication_role = origin');
+      const copy = { id: randomUUID(), identifier: randomUUID() };
+      expect([from, await refusalOf(again, [id, copy])]).toEqual([from, from === 'INACTIVE' ? 'LG003' : 'done']);
+      for (const to of statuses) {
+        const state = await refusalOf('update account set status = $2 where id = $1', [id, to]);
+        // That it stays what it is, is no move.
+        const possible = from === to || allowed.has(`${from}>${to}`);
+        expect(`${from}>${to} ${state}`).toBe(`${from}>${to} ${possible ? 'done' : 'LG003'}`);
+      }
+    }
+    expect(allowed.size).toBe(8);
+  });
+
   test('what was quoted and agreed cannot change with it', async () => {
     for (const change of [
       'total_sending_amount = total_sending_amount + 1',

@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { releaseSuspense } from '../../src/payments/suspense.ts';
 import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
-import { type Model, type ModelQuote, type Outcome, outcomes, type QuoteKind, withinTheHouse } from './model.ts';
+import {
+  type AccountStatus,
+  accountMoves,
+  type Model,
+  type ModelQuote,
+  type Outcome,
+  outcomes,
+  type QuoteKind,
+  withinTheHouse,
+} from './model.ts';
 import type { Pair, World } from './world.ts';
 
 /** What a sequence of commands runs against. */
@@ -26,8 +36,7 @@ function command(
     toString: () => name,
     async run(model, real) {
       await run(model, real);
-      expect(await real.world.balances(real.pair), `after ${name}`).toEqual(model.balances);
-      await real.world.conserved(real.pair);
+      expect(await real.world.conserved(real.pair), `after ${name}`).toEqual(model.balances);
     },
   };
 }
@@ -36,7 +45,12 @@ function command(
 async function send(model: Model, real: Real, name: string, input: object, code?: string): Promise<Data> {
   calls += 1;
   const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };
-  const selection = name === 'sandboxFundAccount' ? '' : name.endsWith('Quote') ? quoteSelection : 'transaction { id }';
+  const selection =
+    name.endsWith('Account') || name.endsWith('Status')
+      ? ''
+      : name.endsWith('Quote')
+        ? quoteSelection
+        : 'transaction { id }';
   const result = await act(real.world.platform, name, keyed, selection);
   model.last = { name, input: keyed, code };
   expect(result.code, `${name}: ${result.message}`).toBe(code);
@@ -66,6 +80,7 @@ const fund = amount.map((sum) =>
 const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, closed]) =>
   command(`transferOut ${sum} ${closed ? 'to a closed account' : outcome}`, always, async (model, real) => {
     const enough = model.balances.aUsd >= sum;
+    const usable = closed || model.outside === 'ACTIVE';
     const expected = closed ? outcomes.fail : outcomes[outcome];
     const { transaction } = await send(
       model,
@@ -77,37 +92,49 @@ const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, 
         amount: sum,
         ...(!closed && { sandboxScenario: outcomes[outcome].scenario }),
       },
-      enough ? undefined : 'INSUFFICIENT_BALANCE',
+      enough ? (usable ? undefined : 'INVALID_BANK_ACCOUNT') : 'INSUFFICIENT_BALANCE',
     );
-    if (!enough) return;
+    if (!enough || !usable) return;
     await real.world.ends(transaction.id, expected.status);
     if (!expected.back) model.balances.aUsd -= sum;
+    if (!closed) suspend(model, outcome, transaction.id, sum);
   }),
 );
 
 const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(([sum, outcome]) =>
   command(`transferIn ${sum} ${outcome}`, always, async (model, real) => {
-    const { transaction } = await send(model, real, 'transferIn', {
-      sourceAccountId: real.pair.a.outsideUsd,
-      destinationAccountId: real.pair.a.usd,
-      amount: sum,
-      sandboxScenario: outcomes[outcome].scenario,
-    });
+    const usable = model.outside === 'ACTIVE';
+    const { transaction } = await send(
+      model,
+      real,
+      'transferIn',
+      {
+        sourceAccountId: real.pair.a.outsideUsd,
+        destinationAccountId: real.pair.a.usd,
+        amount: sum,
+        sandboxScenario: outcomes[outcome].scenario,
+      },
+      usable ? undefined : 'INVALID_BANK_ACCOUNT',
+    );
+    if (!usable) return;
     await real.world.ends(transaction.id, outcomes[outcome].status);
     if (outcome === 'ok') model.balances.aUsd += sum;
   }),
 );
 
-const makeQuote = fc.tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded')).map(([sum, kind]) =>
+const quoteKind = fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded', 'pulled');
+
+const makeQuote = fc.tuple(amount, quoteKind).map(([sum, kind]) =>
   command(`quote ${sum} ${kind}`, always, async (model, real) => {
     const { a, b, umaOfB } = real.pair;
     calls += 1;
     const name = `payment ${calls}`;
-    const { quote } = await send(model, real, 'createQuote', {
+    const code = kind === 'pulled' && model.outside !== 'ACTIVE' ? 'INVALID_BANK_ACCOUNT' : undefined;
+    const input = {
       source:
         kind === 'funded'
           ? { realtimeFunding: { customerId: a.customerId, currency: 'USD' } }
-          : { account: { accountId: a.usd } },
+          : { account: { accountId: kind === 'pulled' ? a.outsideUsd : a.usd } },
       destination:
         kind === 'uma'
           ? { uma: { umaAddress: umaOfB, currency: 'USD' } }
@@ -119,7 +146,9 @@ const makeQuote = fc.tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other'
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: sum,
       description: name,
-    });
+    };
+    const { quote } = await send(model, real, 'createQuote', input, code);
+    if (code !== undefined) return;
     expect(quote.totalSendingAmount.amount).toBe(sum.toString());
     model.quotes.push({
       id: quote.id,
@@ -138,6 +167,7 @@ function obstacle(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status === 'EXPIRED') return 'QUOTE_EXPIRED';
   if (quote.status === 'DONE') return 'CONFLICT';
+  if (quote.kind === 'pulled') return model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
   return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
 }
 
@@ -152,7 +182,8 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       await send(model, real, 'executeQuote', { quoteId: quote.id, sandboxScenario }, code);
       if (code !== undefined) return;
       quote.status = 'DONE';
-      model.balances.aUsd -= quote.send;
+      // What is pulled comes in and goes out again at once.
+      if (quote.kind !== 'pulled') model.balances.aUsd -= quote.send;
       if (quote.kind === 'uma') {
         const arriving = await real.world.until(
           `the arrival of ${quote.name}`,
@@ -168,6 +199,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       }
       const expected = outcomes[quote.kind === 'other' ? withinTheHouse(outcome) : outcome];
       await real.world.ends(quote.transactionId, expected.status);
+      suspend(model, outcome, quote.transactionId, quote.send);
       if (expected.back) model.balances.aUsd += quote.send;
       else if (quote.kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
     },
@@ -203,6 +235,7 @@ const sandboxSend = fc
         if (deposit === 'SHORT') model.balances.aUsd += quote.send / 2n;
         if (deposit === 'LATE' || deposit === 'TWICE') model.balances.aUsd += quote.send;
         if (funds && expected.back) model.balances.aUsd += quote.send;
+        if (funds) suspend(model, outcome, quote.transactionId, quote.send);
       },
     ),
   );
@@ -236,6 +269,62 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   }),
 );
 
+/** How the pay request of a payment that is only looked up goes. */
+type PayRequest = 'comes' | 'fails' | 'never comes';
+
+const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
+  command(`receive ${sum}, whose pay request ${request}`, always, async (model, real) => {
+    const { transaction } = await send(model, real, 'sandboxReceiveUma', {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: real.pair.b.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: sum,
+      sandboxScenario: {
+        step: 'PAY_REQUEST',
+        ...(request === 'fails' && { failureReason: 'LNURLP_FAILED' }),
+        ...(request === 'never comes' && { delayMs: 3_600_000 }),
+      },
+    });
+    if (request === 'fails') return real.world.ends(transaction.id, 'FAILED');
+    if (request === 'never comes') {
+      await real.world.passPayRequest(transaction.id);
+      return real.world.ends(transaction.id, 'EXPIRED');
+    }
+    await real.world.until(
+      `the pay request of ${transaction.id}`,
+      (change) => change.id === transaction.id && change.status === 'PENDING',
+    );
+    model.waiting.push({ id: transaction.id, amount: sum, outcome: 'ok', sent: undefined });
+  }),
+);
+
+const moveAccount = fc.constantFrom<AccountStatus>('ACTIVE', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE').map((status) =>
+  command(`the account outside becomes ${status}`, always, async (model, real) => {
+    const code = accountMoves[model.outside].includes(status) ? undefined : 'CONFLICT';
+    await send(model, real, 'sandboxSetExternalAccountStatus', { accountId: real.pair.a.outsideUsd, status }, code);
+    if (code === undefined) model.outside = status;
+  }),
+);
+
+/** Remembers a payment whose money has come to wait in suspense. */
+function suspend(model: Model, outcome: Outcome, id: string, amount: bigint): void {
+  if (outcome === 'stuck') model.suspended.push({ id, amount, released: false });
+}
+
+const release = position.map((at) =>
+  command(
+    `release #${at}`,
+    (model) => model.suspended.length > 0,
+    async (model, real) => {
+      const suspended = pick(model.suspended, at);
+      const { kind } = await releaseSuspense(real.world.database, suspended.id);
+      expect(kind).toBe(suspended.released ? 'paid-before' : 'paid');
+      if (!suspended.released) model.balances.aUsd += suspended.amount;
+      suspended.released = true;
+    },
+  ),
+);
+
 type Verdict = 'approve' | 'reject' | 'neither';
 
 /** Decides on a waiting payment and waits for both sides. */
@@ -251,6 +340,7 @@ export async function decide(model: Model, real: Real, at: number, verdict: Verd
   if (waiting.sent) await world.ends(waiting.sent.id, expected.status);
   if (expected.status === 'COMPLETED') model.balances.bUsd += waiting.amount;
   else if (expected.back && waiting.sent) model.balances.aUsd += waiting.sent.amount;
+  if (waiting.sent) suspend(model, decided, waiting.sent.id, waiting.sent.amount);
 }
 
 const decision = fc
@@ -287,6 +377,9 @@ export const commands = [
   ...Array<typeof sandboxSend>(4).fill(sandboxSend),
   expire,
   receive,
+  lookedUp,
+  moveAccount,
+  release,
   ...Array<typeof decision>(3).fill(decision),
   replay,
 ];

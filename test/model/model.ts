@@ -4,6 +4,10 @@ export interface Model {
   readonly quotes: ModelQuote[];
   /** Incoming payments that wait for approval. */
   readonly waiting: Waiting[];
+  /** Payments whose money waits in suspense. */
+  readonly suspended: Suspended[];
+  /** The status of A's dollar account outside. */
+  outside: AccountStatus;
   /** The last command that was sent, to be repeated. */
   last: Call | undefined;
 }
@@ -19,8 +23,26 @@ export interface ModelQuote {
   status: 'PENDING' | 'DONE' | 'EXPIRED';
 }
 
-/** From A's dollars to its euro account outside, to B's euros here, to B's UMA address; or funded from outside. */
-export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded';
+/**
+ * From A's dollars to its euro account outside, to B's euros here, to B's UMA address; to the euro account outside, funded by
+ * a deposit, or pulled from A's dollar account outside.
+ */
+export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
+
+export type AccountStatus = 'ACTIVE' | 'UNDER_REVIEW' | 'INACTIVE';
+
+/** The moves of an external account that is not PENDING any more. */
+export const accountMoves: Record<AccountStatus, readonly AccountStatus[]> = {
+  ACTIVE: ['UNDER_REVIEW', 'INACTIVE'],
+  UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
+  INACTIVE: ['ACTIVE'],
+};
+
+export interface Suspended {
+  readonly id: string;
+  readonly amount: bigint;
+  released: boolean;
+}
 
 export interface Waiting {
   readonly id: string;

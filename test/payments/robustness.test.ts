@@ -1,10 +1,13 @@
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { checkDueAccounts } from '../../src/payments/account-moves.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/expiry.ts';
 import { settleDueOrders } from '../../src/payments/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
+import { actOn, ended, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -138,4 +141,152 @@ test('a quote that cannot be expired now is not counted as done, and is expired 
   expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 1 });
   const query = 'query ($id: ID!) { quote(id: $id) { status } }';
   expect((await platform.ask(query, { id: createQuote.quote.id })).quote.status).toBe('EXPIRED');
+});
+
+test('a rail that cannot check an account now is asked later, and what somebody says meanwhile stands', async () => {
+  const { createExternalAccount } = await platform.ask(
+    `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) {
+       ... on CreateExternalAccountSuccess { account { id status } } } }`,
+    {
+      input: {
+        customerId: scene.customerId,
+        currency: 'USD',
+        accountInfo: {
+          usAccount: { accountNumber: '90909201', routingNumber: '021000021', accountCategory: 'CHECKING' },
+        },
+        beneficiary: { individual: { fullName: 'Grace Hopper' } },
+      },
+    },
+  );
+  const { account } = createExternalAccount;
+  expect(account.status).toBe('PENDING');
+  const { payments } = door.gateway;
+  const { SANDBOX } = payments.rails;
+  if (!SANDBOX) throw new Error('no sandbox');
+  const withCheck = (checkAccount: typeof SANDBOX.checkAccount) => ({
+    ...payments,
+    rails: { SANDBOX: { ...SANDBOX, checkAccount } },
+  });
+  const due = () => payments.database.pool.query('update account_check set due_at = clock_ms()');
+  const standing = async () =>
+    (
+      await platform.ask('query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status version } } }', {
+        id: account.id,
+      })
+    ).account;
+  await due();
+  await checkDueAccounts(
+    withCheck(() => Promise.reject(new Error('the bank is closed'))),
+    10,
+  );
+  expect(await standing()).toEqual({ status: 'PENDING', version: 1 });
+
+  // While the rail is being asked, somebody says what the account is.
+  await due();
+  await checkDueAccounts(
+    withCheck(async (...asked) => {
+      await platform.ask(
+        'mutation ($id: ID!) { sandboxSetExternalAccountStatus(input: { accountId: $id, status: UNDER_REVIEW }) { __typename } }',
+        { id: account.id },
+      );
+      return SANDBOX.checkAccount(...asked);
+    }),
+    10,
+  );
+  expect(await standing()).toEqual({ status: 'UNDER_REVIEW', version: 2 });
+  await due();
+  expect(await checkDueAccounts(payments, 10)).toBe(0);
+});
+
+/** What is logged, line by line. */
+function logging() {
+  const lines: { level: number; msg: string; [fact: string]: unknown }[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  return { lines, log };
+}
+
+test.each([
+  ['settled', 'failed', 'FAILED'],
+  ['failed', 'settled', 'COMPLETED'],
+] as const)(
+  'a rail that says %s where the ledger has it %s is logged for a person to look at',
+  async (late, first, stands) => {
+    const answer = (kind: 'settled' | 'failed'): RailOutcome =>
+      kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
+    const id = await send(105);
+    const { lines, log } = logging();
+    const payments = withRail({
+      105: async () => {
+        // Another process, that took the order up when its lease was over, hears otherwise and is quicker.
+        await makeDue();
+        await settleDueOrders(withRail({ 105: () => Promise.resolve(answer(first)) }), 10);
+        return answer(late);
+      },
+    });
+    await settleDueOrders({ ...payments, log }, 10);
+    expect(await statusOf(id)).toBe(stands);
+    expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
+      {
+        msg: 'the rail contradicts what stands; a person must look at it',
+        order: expect.any(String),
+        outcome: { kind: late },
+        refusal: { code: 'CONFLICT', status: stands },
+      },
+    ]);
+  },
+);
+
+test('a rail that says the same again is no contradiction', async () => {
+  const id = await send(106);
+  const { lines, log } = logging();
+  const payments = withRail({
+    106: async () => {
+      await makeDue();
+      await settleDueOrders(withRail({}), 10);
+      return { kind: 'settled' };
+    },
+  });
+  await settleDueOrders({ ...payments, log }, 10);
+  expect(await statusOf(id)).toBe('COMPLETED');
+  expect(lines).toMatchObject([{ level: 30, msg: 'an outcome came too late; looking again' }]);
+});
+
+test('a quote that cannot be expired keeps neither the expiry busy nor other work waiting', async () => {
+  const t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
+  const replica = new pg.Client({ connectionString: t.databaseUrl, options: '-c session_replication_role=replica' });
+  await replica.connect();
+  try {
+    const { usd, outsideUsd, outsideEur } = await makeScene(t.platform);
+    const terms = {
+      source: { account: { accountId: usd } },
+      destination: { account: { accountId: outsideEur } },
+      lockedCurrencyAmount: 1_000,
+    };
+    const spoiled = await quote(t.platform, terms);
+    const transactionUuid = spoiled.transaction.id.split(':')[1];
+    // As a bug below the triggers would leave it: the quote waits, and its transaction has ended.
+    await replica.query(`update transaction set status = 'EXPIRED' where id = $1`, [transactionUuid]);
+    const { pool } = t.gateway.payments.database;
+    const looks = vi.spyOn(pool, 'query');
+    const sound = await quote(t.platform, terms);
+    // Over the second in which both expire, and then one more.
+    const { transaction } = await actOn(t.platform, 'transferOut', {
+      sourceAccountId: usd,
+      destinationAccountId: outsideUsd,
+      amount: 100,
+      sandboxScenario: { delayMs: 2_000 },
+    });
+    expect(await ended(t.platform, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
+    // Every quarter of a second; without the pause they would be hundreds.
+    expect(rounds).toBeGreaterThan(2);
+    expect(rounds).toBeLessThan(60);
+    looks.mockRestore();
+    await replica.query(`update transaction set status = 'PENDING' where id = $1`, [transactionUuid]);
+    expect(await ended(t.platform, spoiled.transaction.id)).toMatchObject({ status: 'EXPIRED' });
+  } finally {
+    await replica.end();
+    await t.stop();
+  }
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tidyUp } from '../../src/work/housekeeping.ts';
+import { lookUp, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -62,4 +63,26 @@ test('webhook deliveries that ended 30 days ago are deleted with their attempts;
   expect(rows).toEqual([{ id: old('b') }, { id: old('c') }]);
   expect(id).toMatch(/^WebhookEndpoint:/);
   await receiver.stop();
+});
+
+test('lookups that expired 30 days ago are deleted, but for those that a quote was made with', async () => {
+  const { database } = t.gateway.payments;
+  const address = '$success.usd@sandbox.uma.money';
+  const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];
+  const made = await umaQuote(t.platform, scene.usd, address, { lockedCurrencyAmount: 500 });
+  const expired = (age: string, ids: string[]) =>
+    database.pool.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [
+      ids,
+      age,
+    ]);
+  const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
+  const { rows } = await database.pool.query('select lookup_id from quote where id = $1', [uuid(made.id)]);
+  const quoted: string = rows[0].lookup_id;
+  await expired('30 days 1 minute', [uuid(old.id), quoted]);
+  await expired('29 days 23 hours', [uuid(young.id)]);
+  expect(await tidyUp(database)).toBe(false);
+  const there = async (id: string) => (await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node;
+  expect(await there(old.id)).toBeNull();
+  expect(await there(young.id)).toEqual({ id: young.id });
+  expect(await there(`Lookup:${quoted}`)).toEqual({ id: `Lookup:${quoted}` });
 });

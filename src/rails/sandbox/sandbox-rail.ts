@@ -11,7 +11,7 @@ import type {
 import { checkSandboxAccount } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
 import type { SandboxRates } from './rates.ts';
-import { readScenario } from './scenario.ts';
+import { scenarioAt } from './scenario.ts';
 import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
@@ -53,11 +53,11 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
-    checkAccount: async (account, ownerName) => checkSandboxAccount(account, ownerName),
+    checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
     perform: async (order: RailOrder): Promise<RailOutcome> => {
       const remaining = durationMs(order, paceMs) - order.ageMs;
       if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
-      const { returnAfterMs } = readScenario(order.scenario);
+      const { returnAfterMs } = scenarioAt(order.step, order.scenario);
       if (order.settled) {
         return returnAfterMs === undefined
           ? { kind: 'settled' }
@@ -69,19 +69,23 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
 }
 
 /** How long an order takes: what its scenario says, or as many paces as its account or address asks for. */
-function durationMs(order: Pick<RailOrder, 'account' | 'umaAddress' | 'scenario'>, paceMs: number): number {
-  const paces = Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
-  return readScenario(order.scenario).delayMs ?? paceMs * paces;
+function durationMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>, paceMs: number): number {
+  const { delayMs } = scenarioAt(order.step, order.scenario);
+  if (delayMs !== undefined) return delayMs;
+  // Accounts and addresses are slow to pay and to give, not to ask.
+  if (order.step === 'PAY_REQUEST') return paceMs;
+  return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
 }
 
 /** Why an order does not settle, or undefined: first what its scenario asks for, then its account, then its address. */
 function hindrance(order: RailOrder): RailOutcome | undefined {
-  const { failureReason, reject, refundFails } = readScenario(order.scenario);
+  const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
   if (failureReason) {
     const explanation = `${failureReason} (sandbox scenario)`;
     return { kind: 'failed', explanation, failureReason, moneyStuck: refundFails };
   }
+  if (order.step === 'PAY_REQUEST') return undefined;
   const magic = magicOf(order.account);
   if (magic) return { kind: 'failed', explanation: magic.explanation, moneyStuck: magic.moneyStuck };
   return umaOutcome(order.umaAddress, order.kind);

@@ -1,0 +1,31 @@
+-- The part of check_plan for external accounts whose status or verification a plan moves: locks them by id, and tells the
+-- first reason why they may not move, or null. A move that names a version is of what was read then, and of nothing newer.
+create or replace function check_accounts(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_move record;
+  v_account account;
+  v_other uuid;
+begin
+  for v_move in
+    select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "from" text[], "to" external_account_status, version int)
+    order by m.id
+  loop
+    select * into v_account from account
+    where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL' for no key update;
+    if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
+    end if;
+    -- Its owner may have registered it anew while it was INACTIVE.
+    select a.id into v_other from account a
+    where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
+      and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency
+      and a.account_type = v_account.account_type and a.identifier = v_account.identifier limit 1;
+    if found then
+      return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_other);
+    end if;
+  end loop;
+  return null;
+end
+$$;

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { startTestGateway } from '../setup/gateway.ts';
+
+/** Peers that speak no proper HTTP, and peers that say nothing. */
+
+let database: ThrowawayDatabase;
+/** In a process of its own, so that its end would be seen. */
+let gateway: ChildGateway;
+beforeAll(async () => {
+  database = await freshDatabase();
+  gateway = await startChildGateway({ DATABASE_URL: database.url });
+});
+afterAll(async () => {
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  expect(gateway.output()).not.toMatch(/Error|\.ts:\d/);
+  await database.drop();
+});
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Sends bytes as they are and answers all that comes until the server closes. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = await open(gateway.url);
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (data: string) => {
+    answer += data;
+  });
+  socket.write(bytes);
+  await once(socket, 'close');
+  return answer;
+}
+
+const upgrade = (path: string, host = 'localhost') =>
+  [
+    `GET ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Protocol: graphql-transport-ws',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Origin: http://localhost',
+    '',
+    '',
+  ].join('\r\n');
+
+const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+
+describe('an upgrade', () => {
+  test.each(['//', '//graphql', '/other', '/graphql/stream', '*', '/%', 'http://[/graphql'])(
+    'to %s is refused and harms nobody',
+    async (path) => {
+      expect(await exchange(upgrade(path))).toMatch(/^HTTP\/1\.1 4\d\d /);
+      await alive();
+    },
+  );
+
+  test('with a Host that is none is refused, and harms nobody', async () => {
+    for (const host of ['[', 'a b', '::1', 'x:99999']) {
+      expect(await exchange(upgrade('/graphql', host))).toMatch(/^HTTP\/1\.1 (403 Forbidden|400 Bad Request)\r\n/);
+    }
+    await alive();
+  });
+
+  test('that is reset at any point of it does not end the process', async () => {
+    const whole = upgrade('/graphql').replace('Origin: http://localhost\r\n', '');
+    for (const path of ['/graphql', '//']) {
+      for (const part of [1, whole.length - 2, whole.length]) {
+        for (let again = 0; again < 5; again++) {
+          const socket = await open(gateway.url);
+          await new Promise<void>((sent) => {
+            socket.write(whole.replace('/graphql', path).slice(0, part), () => sent());
+          });
+          socket.resetAndDestroy();
+        }
+      }
+    }
+    // And one that is reset when it has been accepted.
+    const socket = await open(gateway.url);
+    socket.write(whole);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 101 /);
+    socket.resetAndDestroy();
+    await alive();
+  });
+});
+
+describe('a Host header that is none', () => {
+  const body = JSON.stringify({ query: '{ viewer { kind } }' });
+
+  test.each(['[', 'a b', 'x:99999', '%', 'a/../b', '@'])('(%s) is answered cleanly at /graphql', async (host) => {
+    const answer = await exchange(
+      `POST /graphql HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    // What the URL standard can read is a host like any other: such a caller is only nobody that we know.
+    expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
+    expect(answer).not.toMatch(/\.ts:|node_modules|at /);
+    if (['[', 'a b', 'x:99999', '%'].includes(host)) {
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('the Host header or the path is malformed');
+    }
+    await alive();
+  });
+
+  test.each(['/2025-10-13/transactions', '/', '/health/live', '/graphql/stream'])(
+    'tells nothing of the inside at %s',
+    async (path) => {
+      const answer = await exchange(`GET ${path} HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 (200|302|400|401) /);
+      expect(answer).not.toMatch(/\.ts:|node_modules|Invalid URL/);
+      await alive();
+    },
+  );
+});
+
+test('a stop is held up neither by sockets that do not answer, nor by connections that never asked anything', async () => {
+  const t = await startTestGateway();
+  const silent = await open(t.url);
+  const halfway = await open(t.url);
+  halfway.write('GET /health/live HTTP/1.1\r\nHost: loc');
+  const socket = await open(t.url);
+  socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
+  await once(socket, 'data');
+  // From here on it reads nothing, and so answers no close.
+  socket.pause();
+  const begun = performance.now();
+  await t.stop();
+  // Requests under way are given ten seconds; these have asked for nothing yet.
+  expect(performance.now() - begun).toBeLessThan(9_000);
+  for (const one of [silent, halfway, socket]) one.destroy();
+});

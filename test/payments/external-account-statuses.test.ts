@@ -1,0 +1,351 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act, actOn, ended, execute, feedEnd, quote, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+const fields = 'status statusReason version beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }';
+
+let made = 0;
+
+/** Registers a US account of a customer, by the end of its number. */
+async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
+  made += 1;
+  const input = {
+    customerId,
+    currency: 'USD',
+    accountInfo: {
+      usAccount: {
+        accountNumber: `${500_000 + made}${suffix}`,
+        routingNumber: '021000021',
+        accountCategory: 'CHECKING',
+      },
+    },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+    ...rest,
+  };
+  return (await act(t.platform, 'createExternalAccount', input, `account { id ${fields} }`)).account;
+}
+
+async function set(accountId: string, input: object, platform: TestPlatform = t.platform): Promise<Data> {
+  const done = await act(
+    platform,
+    'sandboxSetExternalAccountStatus',
+    { accountId, ...input },
+    `account { id ${fields} }`,
+  );
+  return done.account ?? done;
+}
+
+/** The changes of an account from a place in the feed on, until the one that is wanted. */
+async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
+  const changes: Data[] = [];
+  const stream = t.platform.watch(
+    `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
+       account { id ... on ExternalAccount { ${fields} } } } }`,
+    { after, filter: { types: ['EXTERNAL_ACCOUNT_STATUS'] } },
+  );
+  for await (const { data, errors } of stream) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    if (data.events.account.id !== accountId) continue;
+    changes.push(data.events.account);
+    if (wants(data.events.account)) break;
+  }
+  return changes;
+}
+
+async function accountOf(id: string): Promise<Data> {
+  const { account } = await t.platform.ask(
+    `query ($id: ID!) { account(id: $id) { ... on ExternalAccount { ${fields} } } }`,
+    { id },
+  );
+  return account;
+}
+
+describe('an account whose check takes a while', () => {
+  test.each([
+    ['201', 'ACTIVE'],
+    ['202', 'UNDER_REVIEW'],
+    ['203', 'INACTIVE'],
+  ])('ending in %s is PENDING at first and then %s, which the feed tells', async (suffix, status) => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const after = await feedEnd(t.platform);
+    const account = await register(customerId, suffix);
+    expect(account).toMatchObject({ status: 'PENDING', version: 1, statusReason: `sandbox suffix ${suffix}` });
+    const changes = await changesUntil(after, account.id, (change) => change.status === status);
+    expect(changes).toMatchObject([
+      { status: 'PENDING', version: 1 },
+      { status, version: 2, statusReason: `sandbox suffix ${suffix}` },
+    ]);
+    expect(await accountOf(account.id)).toMatchObject({ status, version: 2 });
+  });
+
+  test.each([
+    ['104', 'MATCHED', 'Grace Hopper'],
+    ['108', 'NOT_MATCHED', null],
+    ['109', 'PARTIAL_MATCH', 'G. Hopper'],
+  ])('ending in %s has its owner verified later: PENDING, then %s', async (suffix, verified, fullName) => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const after = await feedEnd(t.platform);
+    const account = await register(customerId, suffix);
+    expect(account).toMatchObject({
+      status: 'ACTIVE',
+      beneficiaryVerificationStatus: 'PENDING',
+      beneficiaryVerifiedData: { fullName: null },
+    });
+    const moved = (change: Data) => change.beneficiaryVerificationStatus !== 'PENDING';
+    const last = (await changesUntil(after, account.id, moved)).at(-1);
+    expect(last).toMatchObject({
+      status: 'ACTIVE',
+      version: 2,
+      beneficiaryVerificationStatus: verified,
+      beneficiaryVerifiedData: { fullName },
+    });
+  });
+
+  test('ending in 204 stays PENDING until somebody says what it is, and what was said stands', async () => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const account = await register(customerId, '204');
+    expect(await set(account.id, { status: 'UNDER_REVIEW', reason: 'a name to look at' })).toMatchObject({
+      status: 'UNDER_REVIEW',
+      statusReason: 'a name to look at',
+      version: 2,
+    });
+    const slow = await startTestGateway({ SANDBOX_PACE_MS: 300 });
+    try {
+      const scene = await makeScene(slow.platform, 0n);
+      const { account: waiting } = await act(
+        slow.platform,
+        'createExternalAccount',
+        {
+          customerId: scene.customerId,
+          currency: 'USD',
+          accountInfo: {
+            usAccount: { accountNumber: '4711201', routingNumber: '021000021', accountCategory: 'CHECKING' },
+          },
+          beneficiary: { individual: { fullName: 'Grace Hopper' } },
+        },
+        'account { id }',
+      );
+      await set(waiting.id, { status: 'UNDER_REVIEW' }, slow.platform);
+      // A payment that takes as long as the check would have shows that it is over.
+      const { transaction } = await actOn(slow.platform, 'transferIn', {
+        sourceAccountId: scene.outsideUsd,
+        destinationAccountId: scene.usd,
+        amount: 100,
+        sandboxScenario: { delayMs: 700 },
+      });
+      await ended(slow.platform, transaction.id);
+      const read = await slow.platform.ask(
+        'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status version } } }',
+        { id: waiting.id },
+      );
+      expect(read.account).toEqual({ status: 'UNDER_REVIEW', version: 2 });
+    } finally {
+      await slow.stop();
+    }
+  });
+});
+
+describe('on request', () => {
+  const allowed: Record<string, readonly string[]> = {
+    PENDING: ['ACTIVE', 'UNDER_REVIEW', 'INACTIVE'],
+    ACTIVE: ['UNDER_REVIEW', 'INACTIVE'],
+    UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
+    INACTIVE: ['ACTIVE'],
+  };
+  const pairs = Object.keys(allowed).flatMap((from) => Object.keys(allowed).map((to) => [from, to] as const));
+
+  test.each(pairs)('3.3 from %s to %s as the table says', async (from, to) => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const account = await register(customerId, '204');
+    if (from !== 'PENDING') expect(await set(account.id, { status: from })).toMatchObject({ status: from });
+    const moved = await set(account.id, { status: to });
+    if (allowed[from]?.includes(to)) return expect(moved).toMatchObject({ status: to });
+    expect(moved).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT', path: ['input', 'status'] });
+    expect(await accountOf(account.id)).toMatchObject({ status: from });
+  });
+
+  test('the verification moves alone, with what the bank tells of the owner', async () => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const account = await register(customerId, '000');
+    expect(await set(account.id, { beneficiaryVerificationStatus: 'PARTIAL_MATCH' })).toMatchObject({
+      status: 'ACTIVE',
+      beneficiaryVerificationStatus: 'PARTIAL_MATCH',
+      beneficiaryVerifiedData: { fullName: 'G. Hopper' },
+      version: 2,
+    });
+  });
+
+  test('has one effect per idempotency key', async () => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const account = await register(customerId, '000');
+    const once = async () =>
+      act(
+        t.platform,
+        'sandboxSetExternalAccountStatus',
+        { accountId: account.id, status: 'INACTIVE', idempotencyKey: `close-${account.id}` },
+        'account { status version }',
+      );
+    expect(await once()).toMatchObject({ replayed: false, account: { status: 'INACTIVE', version: 2 } });
+    expect(await once()).toMatchObject({ replayed: true, account: { status: 'INACTIVE', version: 2 } });
+  });
+
+  test('is refused where nothing is said, for a wallet’s owner, for what is not there, and in production', async () => {
+    const { customerId, usd } = await makeScene(t.platform, 0n);
+    const account = await register(customerId, '000');
+    expect(await set(account.id, {})).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'status'] });
+    const { account: wallet } = await act(
+      t.platform,
+      'createExternalAccount',
+      { customerId, currency: 'USDC', accountInfo: { baseWallet: { address: `0x${'c'.repeat(40)}` } } },
+      'account { id }',
+    );
+    expect(await set(wallet.id, { beneficiaryVerificationStatus: 'MATCHED' })).toMatchObject({
+      code: 'INVALID_INPUT',
+      path: ['input', 'beneficiaryVerificationStatus'],
+    });
+    const other = await t.newPlatform(`other-${made}`);
+    const notFound = { code: 'ACCOUNT_NOT_FOUND', path: ['input', 'accountId'] };
+    expect(await set(account.id, { status: 'INACTIVE' }, other)).toMatchObject(notFound);
+    expect(await set(usd, { status: 'INACTIVE' })).toMatchObject(notFound);
+    const production = await t.newPlatform(`production-${made}`, 'PRODUCTION');
+    expect(await set(account.id, { status: 'INACTIVE' }, production)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await accountOf(account.id)).toMatchObject({ status: 'ACTIVE', version: 1 });
+  });
+
+  test('an INACTIVE account that was registered anew is not reactivated beside its successor', async () => {
+    const { customerId } = await makeScene(t.platform, 0n);
+    const number = { accountNumber: '60606060', routingNumber: '021000021', accountCategory: 'CHECKING' };
+    const first = await register(customerId, '', { accountInfo: { usAccount: number } });
+    await set(first.id, { status: 'INACTIVE' });
+    const second = await register(customerId, '', { accountInfo: { usAccount: number } });
+    const refused = await set(first.id, { status: 'ACTIVE' });
+    expect(refused).toMatchObject({ code: 'CONFLICT', path: ['input', 'accountId'] });
+    expect(refused.message).toContain(second.id);
+  });
+});
+
+describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s takes part in no payment', (status) => {
+  const refusal = (path: string[]) => ({
+    __typename: 'InvalidInputError',
+    code: 'INVALID_BANK_ACCOUNT',
+    message: `the external account is ${status}; only an ACTIVE one can take part`,
+    path: ['input', ...path],
+  });
+
+  async function standing() {
+    const scene = await makeScene(t.platform, 50_000n);
+    const account = await register(scene.customerId, '204');
+    if (status !== 'PENDING') await set(account.id, { status });
+    return { scene, id: account.id };
+  }
+
+  test('neither as a side of a transfer, nor of a quote', async () => {
+    const { scene, id } = await standing();
+    const out = { sourceAccountId: scene.usd, destinationAccountId: id, amount: 100 };
+    expect(await actOn(t.platform, 'transferOut', out)).toMatchObject(refusal(['destinationAccountId']));
+    const into = { sourceAccountId: id, destinationAccountId: scene.usd, amount: 100 };
+    expect(await actOn(t.platform, 'transferIn', into)).toMatchObject(refusal(['sourceAccountId']));
+    const terms = { lockedCurrencyAmount: 1_000 };
+    const to = { source: { account: { accountId: scene.eur } }, destination: { account: { accountId: id } } };
+    expect(await quote(t.platform, { ...to, ...terms })).toMatchObject(
+      refusal(['destination', 'account', 'accountId']),
+    );
+    const from = { source: { account: { accountId: id } }, destination: { account: { accountId: scene.outsideEur } } };
+    expect(await quote(t.platform, { ...from, ...terms })).toMatchObject(refusal(['source', 'account', 'accountId']));
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+});
+
+describe('an account that is no longer ACTIVE', () => {
+  test('stops the execution of a quote made before, on either side; nothing is debited and the quote stays PENDING', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const account = await register(scene.customerId, '000');
+    const to = await quote(t.platform, {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: account.id } },
+      lockedCurrencyAmount: 1_000,
+    });
+    const from = await quote(t.platform, {
+      source: { account: { accountId: account.id } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: 1_000,
+    });
+    await set(account.id, { status: 'UNDER_REVIEW' });
+    for (const { id } of [to, from]) {
+      expect(await execute(t.platform, id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
+    }
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    await set(account.id, { status: 'ACTIVE' });
+    expect(await execute(t.platform, to.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    expect(await ended(t.platform, to.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('stops no payment that has begun', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const account = await register(scene.customerId, '000');
+    const { transaction } = await actOn(t.platform, 'transferOut', {
+      sourceAccountId: scene.usd,
+      destinationAccountId: account.id,
+      amount: 100,
+      sandboxScenario: { delayMs: 200 },
+    });
+    await set(account.id, { status: 'INACTIVE' });
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  });
+});
+
+describe('the default deposit account', () => {
+  async function receiver(status?: string) {
+    const scene = await makeScene(t.platform, 0n);
+    const account = await register(scene.customerId, '000', { defaultUmaDepositAccount: true });
+    if (status) await set(account.id, { status });
+    return { scene, account };
+  }
+
+  test('2.9 that is not ACTIVE when a UMA payment arrives leaves the money in the internal account', async () => {
+    const { scene } = await receiver('UNDER_REVIEW');
+    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: scene.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 700,
+    });
+    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    expect(await ended(t.platform, transaction.id)).toMatchObject({
+      status: 'COMPLETED',
+      destination: { accountId: scene.usd },
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
+  });
+
+  test('2.9 that stops being ACTIVE before the approval leaves it there too, also of a payment from here', async () => {
+    const from = await makeScene(t.platform, 50_000n);
+    const { scene, account } = await receiver();
+    const after = await feedEnd(t.platform);
+    const made = await umaQuote(t.platform, from.usd, await umaAddressOf(t.platform, scene.customerId));
+    await execute(t.platform, made.id);
+    let incoming: Data;
+    for await (const { data } of t.platform.watch(
+      'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id type status } } }',
+      { after },
+    )) {
+      incoming = data.transactionUpdates.transaction;
+      if (incoming.type === 'INCOMING') break;
+    }
+    expect(await transactionOf(t.platform, incoming.id)).toMatchObject({ destination: { accountId: account.id } });
+    await set(account.id, { status: 'INACTIVE' });
+    await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
+    const done = await ended(t.platform, incoming.id);
+    expect(done).toMatchObject({ status: 'COMPLETED', destination: { accountId: scene.usd } });
+    expect(done.timeline.some((event: Data) => event.reason?.includes('is INACTIVE'))).toBe(true);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(BigInt(done.receivedAmount.amount));
+    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  });
+});

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { actOn, ended, execute, feedEnd, quote, transactionOf } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+// Audits the ledger, too.
+afterAll(() => t.stop());
+
+const run = promisify(execFile);
+
+/** The operator's command on the gateway's database, as `npm run suspense -- …` runs it. */
+async function suspense(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...process.env, NODE_ENV: 'test', DATABASE_URL: t.databaseUrl };
+  return run(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/suspense.ts', ...words], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      out: error.stdout,
+      err: error.stderr,
+    }),
+  );
+}
+
+/** A payment of 10,000 US cents that was neither delivered nor given back. */
+async function stuck(): Promise<{ scene: Awaited<ReturnType<typeof makeScene>>; transaction: Data }> {
+  const scene = await makeScene(t.platform, 50_000n, '007');
+  const { transaction } = await actOn(t.platform, 'transferOut', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 10_000,
+  });
+  return { scene, transaction: await ended(t.platform, transaction.id) };
+}
+
+function left(transaction: Data, system: string): bigint {
+  return transaction.ledgerEntries
+    .filter((entry: Data) => entry.system === system)
+    .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
+}
+
+describe('money in suspense', () => {
+  test('is listed, released once by the operator, and is back on the account with its refund settled', async () => {
+    const { scene, transaction } = await stuck();
+    expect(transaction).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
+    expect(left(transaction, 'SUSPENSE')).toBe(10_000n);
+    const listed = await suspense('list');
+    expect(listed).toMatchObject({ code: 0 });
+    const line = listed.out.split('\n').find((one) => one.includes(transaction.id));
+    expect(line).toContain('100.00 USD');
+    expect(line).toContain(transaction.refund.reference);
+
+    const after = await feedEnd(t.platform);
+    const released = await suspense('release', transaction.id);
+    expect(released).toEqual({ code: 0, out: `Paid 100.00 USD to ${scene.usd}.\n`, err: '' });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    const now = await transactionOf(t.platform, transaction.id);
+    expect(now).toMatchObject({ status: 'FAILED', refund: { reference: transaction.refund.reference } });
+    expect(Date.parse(now.refund.settledAt)).toBeGreaterThan(Date.parse(now.refund.initiatedAt));
+    expect([left(now, 'SUSPENSE'), left(now, 'CLEARING')]).toEqual([0n, 0n]);
+    expect((await suspense('list')).out).not.toContain(transaction.id);
+
+    // Told in the feed: the change of the balance, then the payment with its refund.
+    const told: Data[] = [];
+    for await (const { data } of t.platform.watch(
+      `subscription ($after: String) { events(after: $after) {
+         type transaction { id status refund { settledAt } } account { id ... on InternalAccount { balance { amount } } } } }`,
+      { after },
+    )) {
+      told.push(data.events);
+      if (data.events.type === 'OUTGOING_PAYMENT') break;
+    }
+    expect(told).toMatchObject([
+      { type: 'ACCOUNT_STATUS', account: { id: scene.usd, balance: { amount: '50000' } } },
+      {
+        type: 'OUTGOING_PAYMENT',
+        transaction: { id: transaction.id, status: 'FAILED', refund: { settledAt: now.refund.settledAt } },
+      },
+    ]);
+    expect(now.timeline.at(-1)).toEqual({ status: 'FAILED', reason: 'the money was given back; the refund is paid' });
+
+    const again = await suspense('release', transaction.id);
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.out).toBe(`Nothing done: 100.00 USD were paid to ${scene.usd} at ${now.refund.settledAt}.\n`);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('is released once, however many release it at the same time', async () => {
+    const { scene, transaction } = await stuck();
+    const all = await Promise.all([1, 2, 3].map(() => suspense('release', transaction.id)));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(all.filter(({ out }) => out.startsWith('Paid'))).toHaveLength(1);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('of a converted payment gives back what was sent, with its fees; of a pulled one to its owner’s account here', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
+    const pay = async (accountId: string) => {
+      const made = await quote(t.platform, {
+        source: { account: { accountId } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencyAmount: 10_000,
+      });
+      await execute(t.platform, made.id, { sandboxScenario });
+      expect((await ended(t.platform, made.transaction.id)).refund.settledAt).toBeNull();
+      return made.transaction.id;
+    };
+    const converted = await pay(scene.usd);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+    expect((await suspense('release', converted)).out).toBe(`Paid 100.00 USD to ${scene.usd}.\n`);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    const pulled = await pay(scene.outsideUsd);
+    expect((await suspense('release', pulled)).out).toBe(`Paid 100.00 USD to ${scene.usd}.\n`);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(60_000n);
+    for (const id of [converted, pulled]) {
+      const transaction = await transactionOf(t.platform, id);
+      for (const system of ['SUSPENSE', 'CLEARING', 'FEES', 'LIQUIDITY']) expect(left(transaction, system)).toBe(0n);
+    }
+  });
+
+  test('what is not in suspense is refused: a completed payment, one whose refund was paid at once, an unknown one', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const send = async (sandboxScenario: object) => {
+      const { transaction } = await actOn(t.platform, 'transferOut', {
+        sourceAccountId: scene.usd,
+        destinationAccountId: scene.outsideUsd,
+        amount: 10_000,
+        sandboxScenario,
+      });
+      return (await ended(t.platform, transaction.id)).id as string;
+    };
+    const completed = await send({});
+    const failed = await send({ failureReason: 'OFFRAMP_FAILED' });
+    for (const [id, status] of [
+      [completed, 'COMPLETED'],
+      [failed, 'FAILED'],
+    ]) {
+      expect(await suspense('release', id ?? '')).toEqual({
+        code: 1,
+        out: '',
+        err: `${id} is ${status}: nothing of it is in suspense\n`,
+      });
+    }
+    const unknown = 'Transaction:0190f0f0-0000-7000-8000-000000000000';
+    expect(await suspense('release', unknown)).toMatchObject({ code: 1, err: `there is no ${unknown}\n` });
+    expect(await suspense('release', 'one')).toMatchObject({
+      code: 1,
+      err: 'one is no transaction id: Transaction:…\n',
+    });
+    expect(await suspense('release')).toMatchObject({ code: 2 });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+  });
+});
