@@ -2,6 +2,7 @@
 -- {platform, plan}, without idempotency claims. All are checked before any is applied. Returns the first refusal, or null.
 create or replace function commit_group(p_group jsonb) returns jsonb
   language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_item jsonb;
