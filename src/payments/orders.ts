@@ -146,15 +146,16 @@ function accountOf(snapshot: Json): Account | undefined {
   return snapshot ? rowFromSnapshot('Account', snapshot) : undefined;
 }
 
-const nextDueStatement = statement<{ wait_ms: number | null }>(
+const nextDueStatement = statement<{ wait_ms: number }>(
   'next_order_due',
-  `select greatest(0, extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as wait_ms from rail_order where due_at is not null`,
+  `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
+   from rail_order where due_at is not null order by due_at limit 1`,
 );
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   const [row] = await nextDueStatement(on);
-  return row?.wait_ms ?? undefined;
+  return row?.wait_ms;
 }
 
 const wakeStatement = statement<object>(
