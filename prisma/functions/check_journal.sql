@@ -2,6 +2,7 @@
 create or replace function check_journal() returns trigger
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
 as $$
 begin
   if (select coalesce(sum(c.legs), 0) < 2 or bool_or(c.sum <> 0)
