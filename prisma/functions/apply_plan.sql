@@ -5,9 +5,8 @@ create or replace function apply_plan(p_platform uuid, p_plan jsonb) returns jso
 as $$
 declare
   v_insert jsonb := coalesce(p_plan -> 'insert', '{}');
-  v_move record;
-  v_quote quote;
-  v_transaction transaction;
+  v_item jsonb;
+  v_set jsonb;
   v_customer customer;
   v_account account;
   v_journal jsonb;
@@ -17,15 +16,15 @@ begin
   if v_insert ? 'customer' then
     insert into customer select r.* from jsonb_populate_recordset(null::customer, v_insert -> 'customer') r;
   end if;
-  -- One default deposit account per customer: a new default takes the place of the old one.
-  for v_account in
-    select r.* from jsonb_populate_recordset(null::account, v_insert -> 'account') r
-    where r.default_uma_deposit_account and r.customer_id is not null
-  loop
-    update account set default_uma_deposit_account = false
-    where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
-  end loop;
   if v_insert ? 'account' then
+    -- One default deposit account per customer: a new default takes the place of the old one.
+    for v_account in
+      select r.* from jsonb_populate_recordset(null::account, v_insert -> 'account') r
+      where r.default_uma_deposit_account and r.customer_id is not null
+    loop
+      update account set default_uma_deposit_account = false
+      where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
+    end loop;
     insert into account select r.* from jsonb_populate_recordset(null::account, v_insert -> 'account') r;
   end if;
   if v_insert ? 'account_check' then
@@ -52,93 +51,97 @@ begin
   end if;
 
   -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
-  update hold set state = 'RELEASED'
-  where platform_id = p_platform and id in (select jsonb_array_elements_text(p_plan -> 'release')::uuid);
+  if jsonb_array_length(p_plan -> 'release') > 0 then
+    update hold set state = 'RELEASED'
+    where platform_id = p_platform and id = any (array(select jsonb_array_elements_text(p_plan -> 'release')::uuid));
+  end if;
 
-  for v_journal in select * from jsonb_array_elements(p_plan -> 'journals') loop
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'journals'), 0) - 1 loop
+    v_journal := p_plan -> 'journals' -> v_at;
     v_journal_id := uuid_v7();
     insert into journal (platform_id, id, transaction_id, kind, created_at)
     values (p_platform, v_journal_id, (v_journal ->> 'transactionId')::uuid, v_journal ->> 'kind', uuid_v7_time(v_journal_id));
     insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
-    select p_platform, v_journal_id, row_number() over (order by l.account nulls first), l.account, l.system, l.currency, l.amount, l.hold
-    from jsonb_to_recordset(v_journal -> 'legs')
-      as l(account uuid, system system_account, currency text, amount bigint, hold uuid)
-    order by l.account nulls first;
+    select p_platform, v_journal_id, l.leg, l.account, l.system, l.currency, l.amount, l.hold
+    from rows from (
+      jsonb_to_recordset(v_journal -> 'legs') as (account uuid, system system_account, currency text, amount bigint, hold uuid)
+    ) with ordinality as l(account, system, currency, amount, hold, leg);
   end loop;
 
-  for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'quotes') as m(id uuid, "to" quote_status, reason text)
-  loop
-    update quote set status = v_move."to", status_reason = v_move.reason
-    where platform_id = p_platform and id = v_move.id;
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'quotes'), 0) - 1 loop
+    v_item := p_plan -> 'quotes' -> v_at;
+    update quote set status = (v_item ->> 'to')::quote_status, status_reason = v_item ->> 'reason'
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
 
-  for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'transactions')
-      as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "expectedInMs" bigint, "approvalInMs" bigint, "refundWaits" boolean)
-  loop
-    select * into v_transaction from transaction where platform_id = p_platform and id = v_move.id;
-    v_transaction := jsonb_populate_record(v_transaction, coalesce(v_move."set", '{}'));
-    update transaction set
-      status = v_move."to",
-      status_reason = v_move.reason,
-      failure_reason = v_transaction.failure_reason,
-      refund_reference = v_transaction.refund_reference,
-      refund_amount = v_transaction.refund_amount,
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'transactions'), 0) - 1 loop
+    v_item := p_plan -> 'transactions' -> v_at;
+    v_set := v_item -> 'set';
+    update transaction t set
+      status = (v_item ->> 'to')::transaction_status,
+      status_reason = v_item ->> 'reason',
+      failure_reason = case when v_set ? 'failure_reason' then (v_set ->> 'failure_reason')::failure_reason else t.failure_reason end,
+      refund_reference = case when v_set ? 'refund_reference' then v_set ->> 'refund_reference' else t.refund_reference end,
+      refund_amount = case when v_set ? 'refund_amount' then (v_set ->> 'refund_amount')::bigint else t.refund_amount end,
       -- A refund that waits has been started and has not arrived.
-      refund_settled_at = case when v_transaction.refund_reference is not null and v_move."refundWaits" is not true
-                               then coalesce(refund_settled_at, clock_ms()) end,
-      received_amount = v_transaction.received_amount,
-      counterparty_information = v_transaction.counterparty_information,
-      destination_account_id = v_transaction.destination_account_id,
-      requested_information = v_transaction.requested_information,
-      approval_due_at = coalesce(clock_ms() + v_move."approvalInMs" * interval '1 millisecond', approval_due_at),
-      expected_settlement_at = coalesce(clock_ms() + v_move."expectedInMs" * interval '1 millisecond', expected_settlement_at)
-    where platform_id = p_platform and id = v_move.id;
+      refund_settled_at = case when coalesce(v_set ->> 'refund_reference', t.refund_reference) is not null
+                                    and (v_item ->> 'refundWaits')::boolean is not true
+                               then coalesce(t.refund_settled_at, clock_ms()) end,
+      received_amount = case when v_set ? 'received_amount' then (v_set ->> 'received_amount')::bigint else t.received_amount end,
+      counterparty_information = coalesce(nullif(v_set -> 'counterparty_information', 'null'), t.counterparty_information),
+      destination_account_id = case when v_set ? 'destination_account_id' then (v_set ->> 'destination_account_id')::uuid else t.destination_account_id end,
+      requested_information = case when v_set ? 'requested_information' then nullif(v_set -> 'requested_information', 'null') else t.requested_information end,
+      approval_due_at = coalesce(clock_ms() + (v_item ->> 'approvalInMs')::bigint * interval '1 millisecond', t.approval_due_at),
+      expected_settlement_at = coalesce(clock_ms() + (v_item ->> 'expectedInMs')::bigint * interval '1 millisecond', t.expected_settlement_at)
+    where t.platform_id = p_platform and t.id = (v_item ->> 'id')::uuid;
   end loop;
 
-  for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb)
-  loop
-    select * into v_customer from customer where platform_id = p_platform and id = v_move.id for no key update;
-    v_customer := jsonb_populate_record(v_customer, v_move."set");
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
+    v_item := p_plan -> 'customers' -> v_at;
+    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid for no key update;
+    v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
     update customer set
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
       name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
-    where platform_id = p_platform and id = v_move.id;
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
 
-  for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "to" external_account_status, reason text, "set" jsonb)
-  loop
-    select * into v_account from account where platform_id = p_platform and id = v_move.id;
-    v_account := jsonb_populate_record(v_account, coalesce(v_move."set", '{}'));
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'accounts'), 0) - 1 loop
+    v_item := p_plan -> 'accounts' -> v_at;
+    select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+    v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
     update account set
-      status = v_move."to",
-      status_reason = v_move.reason,
+      status = (v_item ->> 'to')::external_account_status,
+      status_reason = v_item ->> 'reason',
       beneficiary_verification_status = v_account.beneficiary_verification_status,
       beneficiary_verified_name = v_account.beneficiary_verified_name
-    where platform_id = p_platform and id = v_move.id;
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
   -- The rail is asked about an account again, or has said its last word.
-  update account_check c set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-  from jsonb_to_recordset(p_plan -> 'checks') as m("accountId" uuid, "dueInMs" bigint)
-  where c.platform_id = p_platform and c.account_id = m."accountId" and m."dueInMs" is not null;
-  delete from account_check c
-  using jsonb_to_recordset(p_plan -> 'checks') as m("accountId" uuid, "dueInMs" bigint)
-  where c.platform_id = p_platform and c.account_id = m."accountId" and m."dueInMs" is null;
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
+    v_item := p_plan -> 'checks' -> v_at;
+    if v_item ->> 'dueInMs' is null then
+      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    else
+      update account_check set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
+      where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    end if;
+  end loop;
 
   if v_insert ? 'rail_order' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
     select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id), clock_ms(), 0, r.scenario
     from jsonb_populate_recordset(null::rail_order, v_insert -> 'rail_order') r;
   end if;
-  update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-  from jsonb_to_recordset(p_plan -> 'orders') as m(id uuid, "dueInMs" bigint, "leasedUntil" timestamptz)
-  -- One that was woken while it was looked at stays due.
-  where o.platform_id = p_platform and o.id = m.id and (m."leasedUntil" is null or o.due_at = m."leasedUntil");
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'orders'), 0) - 1 loop
+    v_item := p_plan -> 'orders' -> v_at;
+    update rail_order set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
+    -- One that was woken while it was looked at stays due.
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid
+      and (v_item ->> 'leasedUntil' is null or due_at = (v_item ->> 'leasedUntil')::timestamptz);
+  end loop;
 
   case p_plan -> 'result' ->> 'type'
     when 'Quote' then

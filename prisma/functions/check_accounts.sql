@@ -8,6 +8,9 @@ declare
   v_account account;
   v_other uuid;
 begin
+  if p_plan -> 'accounts' is null then
+    return null;
+  end if;
   for v_move in
     select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "from" text[], "to" external_account_status, version int)
     order by m.id

@@ -7,6 +7,9 @@ declare
   v_change record;
   v_deleted boolean;
 begin
+  if coalesce(jsonb_array_length(p_plan -> 'customers'), 0) = 0 then
+    return null;
+  end if;
   for v_change in
     select m.id, m."set" ->> 'uma_address' as uma_address
     from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id

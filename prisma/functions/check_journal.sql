@@ -1,13 +1,13 @@
 -- Deferred, once per new journal, at commit: at least two legs, and every currency sums to zero.
 create or replace function check_journal() returns trigger
   language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
 as $$
 begin
-  if (select count(*) from posting p where p.platform_id = new.platform_id and p.journal_id = new.id) < 2
-     or exists (
-       select from posting p where p.platform_id = new.platform_id and p.journal_id = new.id
-       group by p.currency having sum(p.amount) <> 0
-     ) then
+  if (select coalesce(sum(c.legs), 0) < 2 or bool_or(c.sum <> 0)
+      from (select count(*) as legs, sum(p.amount) as sum from posting p
+            where p.platform_id = new.platform_id and p.journal_id = new.id group by p.currency) c) then
     raise exception 'journal % does not balance', new.id using errcode = 'LG008';
   end if;
   return null;

@@ -7,15 +7,18 @@ as $$
 declare
   v_order record;
 begin
-  for v_order in
-    select o.id, o.due_at from rail_order o
-    where o.platform_id = p_platform and o.id in (select (m ->> 'id')::uuid from jsonb_array_elements(p_plan -> 'orders') m)
-    order by o.id for no key update
-  loop
-    if v_order.due_at is null then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_order.id, 'status', 'CLOSED');
-    end if;
-  end loop;
+  if jsonb_array_length(p_plan -> 'orders') > 0 then
+    for v_order in
+      select o.id, o.due_at from rail_order o
+      where o.platform_id = p_platform
+        and o.id = any (array(select (m ->> 'id')::uuid from jsonb_array_elements(p_plan -> 'orders') m))
+      order by o.id for no key update
+    loop
+      if v_order.due_at is null then
+        return jsonb_build_object('code', 'CONFLICT', 'id', v_order.id, 'status', 'CLOSED');
+      end if;
+    end loop;
+  end if;
   return null;
 end
 $$;

@@ -1,7 +1,10 @@
 -- Several plans that happen together or not at all, such as the two sides of a payment between platforms: a list of
 -- {platform, plan}, without idempotency claims. All are checked before any is applied. Returns the first refusal, or null.
+-- Planned as commit_plan is.
 create or replace function commit_group(p_group jsonb) returns jsonb
   language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
 as $$
 declare
   v_item jsonb;

@@ -1,15 +1,18 @@
 -- The sequencer's step: takes committed changes from the outbox, oldest first, gives each the next number of its
 -- platform's feed, and tells all instances once. Rows are consumed, not passed by a moving cursor, so one that commits
--- late is numbered late and never missed. Only one caller at a time (the sequencer's advisory lock).
+-- late is numbered late and never missed. Only one caller at a time (the sequencer's advisory lock), so what it finds
+-- first nobody moves before it is taken. Planned once per connection, and by keys: the outbox is empty at times.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
 as $$
 declare
   v_heads text[];
   v_count int;
 begin
   with taken as (
-    delete from outbox where id in (select id from outbox order by id limit p_limit) returning *
+    delete from outbox where ctid = any (array(select ctid from outbox order by id limit p_limit)) returning *
   ), counted as (
     select platform_id, count(*) as events from taken group by platform_id
   ), heads as (

@@ -52,6 +52,7 @@ const leaseMs = 30_000;
 
 type Json = Record<string, unknown> | null;
 
+/** A row of the function `lease_orders`. */
 interface LeasedRow {
   platform_id: string;
   id: string;
@@ -80,51 +81,7 @@ interface LeasedRow {
   approval_left_ms: number | null;
 }
 
-const leaseOrdersStatement = statement<LeasedRow>(
-  'lease_orders',
-  `with due as (
-     select platform_id, id from rail_order where due_at <= clock_timestamp() order by due_at limit $1 for update skip locked
-   ), leased as (
-     update rail_order o set due_at = clock_ms() + $2 * interval '1 millisecond', attempts = o.attempts + 1
-     from due where o.platform_id = due.platform_id and o.id = due.id
-     returning o.*
-   )
-   select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7() as new_id, o.due_at::text as leased_until,
-     (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8 as age_ms,
-     to_jsonb(t) as transaction, q.platform_fee, q.sender_information, c.uma_address as sender_uma_address,
-     case when s.id is not null then account_snapshot(s) end as source,
-     case when d.id is not null then account_snapshot(d) end as destination,
-     coalesce(f.id, t.source_account_id) as funding_account_id,
-     pa.id as platform_account_id, pa.posted - pa.held >= q.platform_fee as can_return_fee,
-     r.platform_id as receiver_platform_id, r.id as receiver_customer_id,
-     not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') as receiver_ready,
-     coalesce(rd.id, ri.id) as deposit_account_id,
-     case when i.id is not null then to_jsonb(i) end as incoming,
-     case when ia.id is not null then account_snapshot(ia) end as incoming_destination,
-     (extract(epoch from coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000)::float8 as approval_left_ms
-   from leased o
-   join platform p on p.id = o.platform_id
-   join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
-   left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
-   left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
-   left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
-   left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
-   left join account f on s.kind is distinct from 'INTERNAL' and f.platform_id = t.platform_id and f.kind = 'INTERNAL'
-     and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end
-     and f.currency = t.sent_currency
-   left join account pa on pa.platform_id = t.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null
-     and pa.currency = t.sent_currency and q.platform_fee > 0
-   left join lookup l on l.platform_id = q.platform_id and l.id = q.lookup_id
-   left join customer r on r.platform_id = l.receiver_platform_id and r.id = l.receiver_customer_id
-   left join account rd on rd.platform_id = r.platform_id and rd.customer_id = r.id and rd.default_uma_deposit_account
-     and rd.status = 'ACTIVE' and rd.currency = t.received_currency
-   left join account ri on ri.platform_id = r.platform_id and ri.customer_id = r.id and ri.kind = 'INTERNAL'
-     and ri.currency = t.received_currency
-   left join arrival ar on ar.sender_platform_id = t.platform_id and ar.sender_transaction_id = t.id
-   left join transaction i on i.platform_id = ar.platform_id and i.id = ar.transaction_id
-   left join account ia on ia.platform_id = i.platform_id and ia.id = i.destination_account_id
-   order by o.id`,
-);
+const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint)');
 
 /** Takes up to `limit` orders that are due; nobody else takes them until their lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
@@ -189,15 +146,16 @@ function accountOf(snapshot: Json): Account | undefined {
   return snapshot ? rowFromSnapshot('Account', snapshot) : undefined;
 }
 
-const nextDueStatement = statement<{ wait_ms: number | null }>(
+const nextDueStatement = statement<{ wait_ms: number }>(
   'next_order_due',
-  `select greatest(0, extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as wait_ms from rail_order where due_at is not null`,
+  `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
+   from rail_order where due_at is not null order by due_at limit 1`,
 );
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   const [row] = await nextDueStatement(on);
-  return row?.wait_ms ?? undefined;
+  return row?.wait_ms;
 }
 
 const wakeStatement = statement<object>(

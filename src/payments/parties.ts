@@ -6,38 +6,67 @@ import { uuidOf } from './ids.ts';
 import type { PlatformFeeTerms } from './pricing.ts';
 import { Refusal } from './refusal.ts';
 
-/** The accounts and the customer that a command names, and fresh ids for what it will make. */
-export interface Parties {
+/** The accounts that a command names, and fresh ids for what it will make. */
+export interface Sides {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
-  readonly customer: Customer | undefined;
-  /** What the platform itself charges in the sending currency. */
-  readonly platformFee: PlatformFeeTerms;
   /** Ids from the database's clock, in rising order. */
   readonly ids: readonly string[];
 }
 
+/** The same with the customer that it names, or that owns the source, or else the destination. */
+export interface Parties extends Sides {
+  readonly customer: Customer | undefined;
+  /** What the platform itself charges in the sending currency. */
+  readonly platformFee: PlatformFeeTerms;
+}
+
 type Json = Record<string, unknown> | null;
 
-const partiesStatement = statement<{
+// Of both statements Postgres keeps one plan for all calls. A series as long as a parameter says would have each planned anew.
+
+/** The accounts $2 and $3, as `source` and `destination`, and as many fresh ids as an array of $4 elements has. */
+const sides = `
+  (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $2) as source,
+  (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $3) as destination,
+  array(select uuid_v7() from unnest(array_fill(0, array[$4::int]))) as ids`;
+
+interface SidesRow {
   source: Json;
   destination: Json;
-  customer: Json;
-  fixed_fee: string | null;
-  variable_fee_rate: string | null;
   ids: string[];
-}>(
+}
+
+const sidesStatement = statement<SidesRow>('sides', `select ${sides}`);
+
+const partiesStatement = statement<
+  SidesRow & { customer: Json; fixed_fee: string | null; variable_fee_rate: string | null }
+>(
   'parties',
-  `select fee.fixed_fee::text, fee.variable_fee_rate::text,
-     (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $2) as source,
-     (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $3) as destination,
+  `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
      (select to_jsonb(c) from customer c where c.platform_id = $1 and c.id = coalesce(
-        $4, (select a.customer_id from account a where a.platform_id = $1 and a.id = $2),
-        (select a.customer_id from account a where a.platform_id = $1 and a.id = $3))) as customer,
-     array(select uuid_v7() from generate_series(1, $6::int)) as ids
+        $5, (select a.customer_id from account a where a.platform_id = $1 and a.id = $2),
+        (select a.customer_id from account a where a.platform_id = $1 and a.id = $3))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
-     $5, (select a.currency from account a where a.platform_id = $1 and a.id = $2))`,
+     $6, (select a.currency from account a where a.platform_id = $1 and a.id = $2))`,
 );
+
+/** Reads the accounts of a command in one statement. Another platform's are not there. */
+export async function readSides(
+  on: Queryable,
+  platformId: string,
+  names: {
+    source?: string | undefined;
+    destination?: string | undefined;
+    /** How many fresh ids. */
+    ids: number;
+  },
+): Promise<Sides> {
+  const { source = null, destination = null, ids } = names;
+  const [row] = await sidesStatement(on, platformId, source, destination, ids);
+  if (!row) throw new Error('the sides statement answers one row');
+  return sidesOf(row);
+}
 
 /** Reads the parties of a command in one statement. Another platform's are not there. */
 export async function readParties(
@@ -53,27 +82,27 @@ export async function readParties(
     ids: number;
   },
 ): Promise<Parties> {
-  const [row] = await partiesStatement(
-    on,
-    platformId,
-    names.source ?? null,
-    names.destination ?? null,
-    names.customer ?? null,
-    names.currency ?? null,
-    names.ids,
-  );
+  const { source = null, destination = null, customer = null, currency = null, ids } = names;
+  const [row] = await partiesStatement(on, platformId, source, destination, ids, customer, currency);
   if (!row) throw new Error('the parties statement answers one row');
   return {
-    source: row.source ? rowFromSnapshot('Account', row.source) : undefined,
-    destination: row.destination ? rowFromSnapshot('Account', row.destination) : undefined,
+    ...sidesOf(row),
     customer: row.customer ? rowFromSnapshot('Customer', row.customer) : undefined,
     platformFee: { fixedFee: BigInt(row.fixed_fee ?? 0), variableFeeRate: row.variable_fee_rate ?? '0' },
-    ids: row.ids,
   };
 }
 
-/** Takes the next id of those read with the parties. */
-export function idAt(parties: Parties, position: number): string {
+function sidesOf({ source, destination, ids }: SidesRow): Sides {
+  return {
+    source: source ? rowFromSnapshot('Account', source) : undefined,
+    destination: destination ? rowFromSnapshot('Account', destination) : undefined,
+    // Two that were made in one microsecond are in any order.
+    ids: ids.sort(),
+  };
+}
+
+/** One of the ids read with the parties. */
+export function idAt(parties: Pick<Sides, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
   return id;

@@ -96,6 +96,7 @@ export function executeQuote(
 ): Promise<Done<Quote>> {
   return run(payments, tenant, {
     operation: 'executeQuote',
+    readsOnly: true,
     type: 'Quote',
     input: { quoteId, sandboxScenario },
     idempotencyKey,

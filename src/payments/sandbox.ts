@@ -7,7 +7,7 @@ import { execution } from './execution.ts';
 import { uuidOf } from './ids.ts';
 import { lateDeposit } from './late-deposit.ts';
 import { deposit } from './movements.ts';
-import { accountNotFound, accountUuid, readParties } from './parties.ts';
+import { accountNotFound, accountUuid, readSides } from './parties.ts';
 import { quotedDestination } from './quote-destination.ts';
 import { Refusal } from './refusal.ts';
 import { checkScenario, depositOf, type GivenScenario, readScenario } from './scenario.ts';
@@ -44,7 +44,7 @@ export function fundAccount(
           value: input.amount.toString(),
         });
       }
-      const { source } = await readParties(payments.database.pool, tenant.platformId, {
+      const { source } = await readSides(payments.database.pool, tenant.platformId, {
         source: accountUuid(input.accountId, 'accountId'),
         ids: 0,
       });

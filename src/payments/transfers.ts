@@ -4,15 +4,7 @@ import { checkAmount, checkText } from './checks.ts';
 import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { madeAt, paymentReference } from './ids.ts';
 import { debit } from './movements.ts';
-import {
-  accountNotFound,
-  accountUuid,
-  currencyOfAccount,
-  idAt,
-  outsideOf,
-  type Parties,
-  readParties,
-} from './parties.ts';
+import { accountNotFound, accountUuid, currencyOfAccount, idAt, outsideOf, readSides, type Sides } from './parties.ts';
 import { Refusal } from './refusal.ts';
 import { checkScenario, type GivenScenario } from './scenario.ts';
 
@@ -43,15 +35,16 @@ export function transferOut(
 ): Promise<Done<Transaction>> {
   return run(payments, tenant, {
     operation: 'transferOut',
+    readsOnly: true,
     type: 'Transaction',
     input,
     idempotencyKey,
     plan: async () => {
       checkAmount(input.amount, 'amount');
       const scenario = checkScenario(tenant, input.sandboxScenario);
-      const { from, to, parties } = await readSides(payments, tenant, input, 'INTERNAL');
+      const { from, to, sides } = await readAccounts(payments, tenant, input, 'INTERNAL');
       const outside = outsideOf(to);
-      const transaction = newTransaction(tenant, input, parties, {
+      const transaction = newTransaction(tenant, input, sides, {
         from,
         to,
         amount: input.amount,
@@ -72,7 +65,7 @@ export function transferOut(
           rail_order: [
             {
               platformId: tenant.platformId,
-              id: idAt(parties, 1),
+              id: idAt(sides, 1),
               transactionId: transaction.id,
               kind: 'PAYOUT',
               scenario,
@@ -113,16 +106,17 @@ export function transferIn(
 ): Promise<Done<Transaction>> {
   return run(payments, tenant, {
     operation: 'transferIn',
+    readsOnly: true,
     type: 'Transaction',
     input,
     idempotencyKey,
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
       const scenario = checkScenario(tenant, input.sandboxScenario);
-      const { from, to, parties } = await readSides(payments, tenant, input, 'EXTERNAL');
+      const { from, to, sides } = await readAccounts(payments, tenant, input, 'EXTERNAL');
       const rail = railOf(payments, tenant);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
-      const transaction = newTransaction(tenant, input, parties, { from, to, amount, customerId: to.customerId });
+      const transaction = newTransaction(tenant, input, sides, { from, to, amount, customerId: to.customerId });
       const expected = rail.expectedMs({
         step: 'SETTLEMENT',
         account: outsideOf(from),
@@ -138,7 +132,7 @@ export function transferIn(
           rail_order: [
             {
               platformId: tenant.platformId,
-              id: idAt(parties, 1),
+              id: idAt(sides, 1),
               transactionId: transaction.id,
               kind: 'COLLECTION',
               scenario,
@@ -153,20 +147,20 @@ export function transferIn(
 }
 
 /** Both accounts, the source being of the kind that the transfer starts from and the destination of the other. */
-async function readSides(
+async function readAccounts(
   payments: Payments,
   tenant: Tenant,
   input: Omit<Transfer, 'amount'>,
   sourceKind: Account['kind'],
 ) {
   checkText(input.description, 'description');
-  const parties = await readParties(payments.database.pool, tenant.platformId, {
+  const sides = await readSides(payments.database.pool, tenant.platformId, {
     source: accountUuid(input.sourceAccountId, source),
     destination: accountUuid(input.destinationAccountId, destination),
     ids: 2,
   });
-  const from = parties.source ?? accountNotFound(source);
-  const to = parties.destination ?? accountNotFound(destination);
+  const from = sides.source ?? accountNotFound(source);
+  const to = sides.destination ?? accountNotFound(destination);
   const kinds = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
   if (from.kind !== sourceKind) {
     throw new Refusal('INVALID_INPUT', `${source} must be ${kinds[sourceKind]}`, { field: source });
@@ -184,16 +178,16 @@ async function readSides(
       },
     );
   }
-  return { from, to, parties };
+  return { from, to, sides };
 }
 
 function newTransaction(
   tenant: Tenant,
   input: Omit<Transfer, 'amount'>,
-  parties: Parties,
+  sides: Sides,
   { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
 ): Omit<NewRow<Transaction>, 'type'> {
-  const id = idAt(parties, 0);
+  const id = idAt(sides, 0);
   return {
     platformId: tenant.platformId,
     id,

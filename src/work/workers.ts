@@ -14,7 +14,9 @@ import { startLoop } from './loop.ts';
 const batch = 100;
 /** Without anything due, look again after so long: another process may have made something. */
 const idleMs = 250;
-/** A sequencer that just had work looks again soon, an idle one a little later; a commit of this process wakes it. */
+/** Settlement takes together what comes due within so long: a round costs as much as settling some payments. */
+const settlementRestMs = 20;
+/** A sequencer that just had work looks again soon, an idle one a little later, or as soon when a commit of this process wakes it. */
 const busySequencerMs = 4;
 const idleSequencerMs = 20;
 /** What is kept long enough is deleted each hour, in batches with room for other work between them. */
@@ -42,15 +44,27 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     return moved > 0 ? 0 : idleMs;
   });
   const sequencer = new Sequencer(payments.database);
-  const sequencing = startLoop('sequencer', log, async () => {
-    const count = await sequencer.step();
-    if (count) fanning.wake();
-    return pauseAfterStep(count);
-  });
-  const settling = startLoop('settlement', log, async () => {
-    const count = await settleDueOrders(payments, batch);
-    return count === batch ? 0 : Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs);
-  });
+  const sequencing = startLoop(
+    'sequencer',
+    log,
+    async () => {
+      const count = await sequencer.step();
+      if (count) fanning.wake();
+      return pauseAfterStep(count);
+    },
+    busySequencerMs,
+  );
+  const settling = startLoop(
+    'settlement',
+    log,
+    async () => {
+      const count = await settleDueOrders(payments, batch);
+      return count === batch
+        ? 0
+        : Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs));
+    },
+    settlementRestMs,
+  );
   const expiring = startLoop('expiry', log, async () => {
     const { found, done } = await expireQuotes(payments, batch);
     // What was found and could not be expired is still due: without a pause it would be found again at once.

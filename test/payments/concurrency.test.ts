@@ -140,6 +140,17 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await balanceOf(other, there.usd)).toBe(3_000n);
   });
 
+  test('a used key is told of the mismatch before what is wrong with the other input, and wrong input uses up no key', async () => {
+    const scene = await makeScene(t.platform, 5_000n);
+    const nowhere = { ...scene, usd: 'InternalAccount:01900000-0000-7000-8000-000000000000' };
+    expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });
+    const first = await transfer(t.platform, scene, 1_000n, 'mistyped');
+    expect(first).toMatchObject({ replayed: false });
+    expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+    expect(await transfer(t.platform, scene, 1_000n, 'mistyped')).toEqual({ ...first, replayed: true });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(4_000n);
+  });
+
   test('a refusal for lack of money stays the answer to its key after the account is funded', async () => {
     const scene = await makeScene(t.platform, 500n);
     const first = await transfer(t.platform, scene, 1_000n, 'too-early');

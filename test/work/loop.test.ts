@@ -1,0 +1,66 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nextQuoteExpiry } from '../../src/payments/expiry.ts';
+import { nextOrderDue } from '../../src/payments/settlement.ts';
+import { startLoop } from '../../src/work/loop.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+});
+afterAll(() => t.stop());
+
+test('settlement and expiry have nothing to wait for until there is an order or a quote, and then as long as it takes', async () => {
+  const { payments } = t.gateway;
+  // Zero would mean "now": a gateway with nothing to do would ask the database without end.
+  expect([await nextOrderDue(payments), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
+
+  const scene = await makeScene(t.platform, 10_000n);
+  await t.platform.ask(
+    'mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed } } }',
+    { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 } },
+  );
+  await t.platform.ask(
+    'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { replayed } } }',
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1_000,
+      },
+    },
+  );
+  await expect.poll(() => nextOrderDue(payments)).toBeGreaterThan(30_000);
+  expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
+});
+
+test('a loop that is woken while it rests does what was announced in one round after its rest, and rests only then', async () => {
+  const rounds: number[] = [];
+  let begun = () => {};
+  const nextRound = () =>
+    new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+  const first = nextRound();
+  const loop = startLoop(
+    'test',
+    pino({ level: 'silent' }),
+    async () => {
+      rounds.push(performance.now());
+      begun();
+      return 60_000;
+    },
+    100,
+  );
+  await first;
+  const second = nextRound();
+  for (let i = 0; i < 5; i++) loop.wake();
+  await second;
+  await loop.stop();
+  expect(rounds).toHaveLength(2);
+  const [one = 0, two = 0] = rounds;
+  expect(two - one).toBeGreaterThanOrEqual(99);
+});
