@@ -13,6 +13,8 @@ const minute = 60_000;
 /** How long it lasts: SOAK_SECONDS, half an hour without. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
+/** A client rests so long after each act: what is looked for is what stays behind, not how much can be done. */
+const restMs = 40;
 
 /** What a process holds: memory in MiB, open files and sockets, and connections to the database. */
 interface Held {
@@ -107,6 +109,7 @@ async function keepBusy(
     const name = names[turn % names.length] ?? '';
     await acts[name]?.(turn);
     done[name] = (done[name] ?? 0) + 1;
+    await delay(restMs);
   }
 }
 
