@@ -9,8 +9,9 @@ import { measureRequests, measureStatements, memoryOf, type Server, startServer 
 import { credentials, type Prepared } from './prepare.ts';
 import { peerOrderOf, type ReadCase, readCases } from './reads.ts';
 import { type Fact, line, type Row } from './report.ts';
-import { measureFanOut } from './streams.ts';
-import { byHandBodies, type Sending, writesOf } from './writes.ts';
+import { measureStreams } from './streams.ts';
+import { feedEnd, measureDeliveries } from './webhooks.ts';
+import { byHandBodies, type Sending, type Writes, writesOf } from './writes.ts';
 
 export interface Timing {
   readonly warmUpMs: number;
@@ -34,6 +35,8 @@ function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all
     LOG_LEVEL: 'error',
     ROLE: role,
     SANDBOX_QUOTE_SECONDS: '86400',
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    WEBHOOK_LOOPBACK: 'on',
   });
 }
 
@@ -45,7 +48,7 @@ const startByHand = (url: string, statements: Record<string, string>) =>
 const bodies = ({ query, variables }: ReadCase['gateway']) =>
   variables.map((each) => JSON.stringify({ query, variables: each }));
 
-/** Everything that is measured, in order. Webhook deliveries and REST calls belong between the writes and the streams. */
+/** Everything that is measured, in order. */
 export async function runAll(
   prepared: Prepared,
   small: Prepared,
@@ -221,6 +224,7 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
     await drained(prepared.url);
     return result;
   };
+  const start = await feedEnd(gateway, gatewayHeaders);
   const quotes = await send('createQuote', { bodies: writes.createQuote, collect: '"id":"Quote:([0-9a-f-]+)"' });
   const third = Math.floor(quotes.collected.length / 3);
   const share = (n: number) => quotes.collected.slice(n * third, (n + 1) * third);
@@ -229,8 +233,14 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await send('transferOut, one hot account', { bodies: writes.transferHot });
   await send('idempotent replay', { bodies: writes.replay });
 
+  await measureRest(gateway, writes, timing, add);
+  await drained(prepared.url);
+  facts.push(...(await measureDeliveries(gateway, gatewayHeaders, start)));
+
   const transfers = { url: gateway.url, headers: gatewayHeaders, bodies: writes.transferMany };
-  facts.push(...(await measureFanOut(gateway, authorization, writes.customerIds, transfers, timing.measureMs * 2)));
+  const { customerIds } = writes;
+  const streams = { gateway, databaseUrl: prepared.url, authorization, customerIds, transfers };
+  facts.push(...(await measureStreams({ ...streams, measureMs: timing.measureMs * 2 })));
   await drained(prepared.url);
   facts.push(...(await measureOverload(prepared, gateway, timing)));
   facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
@@ -292,6 +302,29 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   return facts;
 }
 
+/** The list and the transfer of the other door, beside which GraphQL's are measured above. */
+async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
+  const door = gateway.url.replace('/graphql', '/2025-10-13');
+  const headers = { authorization, 'content-type': 'application/json' };
+  const list = { url: `${door}/transactions?limit=20`, headers, bodies: [''], connections: connections.reads };
+  add({
+    case: 'REST: 20 transactions',
+    contestant: 'gateway',
+    result: await measureRequests({ ...list, ...timing }, gateway.pid),
+  });
+  const transfer = {
+    url: `${door}/transfer-out`,
+    headers,
+    bodies: writes.restTransfer,
+    connections: connections.writes,
+  };
+  add({
+    case: 'REST: transfer-out, many accounts',
+    contestant: 'gateway',
+    result: await measureRequests({ ...transfer, ...timing }, gateway.pid),
+  });
+}
+
 /** Twice what the service can take, offered whether it answers or not. */
 async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
   const list = (await readCases(prepared))[1];
@@ -299,7 +332,7 @@ async function measureOverload(prepared: Prepared, gateway: Server, timing: Timi
   const job = { url: gateway.url, headers: gatewayHeaders, bodies: bodies(list.gateway), ...timing };
   const most = await measureRequests({ ...job, connections: 64 }, gateway.pid);
   const offered = Math.round(most.perSecond * 2);
-  const over = await measureRequests({ ...job, rate: offered, connections: 2_000 }, gateway.pid);
+  const over = await measureRequests({ ...job, rate: offered, connections: 1_000 }, gateway.pid);
   const answers = Object.entries(over.statuses).map(([status, count]) => `${count} × ${status}`);
   return [
     {

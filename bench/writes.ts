@@ -7,6 +7,8 @@ export interface Writes {
   readonly transferMany: readonly string[];
   readonly transferHot: readonly string[];
   readonly replay: readonly string[];
+  /** The bodies of REST's transfer-out. */
+  readonly restTransfer: readonly string[];
   readonly createQuote: readonly string[];
   executeQuote(quoteIds: readonly string[]): readonly string[];
   readonly peer: {
@@ -60,6 +62,13 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
     transferMany: rows.map((row) => transfer(row)),
     transferHot: hot.map((row) => transfer(row)),
     replay: hot.map((row) => transfer(row, `replay-${Date.now()}`)),
+    restTransfer: rows.map(({ source, usd }) =>
+      JSON.stringify({
+        source: { accountId: `InternalAccount:${source}` },
+        destination: { accountId: `ExternalAccount:${usd}` },
+        amount: 100,
+      }),
+    ),
     createQuote: rows.map((row) =>
       document(createQuote, {
         source: { account: { accountId: `InternalAccount:${row.source}` } },

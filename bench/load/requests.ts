@@ -5,6 +5,7 @@ import { Latencies, type Measured } from './latencies.ts';
 export interface RequestJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** What is posted, in turn; an empty text is asked for by GET. */
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly warmUpMs: number;
@@ -41,10 +42,13 @@ async function run(job: RequestJob): Promise<Measured> {
     const body = (job.bodies[number % job.bodies.length] ?? '').replace('%KEY%', `${marker}-${number}`);
     const began = performance.now();
     try {
-      const answer = await on.request({ path: target.pathname, method: 'POST', headers: job.headers, body });
+      const path = target.pathname + target.search;
+      const answer = await (body === ''
+        ? on.request({ path, method: 'GET', headers: job.headers })
+        : on.request({ path, method: 'POST', headers: job.headers, body }));
       const text = await answer.body.text();
       const wrong =
-        answer.statusCode !== 200 || /"errors":\[|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
+        answer.statusCode > 201 || /"errors":\[|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
           ? `${answer.statusCode} ${text.slice(0, 300)}`
           : undefined;
       if (measuring) latencies.add(performance.now() - began, answer.statusCode, wrong);
