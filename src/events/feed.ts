@@ -58,13 +58,15 @@ export interface EventFilter {
 interface Subscriber {
   readonly filter: EventFilter;
   readonly channel: Channel<Event>;
-  /** The last sequence that this subscriber has been offered. */
+  /** The last sequence that this subscriber has been offered, until it is live: from then on the hub's head tells. */
   position: bigint;
 }
 
 /** One platform's feed in this process: read once from the database, handed to all who subscribed. */
 interface Hub {
   readonly subscribers: Set<Subscriber>;
+  /** Those that have caught up, found by what they want: an event costs as much as it has readers, not as there are. */
+  readonly live: Live;
   /** The last sequence that was handed out here. */
   head: bigint;
   /** The last sequence known to exist. */
@@ -127,6 +129,7 @@ export class Feed {
     const hub = this.#hubs.get(platformId) ?? fetched;
     const release = () => {
       hub.subscribers.delete(subscriber);
+      hub.live.delete(subscriber);
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
     };
     const channel = new Channel<Event>(maxBehind, release, dropped);
@@ -159,7 +162,7 @@ export class Feed {
     const known = this.#hubs.get(platformId);
     if (known) return known;
     const head = await feedHead(this.#database, platformId);
-    return { subscribers: new Set(), head, target: head, reading: undefined };
+    return { subscribers: new Set(), live: new Live(), head, target: head, reading: undefined };
   }
 
   async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
@@ -175,6 +178,8 @@ export class Feed {
       if (events.length < page) subscriber.position = end;
       await subscriber.channel.drained();
     }
+    // Nothing was waited for since its position was compared with the hub's: what the hub hands out next is what it lacks.
+    if (!subscriber.channel.ended) hub.live.add(subscriber);
   }
 
   /** Reads what is new on a platform and hands it out. One reader at a time, so the order is the feed's. */
@@ -190,10 +195,8 @@ export class Feed {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
       const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
-        for (const subscriber of hub.subscribers) {
-          // Those that still catch up read this event themselves.
-          if (subscriber.position === hub.head) offer(subscriber, event);
-        }
+        // Those that still catch up read it themselves.
+        hub.live.handOut(event);
         hub.head = event.sequence;
       }
       if (events.length === 0) return;
@@ -254,6 +257,52 @@ export class Feed {
         .then((head) => this.#announce(platformId, head))
         .catch(() => undefined);
     }
+  }
+}
+
+/** The subscribers that are handed events as they come, each in one place: under its subject, or among those of none. */
+class Live {
+  readonly #ofAll = new Set<Subscriber>();
+  readonly #of: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
+    customer: new Map(),
+    transaction: new Map(),
+    account: new Map(),
+  };
+
+  add(subscriber: Subscriber): void {
+    const { subject } = subscriber.filter;
+    if (!subject) {
+      this.#ofAll.add(subscriber);
+      return;
+    }
+    const bySubject = this.#of[subject.of];
+    const those = bySubject.get(subject.id);
+    if (those) those.add(subscriber);
+    else bySubject.set(subject.id, new Set([subscriber]));
+  }
+
+  delete(subscriber: Subscriber): void {
+    const { subject } = subscriber.filter;
+    if (!subject) {
+      this.#ofAll.delete(subscriber);
+      return;
+    }
+    const bySubject = this.#of[subject.of];
+    const those = bySubject.get(subject.id);
+    those?.delete(subscriber);
+    if (those?.size === 0) bySubject.delete(subject.id);
+  }
+
+  handOut(event: Event): void {
+    for (const subscriber of this.#ofAll) offer(subscriber, event);
+    this.#handTo('customer', event.customerId, event);
+    this.#handTo('transaction', event.transactionId, event);
+    this.#handTo('account', event.accountId, event);
+  }
+
+  #handTo(of: Subject['of'], id: string | null, event: Event): void {
+    const those = id === null ? undefined : this.#of[of].get(id);
+    if (those) for (const subscriber of those) offer(subscriber, event);
   }
 }
 
