@@ -12,6 +12,8 @@ const page = 500;
 const lookMs = 1_000;
 /** A database that does not answer a new listener within so long is asked again. */
 const listenTimeoutMs = 5_000;
+/** So many looks that find what no notification told of, and the listener is taken for deaf (its peer gone without a word). */
+const deafLooks = 3;
 
 const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
   quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
@@ -87,6 +89,8 @@ export class Feed {
   /** The one attempt to listen that is under way. */
   #connecting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Looks since the last notification that found something new. */
+  #unheard = 0;
   #closed = false;
 
   constructor(database: Database, log: Logger) {
@@ -222,6 +226,7 @@ export class Feed {
       if (this.#listener === client) this.#listener = undefined;
     });
     client.on('notification', ({ payload = '' }) => {
+      this.#unheard = 0;
       for (const head of payload.split(',')) {
         const [platformId = '', sequence = '0'] = head.split(':');
         this.#announce(platformId, BigInt(sequence));
@@ -248,13 +253,26 @@ export class Feed {
 
   #look(): void {
     if (this.#closed) return;
+    if (this.#unheard >= deafLooks) {
+      this.#unheard = 0;
+      // Not `end`: that would say goodbye to somebody who does not answer.
+      this.#listener?.connection.stream.destroy();
+      this.#listener = undefined;
+    }
     if (!this.#listener && !this.#connecting)
       this.#connect().catch((error: unknown) =>
         this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'),
       );
-    for (const platformId of this.#hubs.keys()) {
+    let heard = true;
+    for (const [platformId, hub] of this.#hubs) {
       feedHead(this.#database, platformId)
-        .then((head) => this.#announce(platformId, head))
+        .then((head) => {
+          if (heard && head > hub.target) {
+            heard = false;
+            this.#unheard += 1;
+          }
+          this.#announce(platformId, head);
+        })
         .catch(() => undefined);
     }
   }

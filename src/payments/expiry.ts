@@ -9,10 +9,11 @@ const expiredStatement = statement<{ platform_id: string; id: string; transactio
    where status = 'PENDING' and expires_at <= clock_timestamp() order by expires_at limit $1`,
 );
 
-const nextExpiryStatement = statement<{ wait_ms: number | null }>(
+/** No row when none is pending: `greatest` passes over null, and would make it due at once, again and again. */
+const nextExpiryStatement = statement<{ wait_ms: number }>(
   'next_quote_expiry',
   `select greatest(0, extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as wait_ms
-   from quote where status = 'PENDING'`,
+   from quote where status = 'PENDING' having min(expires_at) is not null`,
 );
 
 /** The quotes that could not be expired and of which the log says so already: they are tried again, silently. */
@@ -21,7 +22,7 @@ const told = new LRUCache<string, true>({ max: 10_000 });
 /** How many milliseconds until a quote expires; undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
-  return row?.wait_ms ?? undefined;
+  return row?.wait_ms;
 }
 
 /**

@@ -189,15 +189,17 @@ function accountOf(snapshot: Json): Account | undefined {
   return snapshot ? rowFromSnapshot('Account', snapshot) : undefined;
 }
 
-const nextDueStatement = statement<{ wait_ms: number | null }>(
+/** No row when none waits: `greatest` passes over null, and would make it due at once, again and again. */
+const nextDueStatement = statement<{ wait_ms: number }>(
   'next_order_due',
-  `select greatest(0, extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as wait_ms from rail_order where due_at is not null`,
+  `select greatest(0, extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as wait_ms
+   from rail_order where due_at is not null having min(due_at) is not null`,
 );
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   const [row] = await nextDueStatement(on);
-  return row?.wait_ms ?? undefined;
+  return row?.wait_ms;
 }
 
 const wakeStatement = statement<object>(
