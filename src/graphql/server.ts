@@ -16,6 +16,7 @@ import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
+import { useComeBack } from './use-come-back.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
 import { useTimeLimit } from './use-time-limit.ts';
@@ -73,6 +74,8 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useBudget({ introspection: options.introspection }),
       useSyntaxErrorCode(),
       useTimeLimit(options.operationMs),
+      // After the time limit: waiting for its turn is not part of a stream's opening.
+      useComeBack(),
       useFeedHead(),
       useEventStreams(options.sessions),
     ],

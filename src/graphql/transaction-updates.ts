@@ -1,5 +1,6 @@
 import type { Event, TransactionStatus as Status } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../database/rows.ts';
+import { statement } from '../database/statement.ts';
 import { feedCursor } from '../events/cursor.ts';
 import { paymentEvents } from '../events/history.ts';
 import { uuidOf } from '../payments/ids.ts';
@@ -9,7 +10,7 @@ import { TransactionStatus } from './enums.ts';
 import { failure, invalidInput } from './failure.ts';
 import { afterDescription, type One, watchMany, watchOne } from './stream.ts';
 import { Transaction } from './transaction.ts';
-import { visibleCustomers, visibleTransactions } from './visible.ts';
+import { maySeeCustomer, visibleTransactions } from './visible.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -107,14 +108,20 @@ builder.subscriptionField('transactionUpdates', (t) =>
   }),
 );
 
+/** One of the customers that the caller may see (`visibleCustomers`), by its key alone: streams are opened by the thousand. */
+const customerStatement = statement<CustomerKey>(
+  'known_customer',
+  'select platform_id as "platformId", id from customer where platform_id = $1 and id = $2',
+);
+
+interface CustomerKey {
+  readonly platformId: string;
+  readonly id: string;
+}
+
 async function knownCustomer({ payments, viewer }: Context, id: string): Promise<string> {
   const uuid = uuidOf(id, 'Customer');
-  const known =
-    uuid &&
-    (await payments.database.prisma.customer.findUnique({
-      select: { id: true },
-      where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleCustomers(viewer)] },
-    }));
-  if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
+  const [known] = uuid === undefined ? [] : await customerStatement(payments.database.pool, viewer.platformId, uuid);
+  if (!known || !maySeeCustomer(viewer, known)) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
   return known.id;
 }

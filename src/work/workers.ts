@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Sequencer } from '../events/sequencer.ts';
 import type { Payments } from '../payments/command.ts';
@@ -13,7 +14,10 @@ import { startLoop } from './loop.ts';
 const batch = 100;
 /** Without anything due, look again after so long: another process may have made something. */
 const idleMs = 250;
-/** A sequencer that just had work looks again soon, an idle one a little later; a commit of this process wakes it. */
+/**
+ * A sequencer that just had work looks again soon, an idle one a little later. A commit of this process wakes an idle one;
+ * it does not shorten the pause of a busy one, or under load each change would be a step of its own.
+ */
 const busySequencerMs = 4;
 const idleSequencerMs = 20;
 /** What is kept long enough is deleted each hour, in batches with room for other work between them. */
@@ -41,10 +45,13 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     return moved > 0 ? 0 : idleMs;
   });
   const sequencer = new Sequencer(payments.database);
+  let rested: Promise<void> | undefined;
   const sequencing = startLoop('sequencer', log, async () => {
+    await rested;
     const count = await sequencer.step();
+    rested = count ? setTimeout(busySequencerMs) : undefined;
     if (count) fanning.wake();
-    return pauseAfterStep(count);
+    return count ? 0 : pauseAfterStep(count);
   });
   const settling = startLoop('settlement', log, async () => {
     const count = await settleDueOrders(payments, batch);
