@@ -4,6 +4,7 @@ import { connectionConfig, type Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
+import { type EventFilter, Live, offer, type Subject, type Subscriber } from './live.ts';
 
 /** How many events a subscriber may fall behind before it is told to come back later. */
 const maxBehind = 1_000;
@@ -23,9 +24,6 @@ const eventsAfter = statement<Event>(
   'events_after',
   `select ${columns} from event where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
 );
-
-/** What a subscriber can narrow its reading to: the feed has an index of each. */
-export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly id: string };
 
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
@@ -48,20 +46,6 @@ const headStatement = statement<{ sequence: bigint }>(
 export async function feedHead(database: Database, platformId: string): Promise<bigint> {
   const [row] = await headStatement(database.pool, platformId);
   return row?.sequence ?? 0n;
-}
-
-/** Which events a subscriber wants. */
-export interface EventFilter {
-  readonly wants: (event: Event) => boolean;
-  /** All that it wants are of this one: a gap is then read as fast as that one has events, however many others there are. */
-  readonly subject?: Subject | undefined;
-}
-
-interface Subscriber {
-  readonly filter: EventFilter;
-  readonly channel: Channel<Event>;
-  /** The last sequence that this subscriber has been offered, until it is live: from then on the hub's head tells. */
-  position: bigint;
 }
 
 /** One platform's feed in this process: read once from the database, handed to all who subscribed. */
@@ -276,56 +260,4 @@ export class Feed {
         .catch(() => undefined);
     }
   }
-}
-
-/** The subscribers that are handed events as they come, each in one place: under its subject, or among those of none. */
-class Live {
-  readonly #ofAll = new Set<Subscriber>();
-  readonly #of: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
-    customer: new Map(),
-    transaction: new Map(),
-    account: new Map(),
-  };
-
-  add(subscriber: Subscriber): void {
-    const { subject } = subscriber.filter;
-    if (!subject) {
-      this.#ofAll.add(subscriber);
-      return;
-    }
-    const bySubject = this.#of[subject.of];
-    const those = bySubject.get(subject.id);
-    if (those) those.add(subscriber);
-    else bySubject.set(subject.id, new Set([subscriber]));
-  }
-
-  delete(subscriber: Subscriber): void {
-    const { subject } = subscriber.filter;
-    if (!subject) {
-      this.#ofAll.delete(subscriber);
-      return;
-    }
-    const bySubject = this.#of[subject.of];
-    const those = bySubject.get(subject.id);
-    those?.delete(subscriber);
-    if (those?.size === 0) bySubject.delete(subject.id);
-  }
-
-  handOut(event: Event): void {
-    for (const subscriber of this.#ofAll) offer(subscriber, event);
-    this.#handTo('customer', event.customerId, event);
-    this.#handTo('transaction', event.transactionId, event);
-    this.#handTo('account', event.accountId, event);
-  }
-
-  #handTo(of: Subject['of'], id: string | null, event: Event): void {
-    const those = id === null ? undefined : this.#of[of].get(id);
-    if (those) for (const subscriber of those) offer(subscriber, event);
-  }
-}
-
-function offer(subscriber: Subscriber, event: Event): void {
-  if (event.sequence <= subscriber.position) return;
-  subscriber.position = event.sequence;
-  if (subscriber.filter.wants(event)) subscriber.channel.push(event);
 }

@@ -18,7 +18,7 @@ test(
     expect(tortured.slowestTakeoverMs).toBeLessThan(2_000);
     // Each reconnects every 0.2 to 2 s: a machine that is too slow for that, or for the rate, has shown nothing.
     expect(tortured.perSecond).toBeGreaterThan(450);
-    expect(tortured.fewestConnections).toBeGreaterThan(seconds / 4);
+    expect(tortured.fewestConnections).toBeGreaterThan(seconds / 6);
     expect(tortured.halfOpened).toBeGreaterThan(tortured.sockets / 5);
   },
   10 * minutes,
