@@ -21,7 +21,8 @@ test(
     expect(tortured.fewestConnections).toBeGreaterThan(seconds / 6);
     expect(tortured.halfOpened).toBeGreaterThan(tortured.sockets / 5);
   },
-  10 * minutes,
+  // The writing takes five; how long the reading goes on behind it is up to the machine.
+  25 * minutes,
 );
 
 test(
