@@ -1,56 +1,148 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestJob } from './load/requests.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
-import { measureRequests, memoryOf, type Server } from './measure.ts';
+import { cpuOf, measureRequests, memoryOf, type Server, startServer } from './measure.ts';
 import type { Fact } from './report.ts';
 
+/** The idle subscriptions whose memory is measured, and how many of them share a socket. */
+const idle = [
+  { subscriptions: 10_000, perSocket: 20 },
+  { subscriptions: 2_000, perSocket: 1 },
+] as const;
+
+export interface Streams {
+  /** The instance that is asked for the changes, and makes them. */
+  readonly gateway: Server;
+  /** The same database, for an instance of the subscribers' own: so its time and memory are theirs alone. */
+  readonly databaseUrl: string;
+  readonly authorization: string;
+  readonly customerIds: readonly string[];
+  readonly transfers: Omit<RequestJob, 'connections' | 'warmUpMs' | 'measureMs'>;
+  readonly measureMs: number;
+}
+
 /**
- * A thousand subscribers, each to the payments of one customer, while those customers' accounts are paid from: every
- * transfer is two changes, its beginning and its end.
+ * As many subscribers as customers, each to the payments of one, on an instance beside the one where those customers'
+ * accounts are paid from: every transfer is two changes, its beginning and its end. Then idle subscriptions by the
+ * thousand.
  */
-export async function measureFanOut(
-  gateway: Server,
-  authorization: string,
-  customerIds: readonly string[],
-  transfers: Omit<RequestJob, 'connections' | 'warmUpMs' | 'measureMs'>,
-  measureMs: number,
-): Promise<Fact[]> {
-  const before = memoryOf(gateway.pid) ?? 0;
-  const child = fork(path.join(import.meta.dirname, 'load/subscribers.ts'), {
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+export async function measureStreams(streams: Streams): Promise<Fact[]> {
+  const instance = await startServer('src/main.ts', {
+    DATABASE_URL: streams.databaseUrl,
+    PORT: '0',
+    LOG_LEVEL: 'error',
+    ROLE: 'serve',
   });
-  const next = <T>() => new Promise<T>((resolve) => child.once('message', (message) => resolve(message as T)));
   try {
-    const job: SubscriberJob = { url: gateway.url, authorization, customerIds, perSocket: 20 };
-    const subscribed = next();
-    child.send(job);
-    await subscribed;
-    // The last operations are under way to the server when the last socket says that it has sent them.
-    await delay(1_000);
-    const after = memoryOf(gateway.pid) ?? 0;
-    child.send('reset');
-    const changes = await measureRequests(
-      { ...transfers, rate: 250, connections: 64, warmUpMs: 0, measureMs },
-      gateway.pid,
-    );
-    await delay(1_500);
-    const arrived = next<{ arrivals: Arrivals }>();
-    child.send('read');
-    const { arrivals } = await arrived;
+    return [...(await measureFanOut(instance, streams)), ...(await measureIdle(instance, streams))];
+  } finally {
+    await instance.stop();
+  }
+}
+
+/**
+ * From a change's own moment, which its transaction takes from the database's clock just before it commits, to its
+ * subscriber: the commit itself is in it, the request is not.
+ */
+async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]> {
+  const { gateway, customerIds, transfers, measureMs } = streams;
+  const subscribers = await subscribe(instance, streams, customerIds, 20);
+  try {
+    const send = (rate: number, ms: number) =>
+      measureRequests({ ...transfers, rate, connections: 64, warmUpMs: 0, measureMs: ms }, gateway.pid);
+    // Compilers take a while to know what a server is asked.
+    await send(100, 1_000);
+    await settled(instance.pid);
+    subscribers.send('reset');
+    const before = cpuOf(instance.pid);
+    const changes = await send(250, measureMs);
+    const expected = 2 * (changes.requests - changes.wrong);
+    const arrivals = await arrived(subscribers, expected);
+    const after = cpuOf(instance.pid);
     const perSecond = Math.round((arrivals.messages * 1000) / measureMs);
+    const cpu = before === undefined || after === undefined ? undefined : (after - before) / arrivals.messages;
     return [
       {
-        what: `change → subscriber, ${customerIds.length} subscribers, ${perSecond} changes/s`,
-        value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, most ${arrivals.max} ms; ${arrivals.messages} of ${changes.requests * 2 - 2 * changes.wrong} changes arrived`,
+        what: `commit → subscriber, ${customerIds.length} subscribers, ${perSecond} changes/s, made by another instance`,
+        value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, most ${arrivals.max} ms; ${arrivals.messages} of ${expected} changes arrived`,
       },
       {
-        what: 'resident memory per open subscription',
-        value: `${Math.round(((after - before) * 1024) / customerIds.length)} KiB (20 on a socket)`,
+        what: 'CPU per message delivered (the reading of the feed in it)',
+        value: cpu === undefined ? 'not known without /proc' : `${Math.round(cpu)} µs`,
       },
     ];
   } finally {
-    child.kill();
+    await drop(subscribers, instance);
+  }
+}
+
+/** What has arrived when all has, or when nothing more came for ten seconds: a transfer ends when its rail gets to it. */
+async function arrived(subscribers: ChildProcess, expected: number): Promise<Arrivals> {
+  let last = -1;
+  for (let unchanged = 0; ; ) {
+    subscribers.send('read');
+    const [{ arrivals }] = (await once(subscribers, 'message')) as [{ arrivals: Arrivals }];
+    unchanged = arrivals.messages === last ? unchanged + 1 : 0;
+    if (arrivals.messages >= expected || unchanged >= 40) return arrivals;
+    last = arrivals.messages;
+    await delay(250);
+  }
+}
+
+/** What the process grows by: resident, so with all that its heap keeps free, and after it has served others before. */
+async function measureIdle(instance: Server, streams: Streams): Promise<Fact[]> {
+  const facts: Fact[] = [];
+  for (const { subscriptions, perSocket } of idle) {
+    const customerIds = Array.from(
+      { length: subscriptions },
+      (_, at) => streams.customerIds[at % streams.customerIds.length] ?? '',
+    );
+    const before = memoryOf(instance.pid);
+    const subscribers = await subscribe(instance, streams, customerIds, perSocket);
+    const after = memoryOf(instance.pid);
+    await drop(subscribers, instance);
+    const each = before === undefined || after === undefined ? undefined : ((after - before) * 1024) / subscriptions;
+    facts.push({
+      what: `resident memory per idle subscription, ${subscriptions} with ${perSocket} on a socket`,
+      value: each === undefined ? 'not known without /proc' : `${each.toFixed(1)} KiB`,
+    });
+  }
+  return facts;
+}
+
+/** Subscribers in a process of their own, each to one customer's payments, and the server done with opening them. */
+async function subscribe(
+  instance: Server,
+  { authorization }: Streams,
+  customerIds: readonly string[],
+  perSocket: number,
+): Promise<ChildProcess> {
+  const child = fork(path.join(import.meta.dirname, 'load/subscribers.ts'), {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket };
+  child.send(job);
+  await once(child, 'message');
+  // The last operations are under way to the server when the last socket says that it has sent them.
+  await settled(instance.pid);
+  return child;
+}
+
+async function drop(subscribers: ChildProcess, instance: Server): Promise<void> {
+  const ended = once(subscribers, 'exit');
+  subscribers.kill();
+  await ended;
+  await settled(instance.pid);
+}
+
+/** Waits until a process has next to nothing to do: less than 50 ms of processor time in half a second, twice. */
+async function settled(pid: number): Promise<void> {
+  for (let quiet = 0; quiet < 2; ) {
+    const before = cpuOf(pid) ?? 0;
+    await delay(500);
+    quiet = (cpuOf(pid) ?? 0) - before < 50_000 ? quiet + 1 : 0;
   }
 }

@@ -4,6 +4,7 @@ import { connectionConfig, type Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
+import { type EventFilter, Live, offer, type Subject, type Subscriber } from './live.ts';
 
 /** How many events a subscriber may fall behind before it is told to come back later. */
 const maxBehind = 1_000;
@@ -12,6 +13,8 @@ const page = 500;
 const lookMs = 1_000;
 /** A database that does not answer a new listener within so long is asked again. */
 const listenTimeoutMs = 5_000;
+/** So many looks that find what no notification told of, and the listener is taken for deaf (its peer gone without a word). */
+const deafLooks = 3;
 
 const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
   quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
@@ -21,9 +24,6 @@ const eventsAfter = statement<Event>(
   'events_after',
   `select ${columns} from event where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
 );
-
-/** What a subscriber can narrow its reading to: the feed has an index of each. */
-export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly id: string };
 
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
@@ -48,23 +48,11 @@ export async function feedHead(database: Database, platformId: string): Promise<
   return row?.sequence ?? 0n;
 }
 
-/** Which events a subscriber wants. */
-export interface EventFilter {
-  readonly wants: (event: Event) => boolean;
-  /** All that it wants are of this one: a gap is then read as fast as that one has events, however many others there are. */
-  readonly subject?: Subject | undefined;
-}
-
-interface Subscriber {
-  readonly filter: EventFilter;
-  readonly channel: Channel<Event>;
-  /** The last sequence that this subscriber has been offered. */
-  position: bigint;
-}
-
 /** One platform's feed in this process: read once from the database, handed to all who subscribed. */
 interface Hub {
   readonly subscribers: Set<Subscriber>;
+  /** Those that have caught up, found by what they want: an event costs as much as it has readers, not as there are. */
+  readonly live: Live;
   /** The last sequence that was handed out here. */
   head: bigint;
   /** The last sequence known to exist. */
@@ -85,6 +73,8 @@ export class Feed {
   /** The one attempt to listen that is under way. */
   #connecting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Looks since the last notification that found something new. */
+  #unheard = 0;
   #closed = false;
 
   constructor(database: Database, log: Logger) {
@@ -127,6 +117,7 @@ export class Feed {
     const hub = this.#hubs.get(platformId) ?? fetched;
     const release = () => {
       hub.subscribers.delete(subscriber);
+      hub.live.delete(subscriber);
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
     };
     const channel = new Channel<Event>(maxBehind, release, dropped);
@@ -159,7 +150,7 @@ export class Feed {
     const known = this.#hubs.get(platformId);
     if (known) return known;
     const head = await feedHead(this.#database, platformId);
-    return { subscribers: new Set(), head, target: head, reading: undefined };
+    return { subscribers: new Set(), live: new Live(), head, target: head, reading: undefined };
   }
 
   async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
@@ -175,6 +166,8 @@ export class Feed {
       if (events.length < page) subscriber.position = end;
       await subscriber.channel.drained();
     }
+    // Nothing was waited for since its position was compared with the hub's: what the hub hands out next is what it lacks.
+    if (!subscriber.channel.ended) hub.live.add(subscriber);
   }
 
   /** Reads what is new on a platform and hands it out. One reader at a time, so the order is the feed's. */
@@ -190,10 +183,8 @@ export class Feed {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
       const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
-        for (const subscriber of hub.subscribers) {
-          // Those that still catch up read this event themselves.
-          if (subscriber.position === hub.head) offer(subscriber, event);
-        }
+        // Those that still catch up read it themselves.
+        hub.live.handOut(event);
         hub.head = event.sequence;
       }
       if (events.length === 0) return;
@@ -219,6 +210,7 @@ export class Feed {
       if (this.#listener === client) this.#listener = undefined;
     });
     client.on('notification', ({ payload = '' }) => {
+      this.#unheard = 0;
       for (const head of payload.split(',')) {
         const [platformId = '', sequence = '0'] = head.split(':');
         this.#announce(platformId, BigInt(sequence));
@@ -245,20 +237,27 @@ export class Feed {
 
   #look(): void {
     if (this.#closed) return;
+    if (this.#unheard >= deafLooks) {
+      this.#unheard = 0;
+      // Not `end`: that would say goodbye to somebody who does not answer.
+      this.#listener?.connection.stream.destroy();
+      this.#listener = undefined;
+    }
     if (!this.#listener && !this.#connecting)
       this.#connect().catch((error: unknown) =>
         this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'),
       );
-    for (const platformId of this.#hubs.keys()) {
+    let heard = true;
+    for (const [platformId, hub] of this.#hubs) {
       feedHead(this.#database, platformId)
-        .then((head) => this.#announce(platformId, head))
+        .then((head) => {
+          if (heard && head > hub.target) {
+            heard = false;
+            this.#unheard += 1;
+          }
+          this.#announce(platformId, head);
+        })
         .catch(() => undefined);
     }
   }
-}
-
-function offer(subscriber: Subscriber, event: Event): void {
-  if (event.sequence <= subscriber.position) return;
-  subscriber.position = event.sequence;
-  if (subscriber.filter.wants(event)) subscriber.channel.push(event);
 }

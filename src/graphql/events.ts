@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Event as EventRow, Prisma } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
-import type { EventFilter as EventFilterOf } from '../events/feed.ts';
+import type { EventFilter as EventFilterOf } from '../events/live.ts';
 import { matchesNothing } from '../payments/filters.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { Account } from './account.ts';

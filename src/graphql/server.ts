@@ -16,6 +16,7 @@ import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
+import { useComeBack } from './use-come-back.ts';
 import { useCompiledQueries } from './use-compiled-queries.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
@@ -75,6 +76,8 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useSyntaxErrorCode(),
       useCompiledQueries(),
       useTimeLimit(options.operationMs),
+      // After the time limit: waiting for its turn is not part of a stream's opening.
+      useComeBack(),
       useFeedHead(),
       useEventStreams(options.sessions),
     ],

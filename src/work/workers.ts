@@ -16,7 +16,10 @@ const batch = 100;
 const idleMs = 250;
 /** Settlement takes together what comes due within so long: a round costs as much as settling some payments. */
 const settlementRestMs = 20;
-/** A sequencer that just had work looks again soon, an idle one a little later, or as soon when a commit of this process wakes it. */
+/**
+ * A sequencer that just had work looks again soon, an idle one a little later. A commit of this process wakes an idle one;
+ * it does not shorten the pause of a busy one, or under load each change would be a step of its own.
+ */
 const busySequencerMs = 4;
 const idleSequencerMs = 20;
 /** What is kept long enough is deleted each hour, in batches with room for other work between them. */

@@ -11,11 +11,15 @@ process.on('disconnect', () => process.exit());
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', poolSize: 1 });
 const sequencer = new Sequencer(database);
 let leads = false;
+let standsBy = false;
 startLoop('sequencer', pino({ level: 'silent' }), async () => {
   const count = await sequencer.step();
   if (count !== undefined && !leads) {
     leads = true;
     process.send?.('leads');
+  } else if (count === undefined && !standsBy) {
+    standsBy = true;
+    process.send?.('stands by');
   }
   return pauseAfterStep(count);
 });

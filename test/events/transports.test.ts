@@ -244,6 +244,46 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
   raw.socket.close();
 });
 
+test('a stream that the database keeps from being opened ends its connection, so that stock clients come back', async () => {
+  const watch = 'subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }';
+  const payload = { query: watch, variables: { id: scene.customerId } };
+  const client = await t.gateway.payments.database.pool.connect();
+  await client.query('begin; lock table customer in access exclusive mode');
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  raw.send({ id: '1', type: 'subscribe', payload });
+  expect((await raw.closed).code).toBe(1013);
+  await expect(openEventStream(`${t.url}/graphql`, t.platform.authorization, payload)).rejects.toThrow();
+  const token = await reserve();
+  const open = await openEventStream(stream(), t.platform.authorization, undefined, token);
+  await post(token, { ...payload, extensions: { operationId: 'a' } });
+  await expect(open.events.next()).rejects.toThrow();
+  await client.query('rollback');
+  client.release();
+  const again = await openRawSocket(t.url, t.platform.authorization);
+  again.send({ id: '1', type: 'subscribe', payload });
+  await subscribed(1);
+  // What is wrong with the request itself is said, and the connection stays.
+  again.send({ id: '2', type: 'subscribe', payload: { query: watch, variables: { id: 'nobody' } } });
+  expect((await again.receive('next')).payload.errors[0].extensions.code).toBe('NOT_FOUND');
+  await subscribed(1);
+  again.socket.close();
+  await released();
+});
+
+test('more streams than are opened at once are all opened, each in its turn', async () => {
+  const crowded = await startTestGateway();
+  const { authorization } = crowded.platform;
+  const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));
+  for (const raw of sockets) {
+    for (let id = 1; id <= 20; id += 1)
+      raw.send({ id: String(id), type: 'subscribe', payload: { query: watchEvents } });
+  }
+  await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(300), { timeout: 30_000 });
+  for (const raw of sockets) raw.socket.terminate();
+  await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await crowded.stop();
+});
+
 test('pages of other origins may talk only where the settings say so', async () => {
   const preflight = async (origin: string) =>
     (

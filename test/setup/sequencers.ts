@@ -3,7 +3,10 @@ import { once } from 'node:events';
 
 /** Processes that do nothing but sequence a database's feed, one of them leading, to be killed and replaced. */
 export interface Sequencers {
-  /** Kills the leader without a word, waits until another leads, starts a replacement; tells how many ms that took. */
+  /**
+   * Kills the leader without a word, once another stands by (a process takes its time to start), and waits until that one
+   * leads; then starts a replacement. Tells how many ms nobody led.
+   */
   killLeader(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -11,35 +14,48 @@ export interface Sequencers {
 /** Starts two of them and waits until one leads. */
 export async function startSequencers(databaseUrl: string): Promise<Sequencers> {
   const all = new Set<ChildProcess>();
+  const standbys = new Set<ChildProcess>();
   let leader: ChildProcess | undefined;
-  let announce: (() => void) | undefined;
+  const waiting = new Set<() => void>();
+  const until = (condition: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!condition()) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
   const start = () => {
     const child = fork(new URL('../events/sequencer-process.ts', import.meta.url), {
       env: { ...process.env, TEST_DATABASE_URL: databaseUrl },
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
     all.add(child);
-    child.on('message', () => {
-      leader = child;
-      announce?.();
+    child.on('message', (message) => {
+      if (message === 'leads') {
+        leader = child;
+        standbys.delete(child);
+      } else standbys.add(child);
+      for (const look of waiting) look();
     });
-    child.on('exit', () => all.delete(child));
+    child.on('exit', () => {
+      all.delete(child);
+      standbys.delete(child);
+    });
   };
-  const leads = () =>
-    new Promise<void>((resolve) => {
-      announce = resolve;
-    });
 
-  const first = leads();
   start();
   start();
-  await first;
+  await until(() => leader !== undefined);
   return {
     async killLeader() {
-      const next = leads();
+      await until(() => standbys.size > 0);
+      const former = leader;
       const killed = performance.now();
-      leader?.kill('SIGKILL');
-      await next;
+      former?.kill('SIGKILL');
+      await until(() => leader !== former);
       const taken = performance.now() - killed;
       start();
       return taken;

@@ -20,7 +20,27 @@ interface Subscriber {
   readonly customerId: string | undefined;
   readonly seen: string[];
   cursor: string;
-  connections: number;
+  sockets: number;
+  eventStreams: number;
+  /** Sockets that were left without a word. */
+  halfOpened: number;
+}
+
+/** What the torture came to. */
+export interface Tortured {
+  readonly changes: number;
+  /** Changes a second while they were written. */
+  readonly perSecond: number;
+  /** Messages that all subscribers together received. */
+  readonly messages: number;
+  readonly sockets: number;
+  readonly eventStreams: number;
+  readonly halfOpened: number;
+  /** The fewest connections that a subscriber had, one after the other. */
+  readonly fewestConnections: number;
+  readonly kills: number;
+  /** The longest that nobody sequenced. */
+  readonly slowestTakeoverMs: number;
 }
 
 const query =
@@ -30,15 +50,8 @@ const query =
  * Subscribers that are cut, half-opened and reconnected again and again, on two instances and both transports, while
  * changes are committed out of order and the process that sequences is killed. In the end each must have seen every change
  * of what it watches exactly once and in order: the database is asked what that is.
- * @returns the longest that nobody sequenced
  */
-export async function torture({
-  subscribers,
-  customers,
-  seconds,
-  rate,
-  kills,
-}: Torture): Promise<{ readonly slowestTakeoverMs: number }> {
+export async function torture({ subscribers, customers, seconds, rate, kills }: Torture): Promise<Tortured> {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
   const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { pace: { keepAliveMs: 1_000 } });
   const sequencers = await startSequencers(one.databaseUrl);
@@ -55,7 +68,9 @@ export async function torture({
       customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
       seen: [],
       cursor: start,
-      connections: 0,
+      sockets: 0,
+      eventStreams: 0,
+      halfOpened: 0,
     }),
   );
   const readers = all.map(async (subscriber) => {
@@ -64,6 +79,7 @@ export async function torture({
       await readForAWhile(url, one.platform.authorization, subscriber, 200 + Math.random() * 1_800);
     }
   });
+  const began = performance.now();
   const writers = Array.from({ length: 4 }, () =>
     writeUntil(() => !writing, one.databaseUrl, one.platform.platformId, ids, rate / 4),
   );
@@ -76,6 +92,7 @@ export async function torture({
   await delay((seconds * 1_000) / (kills + 1));
   writing = false;
   const written = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
+  const perSecond = (written * 1_000) / (performance.now() - began);
 
   const check = new pg.Client(one.databaseUrl);
   await check.connect();
@@ -103,13 +120,25 @@ export async function torture({
 
   expect(rows.length).toBe(written);
   for (const subscriber of all) expect(subscriber.seen).toEqual(expected(subscriber));
-  expect(Math.min(...all.map((subscriber) => subscriber.connections))).toBeGreaterThan(1);
+  const fewestConnections = Math.min(...all.map(({ sockets, eventStreams }) => sockets + eventStreams));
+  expect(fewestConnections).toBeGreaterThan(1);
   await until(() => one.gateway.feed.subscriptions + two.gateway.feed.subscriptions === 0);
 
   await sequencers.stop();
   await two.stop();
   await one.stop();
-  return { slowestTakeoverMs };
+  const sum = (of: (subscriber: Subscriber) => number) => all.reduce((total, subscriber) => total + of(subscriber), 0);
+  return {
+    changes: written,
+    perSecond,
+    messages: sum(({ seen }) => seen.length),
+    sockets: sum(({ sockets }) => sockets),
+    eventStreams: sum(({ eventStreams }) => eventStreams),
+    halfOpened: sum(({ halfOpened }) => halfOpened),
+    fewestConnections,
+    kills,
+    slowestTakeoverMs,
+  };
 }
 
 /** One connection's life: resumed after the last cursor, and ended in one of the ways in which connections end. */
@@ -118,24 +147,27 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
     after: subscriber.cursor,
     ...(subscriber.customerId && { filter: { customerId: subscriber.customerId } }),
   };
-  subscriber.connections += 1;
   const take = (payload: Data) => {
     if (payload.errors) throw new Error(JSON.stringify(payload.errors));
     subscriber.seen.push(payload.data.events.id);
     subscriber.cursor = payload.data.events.cursor;
   };
   if (Math.random() < 0.3) {
-    const open = await openEventStream(`${url}/graphql`, authorization, { query, variables });
-    const timer = setTimeout(() => open.cut(), ms);
+    subscriber.eventStreams += 1;
+    let timer: NodeJS.Timeout | undefined;
     try {
+      const open = await openEventStream(`${url}/graphql`, authorization, { query, variables });
+      timer = setTimeout(() => open.cut(), ms);
       for await (const message of open.events) take(message.data);
     } catch (error) {
-      if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+      // Cut, by us or (what fetch calls a TypeError) by the server: either way it comes back.
+      if (!(error instanceof Error) || !['AbortError', 'TypeError'].includes(error.name)) throw error;
     } finally {
       clearTimeout(timer);
     }
     return;
   }
+  subscriber.sockets += 1;
   const { socket, send } = await openRawSocket(url, authorization);
   const reading = new AbortController();
   socket.on('message', (message) => {
@@ -147,6 +179,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   reading.abort();
   if (Math.random() < 0.3) {
     // Half-open: the client is gone for good, and its server is not told before it finds out.
+    subscriber.halfOpened += 1;
     socket.pause();
     setTimeout(() => socket.terminate(), 5_000);
   } else {

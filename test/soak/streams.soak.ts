@@ -11,16 +11,18 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 300);
 test(
   '200 subscribers that are cut and come back for minutes at 500 changes a second have each seen every change once and in order',
   async () => {
-    const { slowestTakeoverMs } = await torture({
-      subscribers: 200,
-      customers: 50,
-      seconds,
-      rate: 500,
-      kills: 20,
-    });
-    expect(slowestTakeoverMs).toBeLessThan(2_000);
+    const tortured = await torture({ subscribers: 200, customers: 50, seconds, rate: 500, kills: 20 });
+    console.log(
+      `${seconds} s of torture: ${JSON.stringify(tortured, (_key, value) => (typeof value === 'number' ? Math.round(value) : value))}`,
+    );
+    expect(tortured.slowestTakeoverMs).toBeLessThan(2_000);
+    // Each reconnects every 0.2 to 2 s: a machine that is too slow for that, or for the rate, has shown nothing.
+    expect(tortured.perSecond).toBeGreaterThan(450);
+    expect(tortured.fewestConnections).toBeGreaterThan(seconds / 6);
+    expect(tortured.halfOpened).toBeGreaterThan(tortured.sockets / 5);
   },
-  10 * minutes,
+  // The writing takes five; how long the reading goes on behind it is up to the machine.
+  25 * minutes,
 );
 
 test(

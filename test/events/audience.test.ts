@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf } from '../setup/streams.ts';
+
+/** Who is told of a payment between two customers: both, each of its own side, and of nothing of the other's. */
+
+let t: TestGateway;
+let payer: Scene;
+let payee: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  payer = await makeScene(t.platform);
+  payee = await makeScene(t.platform, 0n);
+});
+afterAll(() => t.stop());
+
+async function app(customerId: string): Promise<TestPlatform> {
+  const { createClientToken } = await t.platform.ask(
+    'mutation ($id: ID!) { createClientToken(input: { customerId: $id }) { ... on CreateClientTokenSuccess { token } } }',
+    { id: customerId },
+  );
+  return connect(t.url, t.platform.platformId, `Bearer ${createClientToken.token}`);
+}
+
+const payments = `subscription ($after: String) { transactionUpdates(after: $after) {
+  status terminal transaction { id type status customer { id } } } }`;
+const events = 'subscription ($after: String) { events(after: $after) { type account { id } customer { id } } }';
+const balance = 'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }';
+
+/** Reads a customer's payments until one has ended. */
+async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
+  const updates: Data[] = [];
+  while (!updates.at(-1)?.terminal) updates.push((await nextOf(stream)).data.transactionUpdates);
+  return updates;
+}
+
+test('payer and payee are each told of their own side of a payment, and of nothing of the other’s', async () => {
+  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+  const after = viewer.feedCursor;
+  const [from, to] = [await app(payer.customerId), await app(payee.customerId)];
+  const [sent, received] = [from.watch(payments, { after }), to.watch(payments, { after })];
+  const arrives = to.watch(balance, { id: payee.usd });
+  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
+
+  const { createQuote } = await t.platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
+       ... on CreateQuoteSuccess { quote { id transaction { id } } } ... on UserError { code message } } }`,
+    {
+      input: {
+        source: { account: { accountId: payer.usd } },
+        destination: { account: { accountId: payee.usd } },
+        lockedCurrencySide: 'RECEIVING',
+        lockedCurrencyAmount: 10_000,
+      },
+    },
+  );
+  await t.platform.ask(
+    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed } } }',
+    { id: createQuote.quote.id },
+  );
+
+  const outgoing = await untilEnded(sent);
+  expect(outgoing.map((update) => update.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  for (const { transaction } of outgoing) {
+    expect(transaction).toMatchObject({ id: createQuote.quote.transaction.id, type: 'OUTGOING' });
+    expect(transaction.customer.id).toBe(payer.customerId);
+  }
+  const incoming = await untilEnded(received);
+  expect(incoming.at(-1)).toMatchObject({ status: 'COMPLETED' });
+  for (const { transaction } of incoming) {
+    expect(transaction).toMatchObject({ type: 'INCOMING', customer: { id: payee.customerId } });
+  }
+  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
+
+  // The whole feed of each has its own account and nobody else.
+  for (const [device, scene] of [
+    [from, payer],
+    [to, payee],
+  ] as const) {
+    const feed = device.watch(events, { after });
+    let event: Data;
+    do {
+      event = (await nextOf(feed)).data.events;
+      expect(event.customer.id).toBe(scene.customerId);
+    } while (event.type !== 'ACCOUNT_STATUS');
+    expect(event.account.id).toBe(scene.usd);
+    await feed.return?.();
+  }
+  for (const stream of [sent, received, arrives]) await stream.return?.();
+});

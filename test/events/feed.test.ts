@@ -1,0 +1,112 @@
+import { connect as connectTcp, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { nextOf } from '../setup/streams.ts';
+
+/** The feed's own connection to the database, seen from a wire between the two that can be cut or fall silent. */
+
+/** One connection of a feed through the wire. */
+interface Listener {
+  readonly near: Socket;
+  readonly far: Socket;
+  open: boolean;
+}
+
+let real: TestGateway;
+let wired: TestGateway;
+let closeWire: () => void;
+/** Whether what a new listener says reaches the database. */
+let silent = false;
+const listeners: Listener[] = [];
+const open = () => listeners.filter((listener) => listener.open).length;
+
+beforeAll(async () => {
+  real = await startTestGateway();
+  const { hostname, port } = new URL(real.databaseUrl);
+  const wire = createServer((near) => {
+    const far = connectTcp(Number(port), hostname);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    near.once('data', (hello) => {
+      if (hello.includes('application_name\0feed\0')) {
+        const listener = { near, far, open: true };
+        listeners.push(listener);
+        near.once('close', () => {
+          listener.open = false;
+        });
+        if (silent) return;
+      }
+      far.write(hello);
+      near.pipe(far);
+      far.pipe(near);
+    });
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+  closeWire = () => wire.close();
+  const address = wire.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const through = new URL(real.databaseUrl);
+  through.host = `127.0.0.1:${address.port}`;
+  wired = await startTestGateway({ ROLE: 'serve' }, through.href);
+});
+afterAll(async () => {
+  await wired.stop();
+  expect(open()).toBe(0);
+  closeWire();
+  await real.stop();
+});
+
+/** Makes a change and waits until it has arrived at the other end of the wire. */
+async function follow(stream: AsyncIterator<Data>): Promise<void> {
+  await real.gateway.payments.database.pool.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
+    [real.platform.platformId],
+  );
+  expect((await nextOf(stream)).data.events.type).toBe('TEST');
+}
+
+async function watch(): Promise<AsyncIterableIterator<Data>> {
+  const { viewer } = await real.platform.ask('{ viewer { feedCursor } }');
+  const there = connect(wired.url, real.platform.platformId, real.platform.authorization);
+  return there.watch('subscription ($after: String) { events(after: $after) { type } }', { after: viewer.feedCursor });
+}
+
+const listening = async () => {
+  const { rows } = await real.gateway.payments.database.pool.query(
+    `select from pg_stat_activity where datname = current_database() and application_name = 'feed'`,
+  );
+  // One is the gateway's that is not behind the wire.
+  return rows.length - 1;
+};
+
+test('a feed whose listener is lost while the database does not answer misses nothing, asks once at a time, and listens again', async () => {
+  const stream = await watch();
+  await follow(stream);
+  expect(open()).toBe(1);
+  silent = true;
+  listeners[0]?.near.destroy();
+  let most = 0;
+  // Each of these arrives by a look, a second after the one before: together they outlast several attempts to listen.
+  for (let looks = 0; looks < 8; looks += 1) {
+    await follow(stream);
+    most = Math.max(most, open());
+  }
+  // One was given up for another, and nothing of it is left.
+  expect(listeners.length).toBeGreaterThan(2);
+  expect(most).toBe(1);
+  silent = false;
+  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 15_000 });
+  await follow(stream);
+  await stream.return?.();
+});
+
+test('a listener that has gone deaf is replaced', async () => {
+  const stream = await watch();
+  const before = listeners.length;
+  const deaf = listeners.at(-1);
+  deaf?.far.unpipe();
+  while (listeners.length === before) await follow(stream);
+  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 15_000 });
+  await stream.return?.();
+});

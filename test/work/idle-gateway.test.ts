@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { nextQuoteExpiry } from '../../src/payments/expiry.ts';
+import { nextOrderDue } from '../../src/payments/orders.ts';
+import { startTestGateway } from '../setup/gateway.ts';
+
+test('a gateway with nothing to do asks the database now and then, not as fast as it can', async () => {
+  const t = await startTestGateway();
+  const { payments, feed } = t.gateway;
+  expect([await nextQuoteExpiry(payments), await nextOrderDue(payments.database.pool)]).toEqual([undefined, undefined]);
+  let statements = 0;
+  const count = () => {
+    statements += 1;
+  };
+  payments.database.pool.on('acquire', count);
+  // Nothing moves, so this is two seconds. The loops look four times a second, each with a statement or two.
+  await feed.moved(2_000);
+  payments.database.pool.off('acquire', count);
+  expect(statements).toBeGreaterThan(0);
+  expect(statements).toBeLessThan(100);
+  await t.stop();
+});
