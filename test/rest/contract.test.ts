@@ -150,6 +150,11 @@ describe('the contract', () => {
     const holder = new pg.Client({ connectionString: t.databaseUrl });
     await holder.connect();
     await holder.query('begin');
+    // As a first call with each key would, while it is under way: plans lock their key, plain records write theirs.
+    await holder.query(
+      `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
+      [t.platform.platformId, Object.keys(operations)],
+    );
     await holder.query(
       `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,
       [t.platform.platformId, Object.keys(operations)],
