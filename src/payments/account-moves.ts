@@ -116,15 +116,16 @@ const dueChecksStatement = statement<{
    join account a on a.platform_id = l.platform_id and a.id = l.account_id`,
 );
 
-const nextCheckStatement = statement<{ wait_ms: number | null }>(
+const nextCheckStatement = statement<{ wait_ms: number }>(
   'next_account_check',
-  `select greatest(0, extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as wait_ms from account_check`,
+  `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
+   from account_check order by due_at limit 1`,
 );
 
 /** How many milliseconds until an account is to be checked again; undefined when none waits. */
 export async function nextAccountCheck(payments: Payments): Promise<number | undefined> {
   const [row] = await nextCheckStatement(payments.database.pool);
-  return row?.wait_ms ?? undefined;
+  return row?.wait_ms;
 }
 
 /**
