@@ -10,7 +10,7 @@ export function accountLists<Item>({ prisma, reads }: Database, kind: AccountKin
       where: (platformId: string, filter: AccountFilter) =>
         whereAccounts(platformId, { ...filter, kind, platformOwned: false }),
       rows: (asked: Prisma.AccountFindManyArgs) => reads.account.findMany(asked),
-      count: (where: Prisma.AccountWhereInput) => prisma.account.count({ where }),
+      count: (asked: Prisma.AccountCountArgs) => prisma.account.count(asked),
       record,
     },
     async ofPlatform(platformId: string, filter: AccountFilter): Promise<{ data: Item[] }> {

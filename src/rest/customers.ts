@@ -130,7 +130,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     name: 'Customer',
     where: whereCustomers,
     rows: (asked: Prisma.CustomerFindManyArgs) => reads.customer.findMany(asked),
-    count: (where: Prisma.CustomerWhereInput) => prisma.customer.count({ where }),
+    count: (asked: Prisma.CustomerCountArgs) => prisma.customer.count(asked),
     record: customerRecord,
   };
   app.openapi(list, async (context) =>

@@ -91,7 +91,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     name: 'Quote',
     where: whereQuotes,
     rows: (asked: Prisma.QuoteFindManyArgs) => reads.quote.findMany({ ...asked, include: paymentEnds }),
-    count: (where: Prisma.QuoteWhereInput) => prisma.quote.count({ where }),
+    count: (asked: Prisma.QuoteCountArgs) => prisma.quote.count(asked),
     record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
   };
   app.openapi(list, async (context) =>

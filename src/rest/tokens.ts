@@ -123,7 +123,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     name: 'ApiToken',
     where: whereApiTokens,
     rows: (asked: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(asked),
-    count: (where: Prisma.ApiTokenWhereInput) => apiToken.count({ where }),
+    count: (asked: Prisma.ApiTokenCountArgs) => apiToken.count(asked),
     record: apiTokenRecord,
   };
   app.openapi(list, async (context) =>

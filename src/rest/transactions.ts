@@ -118,7 +118,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     name: 'Transaction',
     where: whereTransactions,
     rows: (asked: Prisma.TransactionFindManyArgs) => reads.transaction.findMany({ ...asked, include: paymentEnds }),
-    count: (where: Prisma.TransactionWhereInput) => prisma.transaction.count({ where }),
+    count: (asked: Prisma.TransactionCountArgs) => prisma.transaction.count(asked),
     record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
   };
   app.openapi(list, async (context) =>

@@ -71,6 +71,24 @@ test('tokens are listed by name and time, without those that are deleted, as Gra
   });
 });
 
+test('a list tells its total up to 10,000, and GraphQL tells any', async () => {
+  const large = await t.newPlatform('large');
+  const client = await restClient(t.url, large.authorization);
+  // The platform has one token already.
+  const make = (count: number) =>
+    t.gateway.payments.database.pool.query(
+      `insert into api_token (platform_id, client_id, secret_hash, name, permissions)
+       select $1, gen_random_uuid()::text, '\\x00', 'many', '{VIEW}' from generate_series(1, $2::int)`,
+      [large.platformId, count],
+    );
+  await make(9_999);
+  expect(await client.ask('GET', '/tokens?limit=1')).toMatchObject({ hasMore: true, totalCount: 10_000 });
+  await make(1);
+  const page = await client.ask('GET', '/tokens?limit=1');
+  expect([page.data.length, page.hasMore, 'totalCount' in page]).toEqual([1, true, false]);
+  expect((await large.ask('{ apiTokens(first: 1) { totalCount } }')).apiTokens.totalCount).toBe(10_001);
+});
+
 test('a token is refused for what is wrong with it, and gives no more than its maker has', async () => {
   const manager = await rest.ask('POST', '/tokens', { name: 'manager', permissions: ['MANAGE'] }, 201);
   const limited = await restClient(
