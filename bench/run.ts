@@ -224,7 +224,6 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
     await drained(prepared.url);
     return result;
   };
-  const start = await feedEnd(gateway, gatewayHeaders);
   const quotes = await send('createQuote', { bodies: writes.createQuote, collect: '"id":"Quote:([0-9a-f-]+)"' });
   const third = Math.floor(quotes.collected.length / 3);
   const share = (n: number) => quotes.collected.slice(n * third, (n + 1) * third);
@@ -233,6 +232,7 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await send('transferOut, one hot account', { bodies: writes.transferHot });
   await send('idempotent replay', { bodies: writes.replay });
 
+  const start = await feedEnd(gateway, gatewayHeaders);
   await measureRest(gateway, writes, timing, add);
   await drained(prepared.url);
   facts.push(...(await measureDeliveries(gateway, gatewayHeaders, start)));

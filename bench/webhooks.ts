@@ -74,7 +74,8 @@ async function ask<Data>(
 ): Promise<Data> {
   const response = await fetch(gateway.url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
   const { data, errors } = (await response.json()) as { data: Data; errors?: { message: string }[] };
-  if (errors) throw new Error(errors.map(({ message }) => message).join('; '));
+  const refused = Object.values(data ?? {}).find((one) => Object(one).message !== undefined);
+  if (errors || refused) throw new Error(JSON.stringify(errors ?? refused));
   return data;
 }
 
