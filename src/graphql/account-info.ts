@@ -59,6 +59,7 @@ const infoTypes = table.map(([, type]) =>
             type: typeOf(field),
             nullable: optionalSomewhere.has(name),
             description: field.description,
+            // Fields made from a table have types that only the table knows; checkAccountInfo wrote the details by it.
             resolve: ({ details }) => details[name] as never,
           }),
         ]),
@@ -82,6 +83,7 @@ const inputs = table.map(([accountType, type]) => {
           name,
           t.field({ type: typeOf(field), required: field.optional !== true, description: field.description }),
         ]),
+        // An object made from a table: the compiler asks for its keys one by one.
       ) as never,
   });
   return { accountType, type, ref };
@@ -96,6 +98,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
   fields: (t) =>
     Object.fromEntries(
       inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
+      // As above.
     ) as never,
 });
 

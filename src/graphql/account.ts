@@ -1,4 +1,5 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
+import { stored } from '../database/stored.ts';
 import type { AccountDetails } from '../payments/account-types.ts';
 import type { Beneficiary } from '../payments/external-accounts.ts';
 import { createExternalAccount } from '../payments/external-accounts.ts';
@@ -65,7 +66,7 @@ export const InternalAccount = builder.prismaObject('Account', {
       description: 'How to bring money in from outside; any one of them.',
       select: { fundingInstructions: true },
       // Written by the rail in this form when the account was made.
-      resolve: (account) => account.fundingInstructions as unknown as PaymentInstructionShape[],
+      resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
     }),
   }),
 });
@@ -154,7 +155,7 @@ export const ExternalAccount = builder.prismaObject('Account', {
       description: 'Who owns it; null for a wallet.',
       select: { beneficiary: true },
       // Written by createExternalAccount in this form.
-      resolve: (account) => account.beneficiary as unknown as Beneficiary | null,
+      resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
     }),
     defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
       description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",

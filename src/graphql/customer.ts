@@ -1,5 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { Customer as CustomerRow } from '../database/rows.ts';
+import { stored } from '../database/stored.ts';
 import { deleteCustomer, updateCustomer } from '../payments/customer-changes.ts';
 import {
   type Address,
@@ -37,6 +38,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
     individualType: t.field({
       type: IndividualType,
       description: 'Role in the company.',
+      // Text in the domain; both doors take no other values than these.
       resolve: (owner) => owner.individualType as never,
     }),
     emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
@@ -95,14 +97,14 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
       type: [BeneficialOwner],
       description: 'Who owns or controls it.',
       // Written by createCustomer in this form.
-      resolve: (customer) => customer.beneficialOwners as unknown as Owner[],
+      resolve: (customer) => stored<Owner[]>(customer.beneficialOwners),
     }),
   }),
 });
 
 /** Written by createCustomer in this form. */
 function addressOf(customer: DetailsColumns): Address | null {
-  return customer.address as unknown as Address | null;
+  return stored<Address | null>(customer.address);
 }
 
 const CustomerDetails = builder.unionType('CustomerDetails', {

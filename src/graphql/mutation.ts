@@ -69,6 +69,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     description: `${name} succeeded.`,
     fields: (t) => ({
       ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
+        // The success has each of these fields in its type; through the loop the compiler loses which.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
       replayed: t.boolean({
@@ -100,6 +101,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
             if (!isForClients(name)) throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
             await requireVisibleIds(args.input, context);
           }
+          // The input's type is made from the very fields that `options.input` declares.
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
           if (error instanceof Refusal) {

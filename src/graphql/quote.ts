@@ -1,4 +1,5 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
+import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
 import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
@@ -141,7 +142,7 @@ export const Quote = builder.prismaObject('Quote', {
       description: 'How to fund it, any one of them; empty when it is paid from an account.',
       select: { paymentInstructions: true },
       // Written by the rail in this form when the quote was made.
-      resolve: (quote) => quote.paymentInstructions as unknown as PaymentInstructionShape[],
+      resolve: (quote) => stored<PaymentInstructionShape[]>(quote.paymentInstructions),
     }),
     customer: t.field({
       type: Customer,

@@ -65,6 +65,7 @@ function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
 builder.scalarType('BigInt', {
   description:
     'A 64-bit integer; amounts are in the smallest unit of their currency. Always answered as a string of digits. Accepted as an integer or a string of digits, nothing else.',
+  // Pothos has one type for what resolvers answer and what is sent; here the sent one is text.
   serialize: (value) => String(value) as never,
   parseValue: parseBigInt,
   parseLiteral: literal(parseBigInt, [Kind.INT, Kind.STRING]),
@@ -79,6 +80,7 @@ builder.scalarType('Decimal', {
 
 builder.scalarType('DateTime', {
   description: 'A moment in RFC 3339, answered in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
+  // As in BigInt: sent as text.
   serialize: (value) => value.toISOString() as never,
   parseValue: parseDateTime,
   parseLiteral: literal(parseDateTime, [Kind.STRING]),

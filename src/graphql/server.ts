@@ -125,6 +125,7 @@ function useSyntaxErrorCode(): Plugin {
     onParse({ parseFn, setParseFn }) {
       setParseFn((source: unknown, parseOptions: unknown) => {
         try {
+          // Passed on as they came: Envelop types them on one side only.
           return parseFn(source as never, parseOptions as never);
         } catch (error) {
           if (!(error instanceof GraphQLError) || error.extensions.code) throw error;

@@ -32,6 +32,7 @@ export function useComeBack(): Plugin<Context> {
       setSubscribeFn(async (subscribeArgs: unknown) => {
         await enter();
         try {
+          // Passed on as they came: Envelop types them on one side only.
           const result: unknown = await subscribeFn(subscribeArgs as never);
           if (!isAsyncIterable(result) && errorsOf(result).some(isOurs)) (args.contextValue as Context).comeBack();
           return result;

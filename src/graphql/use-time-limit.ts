@@ -17,6 +17,7 @@ export function useTimeLimit(limitMs: number): Plugin {
   });
   return {
     onExecute({ executeFn, setExecuteFn }) {
+      // Envelop leaves the arguments untyped on one side and typed on the other; they are passed on as they came.
       setExecuteFn((args: unknown) => limited(executeFn(args as never), limitMs, tooLong));
     },
     onSubscribe({ subscribeFn, setSubscribeFn }) {

@@ -5,6 +5,7 @@ import type {
 } from '../database/generated/client/client.ts';
 import { type Account, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
+import { stored } from '../database/stored.ts';
 import { commitGroups } from '../ledger/commit.ts';
 import type { AccountMove, Plan } from '../ledger/plan.ts';
 import type { AccountCheck } from '../rails/rail.ts';
@@ -196,7 +197,7 @@ function asColumns(check: { verification: BeneficiaryVerificationStatus | null; 
 
 function ownerOf(account: Account): string | undefined {
   // Written by createExternalAccount in this form.
-  return ownerName(account.beneficiary as unknown as Beneficiary | null);
+  return ownerName(stored<Beneficiary | null>(account.beneficiary));
 }
 
 function statusOf(account: Account): ExternalAccountStatus {

@@ -1,5 +1,6 @@
 import type { FailureReason } from '../database/generated/client/client.ts';
 import type { Account, Transaction } from '../database/rows.ts';
+import { stored } from '../database/stored.ts';
 import type { Journal, NewRow, TransactionMove } from '../ledger/plan.ts';
 import type { RequiredField } from '../rails/rail.ts';
 import { madeAt, paymentReference } from './ids.ts';
@@ -134,5 +135,5 @@ export function receivedAmount(transaction: Transaction): bigint {
 
 /** Written when the payment was announced, in this form. */
 export function requestedFields(transaction: Pick<Transaction, 'requestedInformation'>): readonly RequiredField[] {
-  return (transaction.requestedInformation ?? []) as unknown as readonly RequiredField[];
+  return stored<readonly RequiredField[]>(transaction.requestedInformation ?? []);
 }

@@ -1,5 +1,6 @@
 import { type Lookup, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
+import { stored } from '../database/stored.ts';
 import { currencyOf } from '../money/currencies.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../rails/rail.ts';
 import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
@@ -177,10 +178,10 @@ export async function readLookup(
 
 /** Written by lookUpReceiver in this form. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
-  return lookup.currencies as unknown as readonly LookupCurrency[];
+  return stored<readonly LookupCurrency[]>(lookup.currencies);
 }
 
 /** Written by lookUpReceiver in this form. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
-  return lookup.requiredFields as unknown as readonly RequiredField[];
+  return stored<readonly RequiredField[]>(lookup.requiredFields);
 }

@@ -1,4 +1,5 @@
 import type { Account } from '../../database/rows.ts';
+import { stored } from '../../database/stored.ts';
 import type { Beneficiary } from '../external-accounts.ts';
 import { accountPublicId, publicId } from '../ids.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
@@ -71,7 +72,7 @@ export function externalAccountRecord(row: Account): ExternalAccountRecord {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // Written by createExternalAccount in these forms.
   const info = row.accountInfo as Readonly<Record<string, string>>;
-  const beneficiary = row.beneficiary as unknown as Beneficiary | null;
+  const beneficiary = stored<Beneficiary | null>(row.beneficiary);
   return {
     id: accountPublicId('EXTERNAL', row.id),
     status: row.status,

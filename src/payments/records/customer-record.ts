@@ -1,4 +1,5 @@
 import type { Customer } from '../../database/rows.ts';
+import { stored } from '../../database/stored.ts';
 import type { Address, BeneficialOwner } from '../customers.ts';
 import { publicId } from '../ids.ts';
 import { withoutNulls } from './numbers.ts';
@@ -60,7 +61,7 @@ export interface BeneficialOwnerRecord {
 /** The record of a customer: what is not known is left out (decision 13). */
 export function customerRecord(row: Customer): CustomerRecord {
   // Address and owners were written by createCustomer in these forms.
-  const address = row.address as unknown as Address | null;
+  const address = stored<Address | null>(row.address);
   const common = {
     id: publicId('Customer', row.id),
     platformCustomerId: row.platformCustomerId,
@@ -88,7 +89,7 @@ export function customerRecord(row: Customer): CustomerRecord {
       ...(row.registrationNumber !== null && { registrationNumber: row.registrationNumber }),
       ...(row.taxId !== null && { taxId: row.taxId }),
     },
-    beneficialOwners: (row.beneficialOwners as unknown as BeneficialOwner[]).map(ownerRecord),
+    beneficialOwners: stored<BeneficialOwner[]>(row.beneficialOwners).map(ownerRecord),
   };
 }
 
