@@ -74,7 +74,7 @@ export async function startGateway(options: {
   readonly newcomer?: Newcomer | undefined;
   readonly onReadStatement?: (sql: string) => void;
   /** How often open streams are sent a sign of life, and the most that one operation may take: for tests only. */
-  readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number };
+  readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number; readonly slowMs?: number };
   /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
 }): Promise<Gateway> {
@@ -119,7 +119,7 @@ export async function startGateway(options: {
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
   });
-  const { server, silent, url } = await startHttpServer({
+  const { server, silent, listening, url } = await startHttpServer({
     credentials,
     host: config.HOST,
     port: config.PORT,
@@ -129,7 +129,7 @@ export async function startGateway(options: {
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
     ready: () => ready,
-    maxInFlight: config.MAX_IN_FLIGHT,
+    room: { most: config.MAX_IN_FLIGHT, slowMs: options.pace?.slowMs ?? slowMs },
   }).catch((error: unknown) =>
     abandon(refusedPort(error, config), [
       () => sessions.leave(0),
@@ -152,7 +152,7 @@ export async function startGateway(options: {
     sessions,
     stop: () => {
       ready = false;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = listening.close();
       return stopAll([
         () => sessions.leave(Math.min(spreadMs, sessions.size * 5)),
         () => sockets.close(),
@@ -168,6 +168,8 @@ export async function startGateway(options: {
 
 /** The most that one operation may take. */
 const operationMs = 10_000;
+/** Answers that take longer on average mean that there are too many at once. */
+const slowMs = 200;
 /** Open streams are told to come back over so long, so that the other instances are not met by all at once. */
 const spreadMs = 5_000;
 /** How long requests under way may take when the server stops. */

@@ -1,26 +1,47 @@
 import type { ServerResponse } from 'node:http';
 
+export interface Room {
+  /** How many requests may be answered at once. */
+  readonly most: number;
+  /** How long answers may take on average, in milliseconds, before there is less room. */
+  readonly slowMs: number;
+}
+
+/** While answers take too long, one in so many of the places is left. */
+const share = 8;
+/** How many answers the average time of an answer remembers, about. */
+const remembered = 32;
+
 /**
- * How many requests are being answered at once, and the most that may be. Beyond it a request is refused at once: with
- * every request kept waiting, all would come too late. A stream gives its place back when it begins, since from then on
- * it only waits.
+ * How many requests are being answered at once, and whether one more may be. Beyond it a request is refused at once: with
+ * every request kept waiting, all would come too late. How many are too many depends on the machine and on what is asked,
+ * so it is the time of the answers that decides: while they take longer than `slowMs`, only an eighth of the places is
+ * given, and what is inside gets done. A few at once are never refused, however slow the machine. A stream gives its
+ * place back when it begins, since from then on it only waits.
  */
 export class InFlight {
-  readonly #most: number;
+  readonly #room: Room;
+  readonly #least: number;
   #count = 0;
+  /** The moving average of how long answers took, in milliseconds. */
+  #averageMs = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(room: Room) {
+    this.#room = room;
+    this.#least = Math.ceil(room.most / share);
   }
 
   /** Takes a place until the response is sent or broken off. False when there is none left. */
   enter(response: ServerResponse): boolean {
-    if (this.#count >= this.#most) return false;
+    if (this.#count >= (this.#averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
     this.#count += 1;
+    const began = performance.now();
     let inside = true;
     const leave = () => {
-      if (inside) this.#count -= 1;
+      if (!inside) return;
       inside = false;
+      this.#count -= 1;
+      this.#averageMs += (performance.now() - began - this.#averageMs) / remembered;
     };
     response.once('close', leave);
     onHead(response, (contentType) => {

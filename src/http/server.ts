@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Credentials } from '../access/credentials.ts';
 import type { Database } from '../database/database.ts';
 import { answerJsonRequest } from '../graphql/json-requests.ts';
@@ -9,7 +8,8 @@ import { streamToken } from '../graphql/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
-import { InFlight } from './in-flight.ts';
+import { InFlight, type Room } from './in-flight.ts';
+import { keepAlive, type Listening, listen } from './listeners.ts';
 import { SilentConnections } from './silent-connections.ts';
 
 /** The most that a request's body may have. */
@@ -27,8 +27,8 @@ export interface HttpOptions {
   readonly database: Database;
   /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
   readonly ready: () => boolean;
-  /** How many GraphQL requests are answered at once; one more is refused with 503 and may come again. */
-  readonly maxInFlight: number;
+  /** How many requests are answered at once; one more is refused with 503 and may come again. */
+  readonly room: Room;
 }
 
 /** Requests with more, or slower to arrive, are refused. */
@@ -37,30 +37,23 @@ const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as
 /** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
 export async function startHttpServer(
   options: HttpOptions,
-): Promise<{ server: Server; silent: SilentConnections; url: string }> {
-  const inFlight = new InFlight(options.maxInFlight);
-  const server = createServer(
-    { ...connectionLimits, keepAlive: true, keepAliveInitialDelay: 12_000 },
-    (request, response) => {
-      dispatch(options, inFlight, request, response).catch((error: unknown) =>
-        response.destroy(error instanceof Error ? error : undefined),
-      );
-    },
-  );
+): Promise<{ server: Server; silent: SilentConnections; listening: Listening; url: string }> {
+  const inFlight = new InFlight(options.room);
+  const server = createServer({ ...connectionLimits, ...keepAlive }, (request, response) => {
+    dispatch(options, inFlight, request, response).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : undefined),
+    );
+  });
   const silent = new SilentConnections(server);
   // Longer than the heartbeats of streams, so that an idle one is not cut.
   server.keepAliveTimeout = 65_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server, options.host, options.port);
   const host = options.host.includes(':')
     ? `[${options.host}]`
     : options.host === '0.0.0.0'
       ? '127.0.0.1'
       : options.host;
-  return { server, silent, url: `http://${host}:${port}` };
+  return { server, silent, listening, url: `http://${host}:${listening.port}` };
 }
 
 async function dispatch(

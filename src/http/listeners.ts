@@ -1,0 +1,68 @@
+import type { Server } from 'node:http';
+import net, { type AddressInfo, type ListenOptions } from 'node:net';
+
+/** How many sockets listen at the address: as many connections are accepted in a turn of the event loop. */
+const sockets = process.platform === 'linux' ? 8 : 1;
+/** Connections that may wait to be accepted, at each socket; the system may allow fewer. */
+const backlog = 1024;
+
+/** An address at which a server listens. */
+export interface Listening {
+  readonly port: number;
+  /** Accepts no more; resolves when every connection has ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Lets a server listen at host and port, where the system can spread connections over them (Linux) on several sockets.
+ * One socket gives up one connection in each turn of the event loop. Under load a turn takes tens of milliseconds, so
+ * behind a single one the last of a thousand clients that come at once waits for ten seconds and more, where none of our
+ * limits sees it.
+ * @param port 0 for any that is free
+ * @throws Error EADDRINUSE and its like
+ */
+export async function listen(server: Server, host: string, port: number): Promise<Listening> {
+  if (sockets === 1) {
+    await listenAt(server, { host, port, backlog });
+  } else {
+    // Sockets that share a port would share it with another process of this user as well: that one is in use is found
+    // out by asking for it alone. A port of the system's choice is never a shared one.
+    if (port !== 0) {
+      const alone = net.createServer();
+      await listenAt(alone, { host, port });
+      await closed(alone);
+    }
+    await listenAt(server, { host, port, backlog, reusePort: true });
+  }
+  const chosen = portOf(server);
+  // Connections as node:http makes its own, and handed to it.
+  const others = Array.from({ length: sockets - 1 }, () =>
+    net.createServer({ allowHalfOpen: true, noDelay: true, ...keepAlive }, (socket) =>
+      server.emit('connection', socket),
+    ),
+  );
+  for (const other of others) await listenAt(other, { host, port: chosen, backlog, reusePort: true });
+  return { port: chosen, close: async () => void (await Promise.all([server, ...others].map(closed))) };
+}
+
+/** Connections whose client has vanished without a word are found out. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelay: 12_000 } as const;
+
+function listenAt(server: net.Server, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(server: net.Server): number {
+  // A server that listens at host and port has an address of this kind.
+  return (server.address() as AddressInfo).port;
+}
+
+function closed(server: net.Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
