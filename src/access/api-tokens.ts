@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
@@ -8,7 +8,7 @@ import type { Viewer } from './viewer.ts';
 
 /** Secrets are 256 random bits (the fixed one of the local sandbox aside), so one SHA-256 keeps them. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** A new clientId and secret. A clientId has no colon, which parts the two in Basic credentials. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { compactVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/database.ts';
@@ -50,7 +50,7 @@ export class ClientTokens {
   /** Without a key no token is minted and none is good. */
   constructor(database: Database, key: string | undefined) {
     this.#database = database;
-    this.#key = key === undefined ? undefined : createHash('sha256').update(`client token ${key}`).digest();
+    this.#key = key === undefined ? undefined : hash('sha256', `client token ${key}`, 'buffer');
   }
 
   /**
@@ -77,7 +77,7 @@ export class ClientTokens {
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     const token = /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization ?? '')?.[1];
     if (token === undefined || this.#key === undefined) return undefined;
-    const digest = createHash('sha256').update(token).digest('base64');
+    const digest = hash('sha256', token, 'base64');
     const known = this.#known.get(digest);
     if (known) return known;
 

@@ -62,16 +62,43 @@ const key = ['platformId', 'id'] as const;
  * @throws Error for a part of Prisma's language that is not understood here: nothing is left out in silence
  */
 export function selectStatement(model: string, args: Arguments): SelectStatement {
-  const statement = new Statement();
-  const { row, shape } = statement.columns(modelOf(model), 't', args);
+  const { row, shape, values } = rowOf(modelOf(model), args);
+  const statement = new Statement(values);
   const rows = statement.rows(modelOf(model), 't', args, row);
   return { text: `select json_agg(r)::text from (${rows}) s`, values: statement.values, shape };
 }
 
+interface Row {
+  readonly row: string;
+  readonly shape: Shape;
+  /** What relations below it are asked with. */
+  readonly values: readonly unknown[];
+}
+
+/** A selection that is used again (graphql/shared-plans.ts) is put into words once for its model. */
+const rowsBySelection = new WeakMap<Selection, Map<Model, Row>>();
+
+function rowOf(model: Model, args: Arguments): Row {
+  const known = args.select && rowsBySelection.get(args.select)?.get(model);
+  if (known) return known;
+  const statement = new Statement();
+  const row = { ...statement.columns(model, 't', args), values: statement.values };
+  if (args.select) {
+    const byModel = rowsBySelection.get(args.select) ?? new Map<Model, Row>();
+    rowsBySelection.set(args.select, byModel.set(model, row));
+  }
+  return row;
+}
+
 /** A statement in the making: its values so far, and how many relations it has named. */
 class Statement {
-  readonly values: unknown[] = [];
+  readonly values: unknown[];
   #aliases = 0;
+
+  /** @param values of what is in the statement already */
+  constructor(values: readonly unknown[] = []) {
+    this.values = [...values];
+  }
 
   /** What the `select` or `include` asks of a row, as one JSON array. */
   columns(model: Model, alias: string, args: Arguments): { row: string; shape: Shape } {

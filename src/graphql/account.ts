@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import { stored } from '../database/stored.ts';
 import type { AccountDetails } from '../payments/account-types.ts';
 import type { Beneficiary } from '../payments/external-accounts.ts';
@@ -17,6 +16,7 @@ import { loadNode } from './node.ts';
 import { connectionOf } from './paging.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { AddressInput, AddressType } from './people.ts';
+import { selectionOf } from './shared-plans.ts';
 
 const findUnique = (account: { platformId: string; id: string }) => ({
   platformId_id: { platformId: account.platformId, id: account.id },
@@ -208,7 +208,7 @@ builder.queryFields((t) => ({
       const page = idPage('Account', args, context);
       const where = whereAccounts(context.viewer, args.filter);
       const rows = await reads.account.findMany({
-        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...selectionOf({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, accountCursor, {

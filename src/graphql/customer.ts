@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { Customer as CustomerRow } from '../database/rows.ts';
 import { stored } from '../database/stored.ts';
 import { deleteCustomer, updateCustomer } from '../payments/customer-changes.ts';
@@ -18,6 +17,7 @@ import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { connectionOf } from './paging.ts';
 import { AddressInput, AddressType } from './people.ts';
+import { selectionOf } from './shared-plans.ts';
 
 const IndividualType = builder.enumType('IndividualType', {
   description: "A person's role in a company (domain-facts 4.2).",
@@ -183,7 +183,7 @@ builder.queryFields((t) => ({
       const page = idPage('Customer', args, context);
       const where = whereCustomers(context.viewer, args.filter);
       const rows = await reads.customer.findMany({
-        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...selectionOf({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, (row) => rowCursor('Customer', row.platformId, row.id), {

@@ -44,11 +44,28 @@ export interface DocumentRequest {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/**
- * Measures a document in time linear in what is written: each fragment is counted once, however often it is spread.
- * `schemaField` is the first `__schema` or `__type` in it, if any.
- */
-export function measureDocument(request: DocumentRequest): { size: DocumentSize; schemaField: FieldNode | undefined } {
+/** A document's size, and the first `__schema` or `__type` in it, if any. */
+export interface Measure {
+  readonly size: DocumentSize;
+  readonly schemaField: FieldNode | undefined;
+}
+
+/** Of documents whose page sizes are written out, by operation name: asked again, they are the same size. */
+const measured = new WeakMap<DocumentNode, Map<string, Measure & { readonly schema: GraphQLSchema }>>();
+
+/** Measures a document in time linear in what is written: each fragment is counted once, however often it is spread. */
+export function measureDocument(request: DocumentRequest): Measure {
+  const { schema, document, operationName } = request;
+  const byOperation = measured.get(document) ?? new Map();
+  measured.set(document, byOperation);
+  const known = byOperation.get(operationName ?? '');
+  if (known?.schema === schema) return known;
+  const { hasVariableSizes, ...measure } = measureAnew(request);
+  if (!hasVariableSizes) byOperation.set(operationName ?? '', { ...measure, schema });
+  return measure;
+}
+
+function measureAnew(request: DocumentRequest): Measure & { readonly hasVariableSizes: boolean } {
   const { schema, document } = request;
   const pass: Pass = {
     schema,
@@ -58,6 +75,7 @@ export function measureDocument(request: DocumentRequest): { size: DocumentSize;
         .map((definition) => [definition.name.value, definition]),
     ),
     pageSizeOf: pageSizeReader(request),
+    hasVariableSizes: false,
     expansions: new Map(),
     aliasesWritten: 0,
     directivesWritten: 0,
@@ -83,7 +101,7 @@ export function measureDocument(request: DocumentRequest): { size: DocumentSize;
   }
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
-  return { size, schemaField: pass.schemaField };
+  return { size, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
 }
 
 /** What a connection returns when neither `first` nor `last` says. */
@@ -122,6 +140,8 @@ interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly pageSizeOf: (value: ValueNode) => number | undefined;
+  /** Whether one of the page sizes met so far is a variable. */
+  hasVariableSizes: boolean;
   /** By definition and not by name, which an invalid document may give twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
@@ -203,7 +223,10 @@ function timesCounted(pass: Pass, field: FieldNode, type: GraphQLNamedType | und
   if (edges === undefined || pageInfo === undefined) return 1;
   const sizes = (field.arguments ?? [])
     .filter((argument) => argument.name.value === 'first' || argument.name.value === 'last')
-    .map((argument) => pass.pageSizeOf(argument.value))
+    .map((argument) => {
+      pass.hasVariableSizes ||= argument.value.kind === Kind.VARIABLE;
+      return pass.pageSizeOf(argument.value);
+    })
     .filter((size) => size !== undefined);
   return sizes.length === 0 ? defaultPageSize : Math.max(...sizes);
 }

@@ -1,10 +1,10 @@
 import { brandWithType } from '@pothos/core';
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
 import { uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { invalidInput } from './failure.ts';
+import { selectionOf } from './shared-plans.ts';
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
 /** What can be read by its id, and how. Anything unknown, malformed or another platform's is null, all alike. */
@@ -17,41 +17,41 @@ const key = (uuid: string, context: Context) => ({
 const loaders = {
   Quote: (uuid, context, info) =>
     context.payments.database.reads.quote.findUnique({
-      ...queryFromInfo({ context, info, typeName: 'Quote' }),
+      ...selectionOf({ context, info, typeName: 'Quote' }),
       where: { ...key(uuid, context), AND: [visibleQuotes(context.viewer)] },
     }),
   Transaction: (uuid, context, info) =>
     context.payments.database.reads.transaction.findUnique({
-      ...queryFromInfo({ context, info, typeName: 'Transaction' }),
+      ...selectionOf({ context, info, typeName: 'Transaction' }),
       where: { ...key(uuid, context), AND: [visibleTransactions(context.viewer)] },
     }),
   Customer: (uuid, context, info) =>
     context.payments.database.reads.customer.findUnique({
-      ...queryFromInfo({ context, info, typeName: 'Customer' }),
+      ...selectionOf({ context, info, typeName: 'Customer' }),
       where: { ...key(uuid, context), AND: [visibleCustomers(context.viewer)] },
     }),
   InternalAccount: (uuid, context, info) =>
     context.payments.database.reads.account.findUnique({
-      ...queryFromInfo({ context, info, typeName: 'InternalAccount' }),
+      ...selectionOf({ context, info, typeName: 'InternalAccount' }),
       where: { ...key(uuid, context), kind: 'INTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   ExternalAccount: (uuid, context, info) =>
     context.payments.database.reads.account.findUnique({
-      ...queryFromInfo({ context, info, typeName: 'ExternalAccount' }),
+      ...selectionOf({ context, info, typeName: 'ExternalAccount' }),
       where: { ...key(uuid, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   // Lookups are made by servers, for quotes that they make: an app sees none.
   Lookup: async (uuid, context, info) =>
     context.viewer.kind === 'PLATFORM'
       ? context.payments.database.prisma.lookup.findUnique({
-          ...queryFromInfo({ context, info, typeName: 'Lookup' }),
+          ...selectionOf({ context, info, typeName: 'Lookup' }),
           where: key(uuid, context),
         })
       : null,
   ApiToken: async (uuid, context, info) =>
     context.viewer.permissions.includes('MANAGE')
       ? context.payments.database.prisma.apiToken.findUnique({
-          ...queryFromInfo({ context, info, typeName: 'ApiToken' }),
+          ...selectionOf({ context, info, typeName: 'ApiToken' }),
           where: { ...key(uuid, context), revokedAt: null },
         })
       : null,
@@ -60,7 +60,7 @@ const loaders = {
     context.viewer.kind !== 'PLATFORM'
       ? null
       : context.payments.database.prisma.webhookEndpoint.findUnique({
-          ...queryFromInfo({ context, info, typeName: 'WebhookEndpoint' }),
+          ...selectionOf({ context, info, typeName: 'WebhookEndpoint' }),
           where: key(uuid, context),
         }),
 } satisfies Record<string, NodeLoader>;

@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
 import { pageQuery, rowCursor } from '../payments/paging.ts';
@@ -28,6 +27,7 @@ import {
 } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { SandboxScenarioInput } from './scenario.ts';
+import { selectionOf } from './shared-plans.ts';
 import { maySeeCustomer } from './visible.ts';
 
 interface PricingJson {
@@ -193,7 +193,7 @@ builder.queryFields((t) => ({
       const page = idPage('Quote', args, context);
       const where = whereQuotes(context.viewer, args.filter);
       const rows = await reads.quote.findMany({
-        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...selectionOf({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, quoteCursor, {

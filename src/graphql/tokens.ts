@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import { whereApiTokens } from '../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../access/issue-tokens.ts';
 import { publicId } from '../payments/ids.ts';
@@ -8,6 +7,7 @@ import { Permission } from './enums.ts';
 import { anyBeyond, idPage, pageArgs } from './list.ts';
 import { mutation } from './mutation.ts';
 import { connectionOf } from './paging.ts';
+import { selectionOf } from './shared-plans.ts';
 
 /** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
 
@@ -52,7 +52,7 @@ builder.queryField('apiTokens', (t) =>
       const page = idPage('ApiToken', args, context);
       const where = whereApiTokens(context.viewer.platformId, {});
       const rows = await apiToken.findMany({
-        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...selectionOf({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, (token) => rowCursor('ApiToken', token.platformId, token.id), {

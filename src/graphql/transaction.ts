@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import { publicId } from '../payments/ids.ts';
 import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { transferIn, transferOut } from '../payments/transfers.ts';
@@ -25,6 +24,7 @@ import {
   sourceOf,
 } from './parties.ts';
 import { SandboxScenarioInput } from './scenario.ts';
+import { selectionOf } from './shared-plans.ts';
 import { maySeeCustomer } from './visible.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
@@ -231,7 +231,7 @@ builder.queryFields((t) => ({
       const page = idPage('Transaction', args, context);
       const where = whereTransactions(context.viewer, args.filter);
       const rows = await reads.transaction.findMany({
-        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...selectionOf({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, transactionCursor, {

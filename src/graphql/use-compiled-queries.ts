@@ -1,6 +1,7 @@
 import { type DocumentNode, type ExecutionArgs, getOperationAST, getVariableValues } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
+import { sharePlans } from './shared-plans.ts';
 
 /** A document is compiled when it has been executed so often: what is asked once is not worth it. */
 const usesBeforeCompiling = 1;
@@ -15,7 +16,7 @@ interface Use {
 const uses = new WeakMap<DocumentNode, Map<string, Use>>();
 
 /**
- * Executes queries that come again and again as compiled functions. Mutations and subscriptions, of which the execution
+ * Executes queries that come again and again as compiled functions, with what was planned for them before. Mutations and subscriptions, of which the execution
  * is the least part, are left to the executor.
  */
 export function useCompiledQueries(): Plugin {
@@ -23,6 +24,7 @@ export function useCompiledQueries(): Plugin {
     onExecute({ args, executeFn, setExecuteFn }) {
       const compiled = compiledQuery(args);
       if (!compiled || !areGood(args)) return;
+      sharePlans(args);
       setExecuteFn(async () => {
         const result = await compiled.query(args.rootValue, args.contextValue, args.variableValues);
         // What goes wrong is said by the executor, so that errors are the same however often a document was asked.

@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import { matchesNothing } from '../payments/filters.ts';
 import { publicId } from '../payments/ids.ts';
 import { pageQuery, rowCursor } from '../payments/paging.ts';
@@ -9,6 +8,7 @@ import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums
 import { Event } from './events.ts';
 import { anyBeyond, idPage, nestedQuery, pageArgs } from './list.ts';
 import { connectionOf } from './paging.ts';
+import { selectionOf } from './shared-plans.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'One attempt to deliver an event, as it ended.',
@@ -139,7 +139,7 @@ builder.queryField('webhookEndpoints', (t) =>
       const page = idPage('WebhookEndpoint', args, context);
       const where = whereEndpoints(context);
       const rows = await webhookEndpoint.findMany({
-        ...queryFromInfo({ context, info, path: ['edges', 'node'] }),
+        ...selectionOf({ context, info, path: ['edges', 'node'] }),
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, (row) => rowCursor('WebhookEndpoint', row.platformId, row.id), {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import type { Environment } from '../database/generated/client/client.ts';
@@ -136,7 +136,7 @@ export function claimOf(
       field: 'idempotencyKey',
     });
   }
-  const hash = createHash('sha256').update(canonicalJson(command.input)).digest('hex');
+  const hash = digest('sha256', canonicalJson(command.input), 'hex');
   return { operation: keyedOperation(tenant, command.operation), key, hash };
 }
 
