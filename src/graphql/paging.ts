@@ -59,42 +59,79 @@ export interface Connection<Row> {
   readonly totalCount: Promise<number>;
 }
 
+/** What costs a statement of its own, and is asked only where it is selected. */
+interface Ask {
+  readonly totalCount: () => Promise<number>;
+  readonly anyBeyond: () => Promise<boolean>;
+}
+
 /**
  * A page's connection. `rows` were read in `page.read` order, one more than the size: the surplus tells whether there is
- * more. What costs a statement of its own (`totalCount`, and looking back past the cursor) is asked only where selected,
- * when its getter is read.
+ * more. All but the rows is worked out when it is read, as it is seldom selected.
  */
 export function connectionOf<Key, Row>(
   page: Page<Key>,
   rows: readonly Row[],
   cursorOf: (row: NoInfer<Row>) => string,
-  ask: { readonly totalCount: () => Promise<number>; readonly anyBeyond: () => Promise<boolean> },
+  ask: Ask,
 ): Connection<Row> {
-  const more = rows.length > page.size;
   const shown = rows.slice(0, page.size);
   if (page.backward) shown.reverse();
-  const edges = shown.map((node) => ({ cursor: cursorOf(node), node }));
-  const beyond = () => (page.beyond === undefined ? false : ask.anyBeyond());
+  const edges = shown.map((node) => new Edge(node, cursorOf));
   return {
     edges,
-    pageInfo: lazily({
-      hasNextPage: () => (page.backward ? beyond() : more),
-      hasPreviousPage: () => (page.backward ? more : beyond()),
-      startCursor: () => edges[0]?.cursor ?? null,
-      endCursor: () => edges.at(-1)?.cursor ?? null,
-    }) as unknown as Connection<Row>['pageInfo'],
+    // A resolver may answer a promise where its type has the value, which the declared page info cannot say.
+    pageInfo: new PageInfo(page, edges, rows.length > page.size, ask) as unknown as Connection<Row>['pageInfo'],
     get totalCount() {
       return ask.totalCount();
     },
   };
 }
 
-/**
- * An object whose properties are worked out when they are read. A resolver may answer a promise where its type has the
- * value, which the declared page info cannot say: hence the cast above.
- */
-function lazily(getters: Record<string, () => unknown>): object {
-  const object = {};
-  for (const [name, get] of Object.entries(getters)) Object.defineProperty(object, name, { get, enumerable: true });
-  return object;
+class Edge<Row> {
+  readonly node: Row;
+  readonly #cursorOf: (row: Row) => string;
+
+  constructor(node: Row, cursorOf: (row: Row) => string) {
+    this.node = node;
+    this.#cursorOf = cursorOf;
+  }
+
+  get cursor(): string {
+    return this.#cursorOf(this.node);
+  }
+}
+
+class PageInfo {
+  readonly #page: Page<unknown>;
+  readonly #edges: readonly { readonly cursor: string }[];
+  readonly #more: boolean;
+  readonly #ask: Ask;
+
+  constructor(page: Page<unknown>, edges: readonly { readonly cursor: string }[], more: boolean, ask: Ask) {
+    this.#page = page;
+    this.#edges = edges;
+    this.#more = more;
+    this.#ask = ask;
+  }
+
+  get hasNextPage(): boolean | Promise<boolean> {
+    return this.#page.backward ? this.#beyond() : this.#more;
+  }
+
+  get hasPreviousPage(): boolean | Promise<boolean> {
+    return this.#page.backward ? this.#more : this.#beyond();
+  }
+
+  get startCursor(): string | null {
+    return this.#edges[0]?.cursor ?? null;
+  }
+
+  get endCursor(): string | null {
+    return this.#edges.at(-1)?.cursor ?? null;
+  }
+
+  #beyond(): boolean | Promise<boolean> {
+    return this.#page.beyond === undefined ? false : this.#ask.anyBeyond();
+  }
 }
