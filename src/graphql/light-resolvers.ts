@@ -1,5 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import { onePath, type Place, topPlace } from './places.ts';
+import { sharedPlans } from './shared-plans.ts';
 
 /** Registered before the prisma plugin, around whose resolvers it goes. */
 const name = 'lightResolvers' as const;
@@ -39,35 +41,20 @@ function isColumns(selection: unknown): boolean {
   return typeof selection === 'object' && selection !== null && Object.values(selection).every((one) => one === true);
 }
 
-type Path = GraphQLResolveInfo['path'];
-
-/** A place in the response, and the places below it. */
-interface Place {
-  readonly path: Path | undefined;
-  readonly below: Map<string | number, Place>;
-}
-
-const roots = new WeakMap<object, Place>();
+/** The places of an operation whose plans are its own. */
+const ownPlaces = new WeakMap<object, Place>();
 
 function withOnePath(context: object, info: GraphQLResolveInfo): GraphQLResolveInfo {
   // graphql-js's own paths name the type and are shared already.
   if (info.path.typename !== undefined) return info;
-  let root = roots.get(context);
-  if (!root) {
-    root = { path: undefined, below: new Map() };
-    roots.set(context, root);
+  const plans = sharedPlans(context);
+  if (plans) return { ...info, path: onePath(plans.top, info.path, true) };
+  let top = ownPlaces.get(context);
+  if (!top) {
+    top = topPlace();
+    ownPlaces.set(context, top);
   }
-  return { ...info, path: placeOf(root, info.path).path ?? info.path };
-}
-
-function placeOf(root: Place, path: Path): Place {
-  const above = path.prev ? placeOf(root, path.prev) : root;
-  let place = above.below.get(path.key);
-  if (!place) {
-    place = { path: { key: path.key, prev: above.path, typename: undefined }, below: new Map() };
-    above.below.set(path.key, place);
-  }
-  return place;
+  return { ...info, path: onePath(top, info.path, false) };
 }
 
 SchemaBuilder.registerPlugin(name, LightResolvers);

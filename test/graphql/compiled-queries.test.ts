@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -32,6 +32,15 @@ test.each([
   [
     'lists below rows of lists',
     '{ customers { edges { node { accounts(first: 2) { edges { node { id customer { id transactions(last: 1) { edges { node { id customer { name } } } } } } } } } } } }',
+  ],
+  [
+    'one field asked for on two types, differently',
+    `{ accounts { edges { node { id ... on InternalAccount { customer { id accounts(first: 1) { edges { node { id } } } } }
+       ... on ExternalAccount { customer { name transactions(first: 2) { edges { node { id customer { id } } } } } } } } } }`,
+  ],
+  [
+    'one field asked for on an interface and on one of its types',
+    '{ accounts { edges { node { customer { id } ...Inner } } } } fragment Inner on InternalAccount { customer { name quotes { totalCount } } }',
   ],
   [
     'what explains a payment',
@@ -67,4 +76,48 @@ test.each([
   const first = await t.platform.send(query, variables);
   expect(first.errors).toHaveLength(1);
   for (let again = 0; again < 3; again++) expect(await t.platform.send(query, variables)).toEqual(first);
+});
+
+test('who asks what another has asked sees what is their own, however often it is asked', async () => {
+  const query =
+    '{ customers { edges { node { id transactions { edges { node { id customer { id } } } } } } } transactions { edges { node { id customer { id } } } } }';
+  const { createClientToken } = await t.platform.ask(
+    'mutation ($id: ID!) { createClientToken(input: { customerId: $id, permissions: [VIEW] }) { ... on CreateClientTokenSuccess { token } } }',
+    { id: (await makeScene(t.platform)).customerId },
+  );
+  const askers = [
+    t.platform,
+    await t.newPlatform('another'),
+    connect(t.url, t.platform.platformId, `Bearer ${createClientToken.token}`),
+  ];
+  await makeScene(askers[1] ?? t.platform);
+  const firsts = await Promise.all(askers.map((asker) => asker.ask(query)));
+  expect(firsts.map(({ customers }) => customers.edges.length)).toEqual([2, 1, 1]);
+  expect(firsts.map(({ transactions }) => transactions.edges.length)).toEqual([1, 0, 0]);
+  for (let again = 0; again < 3; again++) {
+    expect(await Promise.all(askers.map((asker) => asker.ask(query)))).toEqual(firsts);
+  }
+});
+
+test('a field that a variable leaves out, or gives other arguments, follows the variable each time', async () => {
+  const query = `query ($first: Int!, $with: Boolean!) { customers { edges { node { id
+    transactions(first: $first) { edges { node { id } } } accounts @include(if: $with) { edges { node { id } } } } } } }`;
+  const ask = (first: number, withAccounts: boolean) => t.platform.ask(query, { first, with: withAccounts });
+  const asked = [
+    [1, true],
+    [2, false],
+    [1, false],
+    [2, true],
+  ] as const;
+  const firsts = await Promise.all(asked.map(([first, accounts]) => ask(first, accounts)));
+  for (let again = 0; again < 3; again++) {
+    for (const [at, [first, accounts]] of asked.entries()) {
+      const data = await ask(first, accounts);
+      expect(data).toEqual(firsts[at]);
+      for (const { node } of data.customers.edges) {
+        expect(node.transactions.edges.length).toBeLessThanOrEqual(first);
+        expect('accounts' in node).toBe(accounts);
+      }
+    }
+  }
 });
