@@ -1,6 +1,6 @@
 import type { PrismaClient } from './generated/client/client.ts';
 import { Prisma } from './generated/client/client.ts';
-import { type Arguments, type Shape, selectStatement } from './select-statement.ts';
+import { type Arguments, type Column, type Shape, selectStatement } from './select-statement.ts';
 import type { Queryable } from './statement.ts';
 import { statementName } from './statement-names.ts';
 
@@ -38,17 +38,15 @@ export function openReads(pool: Queryable, onStatement?: (sql: string) => void):
   return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, reader(model)])) as unknown as Reads;
 }
 
-/** A row as Prisma would have read it, from its columns in the order of their shape. */
+/** A row as Prisma would have read it, from those of its columns that were read, in the order of their shape. */
 function revive(shape: Shape, values: readonly unknown[]): object {
   const row: Record<string, unknown> = {};
-  for (let at = 0; at < shape.length; at += 1) {
-    const column = shape[at];
-    if (column) row[column.name] = revived(column, values[at]);
-  }
+  let at = 0;
+  for (const column of shape) row[column.name] = column.as === 'known' ? column.value : revived(column, values[at++]);
   return row;
 }
 
-function revived(column: Shape[number], value: unknown): unknown {
+function revived(column: Exclude<Column, { readonly as: 'known' }>, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   switch (column.as) {
     case 'itself':

@@ -19,7 +19,9 @@ type Where = Readonly<Record<string, unknown>>;
 export type Shape = readonly Column[];
 export type Column =
   | { readonly name: string; readonly as: 'itself' | 'bigint' | 'date' | 'decimal' }
-  | { readonly name: string; readonly as: 'row' | 'rows'; readonly shape: Shape };
+  | { readonly name: string; readonly as: 'row' | 'rows'; readonly shape: Shape }
+  /** It is in the conditions, so it is not read. */
+  | { readonly name: string; readonly as: 'known'; readonly value: unknown };
 
 export interface SelectStatement {
   /** One row with one column: the rows as a JSON array of arrays, or null where there are none. */
@@ -75,19 +77,35 @@ interface Row {
   readonly values: readonly unknown[];
 }
 
-/** A selection that is used again (graphql/shared-plans.ts) is put into words once for its model. */
-const rowsBySelection = new WeakMap<Selection, Map<Model, Row>>();
+/** A selection that is used again (graphql/shared-plans.ts) is put into words once for its model and platform. */
+const rowsBySelection = new WeakMap<Selection, Map<string, Row>>();
 
 function rowOf(model: Model, args: Arguments): Row {
-  const known = args.select && rowsBySelection.get(args.select)?.get(model);
+  const platformId = platformIn(args.where);
+  const key = `${model.table} ${platformId}`;
+  const known = args.select && rowsBySelection.get(args.select)?.get(key);
   if (known) return known;
   const statement = new Statement();
-  const row = { ...statement.columns(model, 't', args), values: statement.values };
+  const row = { ...statement.columns(model, 't', args, platformId), values: statement.values };
   if (args.select) {
-    const byModel = rowsBySelection.get(args.select) ?? new Map<Model, Row>();
-    rowsBySelection.set(args.select, byModel.set(model, row));
+    const byKey = rowsBySelection.get(args.select) ?? new Map<string, Row>();
+    rowsBySelection.set(args.select, byKey.set(key, row));
   }
   return row;
+}
+
+/**
+ * The platform of all rows that match, where the conditions name one: its id, that of every row and of all that belongs to
+ * it, is a third of what a row of few columns has, and need not come from the database.
+ */
+function platformIn(where: Where = {}): string | undefined {
+  const { platformId = Object(where[key.join('_')]).platformId as unknown, AND } = where;
+  if (typeof platformId === 'string') return platformId;
+  for (const condition of [AND ?? []].flat()) {
+    const found = platformIn(condition as Where);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** A statement in the making: its values so far, and how many relations it has named. */
@@ -101,10 +119,14 @@ class Statement {
   }
 
   /** What the `select` or `include` asks of a row, as one JSON array. */
-  columns(model: Model, alias: string, args: Arguments): { row: string; shape: Shape } {
+  columns(model: Model, alias: string, args: Arguments, platformId?: string): { row: string; shape: Shape } {
     const expressions: string[] = [];
     const shape: Column[] = [];
     const scalar = (field: Field) => {
+      if (field.name === 'platformId' && platformId !== undefined) {
+        shape.push({ name: field.name, as: 'known', value: platformId });
+        return;
+      }
       expressions.push(scalarJson(alias, field));
       shape.push({ name: field.name, as: revivalOf(field) });
     };
@@ -116,7 +138,7 @@ class Statement {
         scalar(field);
         continue;
       }
-      const relation = this.#relation(model, alias, field, wanted === true ? {} : wanted);
+      const relation = this.#relation(model, alias, field, wanted === true ? {} : wanted, platformId);
       expressions.push(relation.row);
       shape.push({ name, as: field.isList ? 'rows' : 'row', shape: relation.shape });
     }
@@ -141,11 +163,18 @@ class Statement {
       .join(' ');
   }
 
-  #relation(model: Model, alias: string, field: Field, args: Arguments): { row: string; shape: Shape } {
+  #relation(
+    model: Model,
+    alias: string,
+    field: Field,
+    args: Arguments,
+    platformId?: string,
+  ): { row: string; shape: Shape } {
     const target = modelOf(field.type);
     const below = this.#alias();
-    const { row, shape } = this.columns(target, below, args);
-    const rows = this.rows(target, below, args, row, joinOf(model, alias, field, target, below));
+    const join = joinOf(model, alias, field, target, below);
+    const { row, shape } = this.columns(target, below, args, join.withinPlatform ? platformId : undefined);
+    const rows = this.rows(target, below, args, row, join.conditions);
     return { row: field.isList ? `(select coalesce(json_agg(r), '[]') from (${rows}) s)` : `(${rows} limit 1)`, shape };
   }
 
@@ -170,7 +199,8 @@ class Statement {
   #exists(model: Model, alias: string, field: Field, where: Where): string {
     const target = modelOf(field.type);
     const below = this.#alias();
-    const conditions = [...joinOf(model, alias, field, target, below), ...this.#conditions(target, below, where)];
+    const { conditions: join } = joinOf(model, alias, field, target, below);
+    const conditions = [...join, ...this.#conditions(target, below, where)];
     return `exists (select from ${target.table} ${below} where ${conditions.join(' and ')})`;
   }
 
@@ -215,15 +245,22 @@ class Statement {
   }
 }
 
-function joinOf(model: Model, alias: string, field: Field, target: Model, below: string): string[] {
+interface Join {
+  readonly conditions: readonly string[];
+  /** Whether both rows are the same platform's: a payment between platforms links two. */
+  readonly withinPlatform: boolean;
+}
+
+function joinOf(model: Model, alias: string, field: Field, target: Model, below: string): Join {
   const [from, to, fields] =
     field.relationFromFields && field.relationFromFields.length > 0
       ? [alias, below, { from: model, names: field.relationFromFields }]
       : [below, alias, backReference(field, target)];
   if (fields.names.length !== key.length) throw new Error(`a read does not know how ${field.name} is joined`);
-  return key.map(
+  const conditions = key.map(
     (name, at) => `${to}.${columnName(name)} = ${column(from, fieldOf(fields.from, fields.names[at] ?? ''))}`,
   );
+  return { conditions, withinPlatform: fields.names[0] === key[0] };
 }
 
 /** The other end of a relation, where the columns are. */
