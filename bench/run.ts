@@ -215,18 +215,17 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   const gateway = await startGateway(prepared.url);
   facts.push({ what: 'start, from nothing to listening', value: `${Math.round(gateway.startMs)} ms` });
   facts.push({ what: 'resident memory after the start', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
+  const ask = (server: Server, more: Pick<Sending, 'bodies' | 'once' | 'collect'>) =>
+    measureRequests({ url: server.url, headers: gatewayHeaders, ...pace(more.once), ...more }, server.pid);
   const send = async (name: string, more: Pick<Sending, 'bodies' | 'once' | 'collect'>) => {
-    const result = await measureRequests(
-      { url: gateway.url, headers: gatewayHeaders, ...pace(more.once), ...more },
-      gateway.pid,
-    );
+    const result = await ask(gateway, more);
     add({ case: name, contestant: 'gateway', result });
     await drained(prepared.url);
     return result;
   };
   const quotes = await send('createQuote', { bodies: writes.createQuote, collect: '"id":"Quote:([0-9a-f-]+)"' });
-  const third = Math.floor(quotes.collected.length / 3);
-  const share = (n: number) => quotes.collected.slice(n * third, (n + 1) * third);
+  const quarter = Math.floor(quotes.collected.length / 4);
+  const share = (n: number) => quotes.collected.slice(n * quarter, (n + 1) * quarter);
   await send('executeQuote', { bodies: writes.executeQuote(share(0)), once: true });
   await send('transferOut, many accounts', { bodies: writes.transferMany });
   await send('transferOut, one hot account', { bodies: writes.transferHot });
@@ -246,7 +245,16 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await gateway.stop();
 
-  // With the gateway stopped, so that its workers do not settle the peers' payments meanwhile.
+  // From here on no worker settles payments meanwhile, those of the peers or these.
+  const door = await startGateway(prepared.url, 'serve');
+  for (const [name, bodies, once] of [
+    ['executeQuote', writes.executeQuote(share(3)), true],
+    ['transferOut, many accounts', writes.transferMany, false],
+    ['transferOut, one hot account', writes.transferHot, false],
+  ] as const) {
+    add({ case: name, contestant: 'gateway, settling later', result: await ask(door, { bodies, once }) });
+  }
+  await door.stop();
   const peer = await startPostGraphile(prepared.url);
   const hand = await startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql });
   const peers = [
