@@ -31,11 +31,10 @@ builder.prismaObjectFields(Customer, (t) => ({
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Account', args, context);
-      const where = whereAccounts(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.account.groupBy({
           by: 'customerId',
-          where: { AND: [where, { customerId: { in: [...ids] } }, bound] },
+          where: { AND: [whereAccounts(context.viewer, args.filter), { customerId: { in: [...ids] } }, bound] },
           _count: true,
         });
       return connectionOf(page, customer.accounts, accountCursor, {
@@ -60,11 +59,10 @@ builder.prismaObjectFields(Customer, (t) => ({
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Transaction', args, context);
-      const where = whereTransactions(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.transaction.groupBy({
           by: 'customerId',
-          where: { AND: [where, { customerId: { in: [...ids] } }, bound] },
+          where: { AND: [whereTransactions(context.viewer, args.filter), { customerId: { in: [...ids] } }, bound] },
           _count: true,
         });
       return connectionOf(page, customer.transactions, transactionCursor, {
@@ -83,11 +81,10 @@ builder.prismaObjectFields(Customer, (t) => ({
     }),
     resolve: (customer, args, context, info) => {
       const page = idPage('Quote', args, context);
-      const where = whereQuotes(context.viewer, args.filter);
       const count = (bound: object) => (ids: readonly string[]) =>
         context.payments.database.prisma.quote.groupBy({
           by: 'customerId',
-          where: { AND: [where, { customerId: { in: [...ids] } }, bound] },
+          where: { AND: [whereQuotes(context.viewer, args.filter), { customerId: { in: [...ids] } }, bound] },
           _count: true,
         });
       return connectionOf(page, customer.quotes, quoteCursor, {
