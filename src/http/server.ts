@@ -179,8 +179,10 @@ function readBody(request: IncomingMessage): Promise<string | undefined> {
       })
       .on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
       .on('error', reject)
-      // Broken off: there is nobody left to answer.
-      .on('close', () => reject(new Error('the request was broken off')));
+      // Every request is closed in the end; one that is not complete was broken off, and there is nobody left to answer.
+      .on('close', () => {
+        if (!request.complete) reject(new Error('the request was broken off'));
+      });
   });
 }
 
