@@ -1,0 +1,15 @@
+-- Before insert on quote: its story starts as PENDING, with its first version, at the moment inside its id; every later
+-- status is a move.
+create or replace function guard_quote_start() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.status <> 'PENDING' then
+    raise exception 'quote %: nothing starts as %', new.id, new.status using errcode = 'LG003';
+  end if;
+  new.version := 1;
+  new.created_at := uuid_v7_time(new.id);
+  new.updated_at := new.created_at;
+  return new;
+end
+$$;
