@@ -199,9 +199,7 @@ begin
   for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
     v_item := v_items -> v_at;
     update rail_order set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
-    -- One that was woken while it was looked at stays due.
-    where platform_id = p_platform and id = (v_item ->> 'id')::uuid
-      and (v_item ->> 'leasedUntil' is null or due_at = (v_item ->> 'leasedUntil')::timestamptz);
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
 
   v_item := p_plan -> 'result';
