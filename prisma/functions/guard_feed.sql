@@ -8,7 +8,8 @@ declare
   v_callers text;
 begin
   get diagnostics v_callers = pg_context;
-  if position('function sequence_outbox(integer)' in v_callers) = 0 then
+  -- The words around a function's name are in the server's language.
+  if position('sequence_outbox(integer)' in v_callers) = 0 then
     raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
   end if;
   return null;

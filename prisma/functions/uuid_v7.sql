@@ -3,7 +3,7 @@
 -- server sort in the order of their making down to the microsecond. Written out because Postgres has its own only from 18,
 -- and as one expression that reads the clock once, because only such a function is built into the statement that calls it:
 -- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, whose float
--- holds the microseconds of our age exactly: extract would count in numeric, which takes as long as all the rest.)
+-- holds the microseconds of our age exactly: extract would count in numeric.)
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$

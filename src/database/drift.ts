@@ -8,8 +8,8 @@ import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts'
 /**
  * Foreign keys that the schema names, as Prisma's relations need them, and that the database does without: a trigger has
  * made sure of the same by another way (check_legs and apply_posting, guard_transaction_start, guard_quote_start,
- * guard_outbox with guard_feed), and what they would point to is never deleted. As keys they were a sixth of the cost of a
- * payment, and all payments at once would lock the one row of their platform and of their currency.
+ * guard_outbox with guard_feed), and what they would point to is never deleted. As keys they were a tenth of the
+ * cost of a payment, and all payments at once would lock the one row of their platform and of their currency.
  */
 const impliedKeys = new Set(
   [

@@ -3,7 +3,7 @@
 -- server sort in the order of their making down to the microsecond. Written out because Postgres has its own only from 18,
 -- and as one expression that reads the clock once, because only such a function is built into the statement that calls it:
 -- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, whose float
--- holds the microseconds of our age exactly: extract would count in numeric, which takes as long as all the rest.)
+-- holds the microseconds of our age exactly: extract would count in numeric.)
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$
@@ -523,7 +523,8 @@ declare
   v_callers text;
 begin
   get diagnostics v_callers = pg_context;
-  if position('function sequence_outbox(integer)' in v_callers) = 0 then
+  -- The words around a function's name are in the server's language.
+  if position('sequence_outbox(integer)' in v_callers) = 0 then
     raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
   end if;
   return null;
@@ -595,7 +596,7 @@ end
 $$;
 
 -- Whether an account's columns fit together, and no more is held or gone than it has: the check on its rows. Written as a function of the row, because Postgres reads
--- the text of a plain check anew in every statement, which took a fifth of the time of writing the row; a function's it keeps.
+-- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
 create or replace function is_sound_account(a account) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -612,7 +613,7 @@ end
 $$;
 
 -- Whether a quote's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
--- the text of a plain check anew in every statement, which took a fifth of the time of writing the row; a function's it keeps.
+-- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
 create or replace function is_sound_quote(q quote) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -636,7 +637,7 @@ end
 $$;
 
 -- Whether a transaction's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
--- the text of a plain check anew in every statement, which took a fifth of the time of writing the row; a function's it keeps.
+-- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe
 as $$
