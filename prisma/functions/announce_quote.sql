@@ -6,7 +6,7 @@ begin
   insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
                       previous_status, status, reason, terminal, snapshot)
   values (new.platform_id, uuid_v7(), 'QUOTE_STATUS', new.updated_at, new.transaction_id, new.id, new.customer_id, new.version,
-          case tg_op when 'UPDATE' then old.status end, new.status, new.status_reason,
+          old.status, new.status, new.status_reason,
           new.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(new));
   return null;
 end

@@ -5,23 +5,27 @@ create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jso
   language plpgsql
 as $$
 declare
-  v_move record;
+  v_items jsonb;
+  v_item jsonb;
+  v_id uuid;
   v_row record;
+  v_quote_status quote_status;
+  v_expires_at timestamptz;
+  v_transaction_status transaction_status;
+  v_refund_waits boolean;
+  v_kyc_status kyc_status;
+  v_is_deleted boolean;
   v_refusal jsonb;
-  v_legs jsonb;
-  v_leg jsonb;
   v_accounts uuid[] := '{}';
   v_changes bigint[] := '{}';
   v_change numeric;
 begin
-  if p_plan -> 'insert' ? 'customer' then
+  if p_plan -> 'insert' ?| '{customer,account}' then
     select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
     join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
     if found then
       return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
     end if;
-  end if;
-  if p_plan -> 'insert' ? 'account' then
     select a.id into v_row from jsonb_populate_recordset(null::account, p_plan -> 'insert' -> 'account') n
     join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
       and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
@@ -31,75 +35,83 @@ begin
     end if;
   end if;
 
-  if jsonb_array_length(p_plan -> 'quotes') > 0 then
-    for v_move in
-      select * from jsonb_to_recordset(p_plan -> 'quotes') as m(id uuid, "from" text[], expiry text, fresh boolean)
-      where m.fresh is not true order by m.id
-    loop
-      select status, expires_at into v_row from quote
-      where platform_id = p_platform and id = v_move.id for no key update;
-      if not found then
-        return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_move.id);
-      end if;
-      -- The clock is read after the lock is held: a quote that expired while the command waited is expired.
-      if v_row.status = 'EXPIRED' or (v_row.status = 'PENDING' and v_move.expiry = 'before' and clock_timestamp() >= v_row.expires_at) then
-        return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_move.id, 'expiresAt', v_row.expires_at);
-      end if;
-      if not v_row.status::text = any (v_move."from") or (v_move.expiry = 'after' and clock_timestamp() < v_row.expires_at) then
-        return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_row.status);
-      end if;
-    end loop;
+  v_items := p_plan -> 'quotes';
+  if jsonb_array_length(v_items) > 1 then
+    v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);
+  end if;
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_item := v_items -> v_at;
+    continue when (v_item ->> 'fresh')::boolean;
+    v_id := (v_item ->> 'id')::uuid;
+    select status, expires_at into v_quote_status, v_expires_at from quote
+    where platform_id = p_platform and id = v_id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
+    end if;
+    -- The clock is read after the lock is held: a quote that expired while the command waited is expired.
+    if v_quote_status = 'EXPIRED'
+       or (v_quote_status = 'PENDING' and v_item ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at) then
+      return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id, 'expiresAt', v_expires_at);
+    end if;
+    if not v_item -> 'from' ? v_quote_status::text or (v_item ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_quote_status);
+    end if;
+  end loop;
+
+  v_items := p_plan -> 'transactions';
+  if jsonb_array_length(v_items) > 1 then
+    v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);
+  end if;
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_item := v_items -> v_at;
+    continue when (v_item ->> 'fresh')::boolean;
+    v_id := (v_item ->> 'id')::uuid;
+    select status, refund_reference is not null and refund_settled_at is null into v_transaction_status, v_refund_waits
+    from transaction where platform_id = p_platform and id = v_id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
+    end if;
+    -- A refund that waits in suspense is paid once.
+    if not v_item -> 'from' ? v_transaction_status::text or ((v_item ->> 'paysRefund')::boolean and not v_refund_waits) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_transaction_status);
+    end if;
+  end loop;
+
+  if p_plan ?| '{orders,customers,accounts}' then
+    v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan), check_accounts(p_platform, p_plan));
+    if v_refusal is not null then
+      return v_refusal;
+    end if;
   end if;
 
-  if jsonb_array_length(p_plan -> 'transactions') > 0 then
-    for v_move in
-      select * from jsonb_to_recordset(p_plan -> 'transactions') as m(id uuid, "from" text[], fresh boolean, "paysRefund" boolean)
-      where m.fresh is not true order by m.id
-    loop
-      select status, refund_reference is not null and refund_settled_at is null as refund_waits into v_row from transaction
-      where platform_id = p_platform and id = v_move.id for no key update;
-      if not found then
-        return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_move.id);
-      end if;
-      -- A refund that waits in suspense is paid once.
-      if not v_row.status::text = any (v_move."from") or (v_move."paysRefund" and not v_row.refund_waits) then
-        return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_row.status);
-      end if;
-    end loop;
+  v_items := p_plan -> 'ready' -> 'customers';
+  if jsonb_array_length(v_items) > 1 then
+    v_items := (select jsonb_agg(c order by (c #>> '{}')::uuid) from jsonb_array_elements(v_items) c);
   end if;
-
-  v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan), check_accounts(p_platform, p_plan));
-  if v_refusal is not null then
-    return v_refusal;
-  end if;
-  if jsonb_array_length(p_plan -> 'ready' -> 'customers') > 0 then
-    for v_row in
-      select c.id, c.kyc_status, c.is_deleted from customer c
-      where c.platform_id = p_platform
-        and c.id = any (array(select jsonb_array_elements_text(p_plan -> 'ready' -> 'customers')::uuid))
-      order by c.id for share
-    loop
-      if v_row.is_deleted or v_row.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
-        return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_row.id, 'kycStatus', v_row.kyc_status, 'isDeleted', v_row.is_deleted);
-      end if;
-    end loop;
-  end if;
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_id := (v_items ->> v_at)::uuid;
+    select kyc_status, is_deleted into v_kyc_status, v_is_deleted from customer
+    where platform_id = p_platform and id = v_id for share;
+    if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
+      return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_id, 'kycStatus', v_kyc_status, 'isDeleted', v_is_deleted);
+    end if;
+  end loop;
 
   -- What each account here gains or loses, in one pass over the legs. What a leg captures was not spendable before it.
   for v_journal in 0 .. coalesce(jsonb_array_length(p_plan -> 'journals'), 0) - 1 loop
-    v_legs := p_plan -> 'journals' -> v_journal -> 'legs';
-    for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
-      v_leg := v_legs -> v_at;
-      if v_leg ->> 'account' is not null then
-        v_accounts := v_accounts || (v_leg ->> 'account')::uuid;
-        v_changes := v_changes || (v_leg ->> 'amount')::bigint;
-        if v_leg ->> 'hold' is not null then
-          select account_id, amount into v_row from hold
-          where platform_id = p_platform and id = (v_leg ->> 'hold')::uuid and state = 'OPEN';
-          if found then
-            v_accounts := v_accounts || v_row.account_id;
-            v_changes := v_changes || v_row.amount;
-          end if;
+    v_items := p_plan -> 'journals' -> v_journal -> 'legs';
+    for v_at in 0 .. jsonb_array_length(v_items) - 1 loop
+      v_item := v_items -> v_at;
+      v_id := (v_item ->> 'account')::uuid;
+      continue when v_id is null;
+      v_accounts := v_accounts || v_id;
+      v_changes := v_changes || (v_item ->> 'amount')::bigint;
+      if v_item ->> 'hold' is not null then
+        select account_id, amount into v_row from hold
+        where platform_id = p_platform and id = (v_item ->> 'hold')::uuid and state = 'OPEN';
+        if found then
+          v_accounts := v_accounts || v_row.account_id;
+          v_changes := v_changes || v_row.amount;
         end if;
       end if;
     end loop;
@@ -120,8 +132,9 @@ begin
       v_changes := v_changes || v_row.amount;
     end loop;
   end if;
-  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'ready' -> 'accounts'), 0) - 1 loop
-    v_accounts := v_accounts || (p_plan -> 'ready' -> 'accounts' ->> v_at)::uuid;
+  v_items := p_plan -> 'ready' -> 'accounts';
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_accounts := v_accounts || (v_items ->> v_at)::uuid;
   end loop;
   if cardinality(v_accounts) > 0 then
     -- By their keys: joined, the planner would rather read every account of the platform.

@@ -13,7 +13,7 @@ declare
   v_key text := p_plan #>> '{claim,key}';
   v_hash bytea := decode(p_plan #>> '{claim,hash}', 'hex');
   v_lock bigint;
-  v_first idempotency_record;
+  v_first_hash bytea;
   v_refusal jsonb;
   v_result jsonb;
 begin
@@ -23,13 +23,13 @@ begin
     if not pg_try_advisory_xact_lock(v_lock) then
       perform pg_advisory_xact_lock(v_lock);
     end if;
-    select * into v_first from idempotency_record
+    select request_hash, refusal, result into v_first_hash, v_refusal, v_result from idempotency_record
     where platform_id = p_platform and operation = v_operation and key = v_key;
     if found then
-      if v_first.request_hash <> v_hash then
+      if v_first_hash <> v_hash then
         return jsonb_build_object('outcome', 'mismatch');
       end if;
-      return jsonb_build_object('outcome', 'first', 'refusal', v_first.refusal, 'result', v_first.result);
+      return jsonb_build_object('outcome', 'first', 'refusal', v_refusal, 'result', v_result);
     end if;
   end if;
 

@@ -2,11 +2,12 @@
 -- A UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the fraction below, 62 random bits. Ids made on one
 -- server sort in the order of their making down to the microsecond. Written out because Postgres has its own only from 18,
 -- and as one expression that reads the clock once, because only such a function is built into the statement that calls it:
--- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction.
+-- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, whose float
+-- holds the microseconds of our age exactly: extract would count in numeric.)
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$
   select (overlay(
-    lpad(to_hex((extract(epoch from clock_timestamp()) * 1000000)::bigint * 512 / 125), 15, '0') placing '7' from 13 for 0
+    lpad(to_hex((date_part('epoch', clock_timestamp()) * 1000000)::bigint * 512 / 125), 15, '0') placing '7' from 13 for 0
   ) || right(gen_random_uuid()::text, 17))::uuid
 $$;

@@ -44,12 +44,7 @@ export interface Plan {
   readonly release?: readonly string[];
   readonly journals?: readonly Journal[];
   /** When the rail is asked about an order again; null: never, it has its outcome. */
-  readonly orders?: readonly {
-    readonly id: string;
-    readonly dueInMs: number | null;
-    /** Only if the order is still due when its lease said; otherwise it was woken, and stays due. */
-    readonly leasedUntil?: string;
-  }[];
+  readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
   /** The row that the caller is answered with, as it is after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
 }

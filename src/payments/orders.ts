@@ -146,6 +146,34 @@ function accountOf(snapshot: Json): Account | undefined {
   return snapshot ? rowFromSnapshot('Account', snapshot) : undefined;
 }
 
+/** Nothing is known yet of an order: it is asked about again after so long, or when it is woken before. */
+export interface Postponement {
+  readonly order: Pick<DueOrder, 'platformId' | 'id' | 'leasedUntil'>;
+  readonly dueInMs: number;
+}
+
+const postponeStatement = statement<object>(
+  'postpone_orders',
+  `update rail_order o set due_at = clock_ms() + p.due_in_ms * interval '1 millisecond'
+   from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::bigint[]) as p(platform_id, id, leased_until, due_in_ms)
+   where o.platform_id = p.platform_id and o.id = p.id and o.due_at = p.leased_until`,
+);
+
+/**
+ * Puts orders off, all in one statement. One that is not due when its lease says was woken while it was looked at and
+ * stays due, or has its outcome.
+ */
+export async function postponeOrders(on: Queryable, postponements: readonly Postponement[]): Promise<void> {
+  if (postponements.length === 0) return;
+  await postponeStatement(
+    on,
+    postponements.map(({ order }) => order.platformId),
+    postponements.map(({ order }) => order.id),
+    postponements.map(({ order }) => order.leasedUntil),
+    postponements.map(({ dueInMs }) => Math.ceil(dueInMs)),
+  );
+}
+
 const nextDueStatement = statement<{ wait_ms: number }>(
   'next_order_due',
   `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms

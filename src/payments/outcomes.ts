@@ -119,12 +119,6 @@ export function returned(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/** Nothing is known yet: the order is asked about again after so long, or when it is woken before. */
-export function wait(order: DueOrder, ms: number): PlanGroup {
-  const { id, leasedUntil } = order;
-  return alone(order, { orders: [{ id, dueInMs: Math.ceil(ms), leasedUntil }] });
-}
-
 /** The order has its outcome, or needs none any more. */
 export function close(order: DueOrder): PlanGroup {
   return alone(order, { orders: [{ id: order.id, dueInMs: null }] });

@@ -2,8 +2,8 @@ import type { PlanGroup } from '../ledger/commit.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import type { RailOutcome } from '../rails/rail.ts';
 import type { Payments } from './command.ts';
-import type { DueOrder } from './orders.ts';
-import { wait, wholeMs } from './outcomes.ts';
+import type { DueOrder, Postponement } from './orders.ts';
+import { wholeMs } from './outcomes.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request has
@@ -27,10 +27,14 @@ export function payRequestExpired(order: DueOrder): PlanGroup {
 }
 
 /** What the rail's word on the pay request means: CREATED → PENDING, CREATED → FAILED, or to be asked about again. */
-export function payRequestConcluded(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup {
+export function payRequestConcluded(
+  payments: Payments,
+  order: DueOrder,
+  outcome: RailOutcome,
+): PlanGroup | Postponement {
   switch (outcome.kind) {
     case 'pending':
-      return wait(order, Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)));
+      return { order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
     case 'settled':
       return moved(order, payments.approvalMs, {
         to: 'PENDING',

@@ -1,9 +1,17 @@
+import { retryLostRaces } from '../database/retry.ts';
 import { commitGroups, type PlanGroup, type PlanRefusal } from '../ledger/commit.ts';
 import type { RailOrder, RailOutcome, RailStep } from '../rails/rail.ts';
 import { announcement } from './announcement.ts';
 import type { Payments } from './command.ts';
-import { type DueOrder, isPull, leaseOrders, nextOrderDue as nextDue } from './orders.ts';
-import { close, delivered, returned, undone, wait, wholeMs } from './outcomes.ts';
+import {
+  type DueOrder,
+  isPull,
+  leaseOrders,
+  nextOrderDue as nextDue,
+  type Postponement,
+  postponeOrders,
+} from './orders.ts';
+import { close, delivered, returned, undone, wholeMs } from './outcomes.ts';
 import { outsideOf } from './parties.ts';
 import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
 import { railAnswer } from './rail-answer.ts';
@@ -21,38 +29,44 @@ export function nextOrderDue(payments: Payments): Promise<number | undefined> {
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const orders = await leaseOrders(payments.database.pool, limit);
-  const outcomes: (RailOutcome | undefined)[] = [];
-  const groups = await Promise.all(
-    orders.map((order, position) =>
-      settle(payments, order, (outcome) => {
-        outcomes[position] = outcome;
-      }).catch((error: unknown) => {
+  const postponements: Postponement[] = [];
+  const settled: { readonly order: DueOrder; readonly outcome: RailOutcome | undefined; readonly group: PlanGroup }[] =
+    [];
+  await Promise.all(
+    orders.map(async (order) => {
+      let outcome: RailOutcome | undefined;
+      try {
+        const next = await settle(payments, order, (heard) => {
+          outcome = heard;
+        });
+        if ('dueInMs' in next) postponements.push(next);
+        else settled.push({ order, outcome, group: next });
+      } catch (error) {
         // One order that cannot be understood holds up no other.
         payments.log.error({ err: error, order: order.id }, 'an order could not be worked on; it is taken up again');
-        return [];
-      }),
+      }
+    }),
+  );
+  const groups = settled.map(({ group }) => group);
+  const refusals = await commitGroups(payments.database, groups, (error, position) =>
+    payments.log.error(
+      { err: error, order: settled[position]?.order.id },
+      'an order could not be settled; it is taken up again',
     ),
   );
-  const failed = (error: unknown, position: number) =>
-    payments.log.error(
-      { err: error, order: orders[position]?.id },
-      'an order could not be settled; it is taken up again',
-    );
-  const refusals = await commitGroups(payments.database, groups, failed);
-  // Something moved since these orders were read, such as a decision of the platform: they are looked at again.
-  const moved = orders.filter((_order, position) => refusals[position]);
-  for (const [position, refusal] of refusals.entries()) {
+  for (const [position, { order, outcome }] of settled.entries()) {
+    const refusal = refusals[position];
     if (!refusal) continue;
-    const [order, outcome] = [orders[position]?.id, outcomes[position]];
     if (contradicts(outcome, refusal)) {
-      payments.log.error({ order, outcome, refusal }, 'the rail contradicts what stands; a person must look at it');
-    } else payments.log.info({ order }, 'an outcome came too late; looking again');
+      payments.log.error(
+        { order: order.id, outcome, refusal },
+        'the rail contradicts what stands; a person must look at it',
+      );
+    } else payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
+    // Something moved since the order was read, such as a decision of the platform: it is looked at again.
+    postponements.push({ order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) });
   }
-  await commitGroups(
-    payments.database,
-    moved.map((order) => wait(order, Math.min(60_000, 100 * 2 ** order.attempts))),
-    failed,
-  );
+  await retryLostRaces(() => postponeOrders(payments.database.pool, postponements));
   return orders.length;
 }
 
@@ -63,7 +77,12 @@ function contradicts(outcome: RailOutcome | undefined, refusal: PlanRefusal): bo
   return !(refusal.code === 'CONFLICT' && refusal.status === same);
 }
 
-async function settle(payments: Payments, order: DueOrder, heard: (outcome: RailOutcome) => void): Promise<PlanGroup> {
+/** What is to be done about an order now: plans to commit, or to ask again later. */
+async function settle(
+  payments: Payments,
+  order: DueOrder,
+  heard: (outcome: RailOutcome) => void,
+): Promise<PlanGroup | Postponement> {
   const { transaction, incoming } = order;
   const ask = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
@@ -87,7 +106,9 @@ async function settle(payments: Payments, order: DueOrder, heard: (outcome: Rail
   if (order.receiver && !incoming) return announcement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
-    if (status === 'PENDING' && incoming.approvalLeftMs > 0) return wait(order, incoming.approvalLeftMs);
+    if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
+      return { order, dueInMs: incoming.approvalLeftMs };
+    }
     if (status === 'PENDING') {
       const reason = 'the platform neither approved nor rejected it in time';
       return undone(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
@@ -102,11 +123,11 @@ async function settle(payments: Payments, order: DueOrder, heard: (outcome: Rail
   return ask(false);
 }
 
-function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup {
+function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup | Postponement {
   if (order.transaction.status === 'CREATED') return payRequestConcluded(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':
-      return wait(order, wholeMs(outcome.checkInMs));
+      return { order, dueInMs: wholeMs(outcome.checkInMs) };
     case 'settled':
       return order.transaction.status === 'COMPLETED' ? close(order) : delivered(order, outcome.watchMs);
     case 'failed':

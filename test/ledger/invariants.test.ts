@@ -148,7 +148,7 @@ describe('a journal', () => {
     expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
     expect(await refusalOf('delete from journal where id = $1', [journal])).toBe('LG001');
-    for (const table of ['posting', 'journal', 'hold', 'account', 'event', 'quote', 'transaction']) {
+    for (const table of ['posting', 'journal', 'hold', 'account', 'event', 'quote', 'transaction', 'currency']) {
       expect(await refusalOf(`truncate ${table} cascade`)).toBe('LG001');
     }
     expect(await refusalOf('delete from event')).toBe('LG001');
@@ -326,4 +326,53 @@ test('no reference crosses platforms', async () => {
     'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
   expect(await refusalOf(journal, [other.platformId, uuidOf(quote.transaction.id), 'test'])).toBe('23503');
   await expect(place(1, foreign.usd)).rejects.toMatchObject({ code: 'LG007' });
+});
+
+test('what no foreign key guards is guarded by triggers: currencies, parties, journals, and what events name', async () => {
+  const { platformId } = t.platform;
+  const copyOf = (table: string) =>
+    `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
+  const transactionId = uuidOf(quote.transaction.id);
+  const spare = randomUUID();
+  await run(copyOf('transaction'), [transactionId, { id: spare, quote_id: null }]);
+  for (const [table, id, change] of [
+    ['transaction', transactionId, { sent_currency: 'XYZ' }],
+    ['transaction', transactionId, { received_currency: 'XYZ' }],
+    ['transaction', transactionId, { customer_id: null, source_account_id: null, destination_account_id: null }],
+    ['transaction', transactionId, { platform_id: randomUUID() }],
+    ['quote', uuidOf(quote.id), { transaction_id: spare, sending_currency: 'XYZ' }],
+    ['quote', uuidOf(quote.id), { transaction_id: spare, receiving_currency: 'XYZ' }],
+    ['quote', uuidOf(quote.id), { transaction_id: spare, platform_id: other.platformId }],
+  ] as const) {
+    const fresh = { id: randomUUID(), ...(table === 'transaction' && { quote_id: null }), ...change };
+    expect([table, change, await refusalOf(copyOf(table), [id, fresh])]).toEqual([table, change, '23503']);
+  }
+  expect(await refusalOf(toSystem, [platformId, randomUUID(), 1, 'FEES', 'USD', 1])).toBe('LG005');
+  const journal = await newJournal();
+  expect(await refusalOf(toSystem, [other.platformId, journal, 1, 'FEES', 'USD', 1])).toBe('LG005');
+
+  const told = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot, $column)
+    values ($1, uuid_v7(), 'TEST', now(), 1, '{}', $2)`;
+  for (const [column, own, stranger] of [
+    ['transaction_id', transactionId, randomUUID()],
+    ['quote_id', uuidOf(quote.id), randomUUID()],
+    ['account_id', uuidOf(scene.usd), uuidOf(foreign.usd)],
+    ['customer_id', uuidOf(scene.customerId), uuidOf(foreign.customerId)],
+  ] as const) {
+    const text = told.replace('$column', column);
+    expect([column, await refusalOf(text, [platformId, own])]).toEqual([column, 'done']);
+    expect([column, await refusalOf(text, [platformId, stranger])]).toEqual([column, '23503']);
+  }
+  const written = `insert into event (platform_id, sequence, id, type, occurred_at, version, snapshot)
+    values ($1, 1000000, uuid_v7(), 'TEST', now(), 1, '{}')`;
+  expect(await refusalOf(written, [platformId])).toBe('LG009');
+
+  // Nothing that is named goes away.
+  for (const text of [
+    'delete from currency',
+    `update currency set code = 'XYZ' where code = 'USD'`,
+    'delete from customer',
+  ]) {
+    expect([text, await refusalOf(text)]).toEqual([text, 'LG001']);
+  }
 });

@@ -1,0 +1,19 @@
+-- Before insert on outbox, of rows that no trigger writes (such as test events): what they name is of their platform. A
+-- trigger writes the ids of the row that it was called for, so there is nothing to ask then.
+create or replace function guard_outbox() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.transaction_id is not null
+      and not exists (select from transaction t where t.platform_id = new.platform_id and t.id = new.transaction_id))
+     or (new.quote_id is not null
+         and not exists (select from quote q where q.platform_id = new.platform_id and q.id = new.quote_id))
+     or (new.account_id is not null
+         and not exists (select from account a where a.platform_id = new.platform_id and a.id = new.account_id))
+     or (new.customer_id is not null
+         and not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id)) then
+    raise exception 'event %: what it names is not of its platform', new.event_id using errcode = 'foreign_key_violation';
+  end if;
+  return new;
+end
+$$;

@@ -1,0 +1,23 @@
+-- Before insert on transaction: its story starts as CREATED or PENDING, with its first version, at the moment inside its
+-- id; every later status is a move. Somebody of its platform takes part in it, and its currencies are known: neither ever
+-- goes away again, so it is enough to look once, where foreign keys would also lock the one row of each that all share.
+create or replace function guard_transaction_start() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.status not in ('CREATED', 'PENDING') then
+    raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
+  end if;
+  if num_nonnulls(new.customer_id, new.source_account_id, new.destination_account_id) = 0 then
+    raise exception 'transaction %: nobody takes part in it', new.id using errcode = 'foreign_key_violation';
+  end if;
+  if not exists (select from currency where code = new.received_currency)
+     or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
+    raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
+  end if;
+  new.version := 1;
+  new.created_at := uuid_v7_time(new.id);
+  new.updated_at := new.created_at;
+  return new;
+end
+$$;
