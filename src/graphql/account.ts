@@ -110,7 +110,7 @@ const BeneficiaryUnion = builder.unionType('Beneficiary', {
   resolveType: (owner) => (owner.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary'),
 });
 
-/** An external account's row: the tables see to it that these columns are filled (account_kind_shape). */
+/** An external account's row: the tables see to it that these columns are filled (account_sound). */
 function filled<T>(value: T | null, account: { readonly id: string }, column: string): T {
   if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
   return value;
