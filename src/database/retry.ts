@@ -19,6 +19,14 @@ export function violatedConstraint(error: unknown): string | undefined {
 }
 
 /**
+ * Whether Postgres says that a statement failed and the connection lives on: then its transaction did nothing. When the
+ * connection ends instead, nobody knows.
+ */
+export function wasRolledBack(error: unknown): boolean {
+  return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+}
+
+/**
  * Runs a whole command again when it lost a race with another: at most five times, after a random pause that grows to
  * 200 ms. Safe because such a command was rolled back whole; no other error is retried.
  */

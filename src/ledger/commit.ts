@@ -1,7 +1,8 @@
 import type { Database } from '../database/database.ts';
-import { retryLostRaces } from '../database/retry.ts';
+import { retryLostRaces, wasRolledBack } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
+import { CommitLanes, type Waiting } from './commit-lanes.ts';
 import type { Claim, Plan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
@@ -46,11 +47,55 @@ const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
    from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
 );
 
+/** Postgres evaluates what changes data after it has sorted, so plans are carried out in their order. */
+const commitPlansStatement = statement<{ answer: Answer }>(
+  'commit_plans',
+  `select commit_plan((p.item ->> 'platform')::uuid, p.item -> 'plan') as answer
+   from jsonb_array_elements($1::jsonb) with ordinality as p(item, position) order by p.position`,
+);
+
+const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
+
 /**
- * Carries out a plan in one round trip and one durable transaction. A plan that loses a race with another is tried
- * again; a lock that does not come within two seconds throws SQLSTATE 55P03, and nothing happened.
+ * Carries out a plan in one round trip and one durable transaction, which plans that come at the same time may share
+ * (commit-lanes.ts): each is done or refused on its own. A plan that loses a race with another is tried again; a lock that
+ * does not come within two seconds throws SQLSTATE 55P03, and nothing happened.
  */
-export async function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
+export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
+  let ofDatabase = lanes.get(database);
+  if (!ofDatabase) {
+    ofDatabase = new CommitLanes(database.pool, (plans) => commitPlans(database, plans));
+    lanes.set(database, ofDatabase);
+  }
+  return ofDatabase.add(platformId, plan);
+}
+
+async function commitPlans(database: Database, plans: readonly Waiting<Outcome>[]): Promise<void> {
+  if (plans.length > 1) {
+    try {
+      const body = plans.map(({ platformId, plan }) => platformPlan(platformId, plan)).join(',');
+      const rows = await commitPlansStatement(database.pool, `[${body}]`);
+      database.commits.emit('committed');
+      for (const [position, { resolve, reject }] of plans.entries()) {
+        const row = rows[position];
+        if (row) resolve(present(row.answer));
+        else reject(new Error('commit_plan answered nothing'));
+      }
+      return;
+    } catch (error) {
+      if (!wasRolledBack(error)) {
+        for (const { reject } of plans) reject(error);
+        return;
+      }
+    }
+  }
+  // Alone, or each alone now: what one of them ran into is its own.
+  await Promise.all(
+    plans.map(({ platformId, plan, resolve, reject }) => commitAlone(database, platformId, plan).then(resolve, reject)),
+  );
+}
+
+async function commitAlone(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
   const outcome = await retryLostRaces(() => commitPlanOn(database.pool, platformId, plan));
   database.commits.emit('committed');
   return outcome;
@@ -97,7 +142,7 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
   const bodies = groups.map((group) => {
     // One order of platforms for all groups, since each plan locks what it changes.
     const ordered = [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1));
-    return `[${ordered.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`).join(',')}]`;
+    return `[${ordered.map(({ platformId, plan }) => platformPlan(platformId, plan)).join(',')}]`;
   });
   const rows = await retryLostRaces(() => commitGroupsStatement(database.pool, bodies));
   database.commits.emit('committed');
@@ -123,6 +168,10 @@ function present(answer: Answer): Outcome {
     replayed,
     row: answer.result ? rowFromSnapshot(answer.result.type, answer.result.row) : undefined,
   };
+}
+
+function platformPlan(platformId: string, plan: Plan): string {
+  return `{"platform":"${platformId}","plan":${serialize(plan)}}`;
 }
 
 /** The plan as JSON: rows under their column names, amounts as digits in strings (Postgres reads them as bigint). */
