@@ -1,6 +1,6 @@
 import type { PrismaClient } from './generated/client/client.ts';
 import { Prisma } from './generated/client/client.ts';
-import { type Arguments, type Column, type Shape, selectStatement } from './select-statement.ts';
+import { type Arguments, type Column, countStatement, type Shape, selectStatement } from './select-statement.ts';
 import type { Queryable } from './statement.ts';
 import { statementName } from './statement-names.ts';
 
@@ -14,25 +14,29 @@ type ReadModel = keyof typeof models;
  * `orderBy` and `take` for as much of Prisma's language as the lists and nodes use, and an error for the rest. One
  * prepared statement reads rows and relations as JSON, which takes a fraction of the client's processor time.
  */
-export type Reads = { readonly [M in ReadModel]: Pick<PrismaClient[M], 'findMany' | 'findUnique'> };
+export type Reads = { readonly [M in ReadModel]: Pick<PrismaClient[M], 'findMany' | 'findUnique' | 'count'> };
 
 /** Opens the reads on a pool. `onStatement` is told the text of each statement. */
 export function openReads(pool: Queryable, onStatement?: (sql: string) => void): Reads {
-  const read = async (model: string, args: Arguments): Promise<object[]> => {
-    const { text, values, shape } = selectStatement(model, args);
+  const ask = async ({ text, values }: { readonly text: string; readonly values: readonly unknown[] }) => {
     onStatement?.(text);
-    const { rows } = await pool.query<[string | null]>({
+    const { rows } = await pool.query<[unknown]>({
       name: statementName(text),
       text,
       values: [...values],
       rowMode: 'array',
     });
-    const json = rows[0]?.[0];
-    return typeof json === 'string' ? (JSON.parse(json) as unknown[][]).map((row) => revive(shape, row)) : [];
+    return rows[0]?.[0];
+  };
+  const read = async (model: string, args: Arguments): Promise<object[]> => {
+    const statement = selectStatement(model, args);
+    const json = await ask(statement);
+    return typeof json === 'string' ? (JSON.parse(json) as unknown[][]).map((row) => revive(statement.shape, row)) : [];
   };
   const reader = (model: string) => ({
     findMany: (args: Arguments) => read(model, args),
     findUnique: async (args: Arguments) => (await read(model, { ...args, take: 1 }))[0] ?? null,
+    count: (args: Pick<Arguments, 'where' | 'take'>) => ask(countStatement(model, args)),
   });
   // Rows have just the fields that the arguments select, which is what Prisma's own types work out from them.
   return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, reader(model)])) as unknown as Reads;

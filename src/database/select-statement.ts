@@ -70,6 +70,16 @@ export function selectStatement(model: string, args: Arguments): SelectStatement
   return { text: `select json_agg(r)::text from (${rows}) s`, values: statement.values, shape };
 }
 
+/** The statement that counts what `args` matches, up to its `take`: one row with one column. */
+export function countStatement(
+  model: string,
+  args: Pick<Arguments, 'where' | 'take'>,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const statement = new Statement();
+  const rows = statement.rows(modelOf(model), 't', args, 'true');
+  return { text: `select count(*)::int from (${rows}) s`, values: statement.values };
+}
+
 interface Row {
   readonly row: string;
   readonly shape: Shape;

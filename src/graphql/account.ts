@@ -212,7 +212,7 @@ builder.queryFields((t) => ({
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, accountCursor, {
-        totalCount: () => prisma.account.count({ where }),
+        totalCount: () => reads.account.count({ where }),
         anyBeyond: () => anyBeyond(prisma.account, where, page),
       });
     },

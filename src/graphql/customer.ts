@@ -187,7 +187,7 @@ builder.queryFields((t) => ({
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, (row) => rowCursor('Customer', row.platformId, row.id), {
-        totalCount: () => prisma.customer.count({ where }),
+        totalCount: () => reads.customer.count({ where }),
         anyBeyond: () => anyBeyond(prisma.customer, where, page),
       });
     },

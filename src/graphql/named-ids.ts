@@ -13,7 +13,7 @@ const unseen = async () => 0;
 
 const account: Named = {
   count: (id, { payments, viewer }) =>
-    payments.database.prisma.account.count({ where: { AND: [visibleAccounts(viewer), { id }] } }),
+    payments.database.reads.account.count({ where: { AND: [visibleAccounts(viewer), { id }] } }),
   code: 'ACCOUNT_NOT_FOUND',
   message: 'no such account',
 };
@@ -22,19 +22,19 @@ const account: Named = {
 const named: Readonly<Partial<Record<IdType, Named>>> = {
   Quote: {
     count: (id, { payments, viewer }) =>
-      payments.database.prisma.quote.count({ where: { AND: [visibleQuotes(viewer), { id }] } }),
+      payments.database.reads.quote.count({ where: { AND: [visibleQuotes(viewer), { id }] } }),
     code: 'QUOTE_NOT_FOUND',
     message: 'no such quote',
   },
   Transaction: {
     count: (id, { payments, viewer }) =>
-      payments.database.prisma.transaction.count({ where: { AND: [visibleTransactions(viewer), { id }] } }),
+      payments.database.reads.transaction.count({ where: { AND: [visibleTransactions(viewer), { id }] } }),
     code: 'TRANSACTION_NOT_FOUND',
     message: 'no such transaction',
   },
   Customer: {
     count: (id, { payments, viewer }) =>
-      payments.database.prisma.customer.count({ where: { AND: [visibleCustomers(viewer), { id }] } }),
+      payments.database.reads.customer.count({ where: { AND: [visibleCustomers(viewer), { id }] } }),
     code: 'USER_NOT_FOUND',
     message: 'no such customer',
   },

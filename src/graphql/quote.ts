@@ -197,7 +197,7 @@ builder.queryFields((t) => ({
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, quoteCursor, {
-        totalCount: () => prisma.quote.count({ where }),
+        totalCount: () => reads.quote.count({ where }),
         anyBeyond: () => anyBeyond(prisma.quote, where, page),
       });
     },

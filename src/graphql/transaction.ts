@@ -235,7 +235,7 @@ builder.queryFields((t) => ({
         ...pageQuery(where, page),
       });
       return connectionOf(page, rows, transactionCursor, {
-        totalCount: () => prisma.transaction.count({ where }),
+        totalCount: () => reads.transaction.count({ where }),
         anyBeyond: () => anyBeyond(prisma.transaction, where, page),
       });
     },

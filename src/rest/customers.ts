@@ -116,7 +116,7 @@ function detailsOf(given: DetailsBody): CustomerDetails {
 
 /** Adds the endpoints of customers (specification 4.11, domain-facts 4.1). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
-  const { prisma, reads } = payments.database;
+  const { reads } = payments.database;
 
   app.openapi(create, async (context) => {
     const given = context.req.valid('json');
@@ -130,7 +130,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     name: 'Customer',
     where: whereCustomers,
     rows: (asked: Prisma.CustomerFindManyArgs) => reads.customer.findMany(asked),
-    count: (asked: Prisma.CustomerCountArgs) => prisma.customer.count(asked),
+    count: (asked: Prisma.CustomerCountArgs) => reads.customer.count(asked),
     record: customerRecord,
   };
   app.openapi(list, async (context) =>

@@ -77,7 +77,7 @@ const execute = createRoute({
 
 /** Adds the endpoints of quotes (specification 4.1 to 4.3). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, prisma, reads } = payments.database;
+  const { pool, reads } = payments.database;
   const record = async (quote: Quote): Promise<QuoteRecord> => quoteRecord(quote, await readPaymentEnds(pool, quote));
 
   app.openapi(create, async (context) => {
@@ -91,7 +91,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     name: 'Quote',
     where: whereQuotes,
     rows: (asked: Prisma.QuoteFindManyArgs) => reads.quote.findMany({ ...asked, include: paymentEnds }),
-    count: (asked: Prisma.QuoteCountArgs) => prisma.quote.count(asked),
+    count: (asked: Prisma.QuoteCountArgs) => reads.quote.count(asked),
     record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
   };
   app.openapi(list, async (context) =>

@@ -111,14 +111,14 @@ const reject = createRoute({
 
 /** Adds the endpoints of transactions (specification 4.4, 4.5; domain-facts 2.5). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, prisma, reads } = payments.database;
+  const { pool, reads } = payments.database;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
 
   const transactions = {
     name: 'Transaction',
     where: whereTransactions,
     rows: (asked: Prisma.TransactionFindManyArgs) => reads.transaction.findMany({ ...asked, include: paymentEnds }),
-    count: (asked: Prisma.TransactionCountArgs) => prisma.transaction.count(asked),
+    count: (asked: Prisma.TransactionCountArgs) => reads.transaction.count(asked),
     record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
   };
   app.openapi(list, async (context) =>

@@ -75,6 +75,8 @@ test('transactions are read as Prisma reads them, whatever is filtered, ordered 
         expect(await database.reads.transaction.findMany(query)).toEqual(
           await database.prisma.transaction.findMany(query),
         );
+        const counted = given({ where, take: pages.take });
+        expect(await database.reads.transaction.count(counted)).toBe(await database.prisma.transaction.count(counted));
       },
     ),
     { numRuns: 60 },
