@@ -1,10 +1,8 @@
 import type pg from 'pg';
-import type { Plan } from './plan.ts';
+import type { Plan, PlatformPlan } from './plan.ts';
 
 /** A plan that waits for its lane, and whom to tell what came of it. */
-export interface Waiting<Outcome> {
-  readonly platformId: string;
-  readonly plan: Plan;
+interface Waiting<Outcome> extends PlatformPlan {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -13,6 +11,9 @@ interface Lane<Outcome> {
   busy: boolean;
   waiting: Waiting<Outcome>[];
 }
+
+/** Carries out plans together and answers what came of each. Throws when that cannot be known. */
+type Commit<Outcome> = (plans: readonly PlatformPlan[]) => Promise<readonly PromiseSettledResult<Outcome>[]>;
 
 /** How many plans one transaction carries at most: the first of them waits for the last. */
 const together = 16;
@@ -23,14 +24,13 @@ const share = 3;
  * Lets plans that come while others are being committed wait for each other and go together, in one statement and one
  * durable transaction: what a transaction costs beside its plans is paid once, and payments of one busy account do not
  * wait for a commit each. A plan that finds its lane empty goes at once, alone. Plans on the same account share a lane,
- * so that no two transactions of this process wait for each other's rows.
+ * so that transactions of this process do not wait for each other's balances.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
-  readonly #commit: (plans: readonly Waiting<Outcome>[]) => Promise<void>;
+  readonly #commit: Commit<Outcome>;
 
-  /** @param commit carries out these plans and tells each what came of it; never throws */
-  constructor(pool: pg.Pool, commit: (plans: readonly Waiting<Outcome>[]) => Promise<void>) {
+  constructor(pool: pg.Pool, commit: Commit<Outcome>) {
     const lanes = Math.max(1, Math.floor(pool.options.max / share));
     this.#lanes = Array.from({ length: lanes }, () => ({ busy: false, waiting: [] }));
     this.#commit = commit;
@@ -46,8 +46,21 @@ export class CommitLanes<Outcome> {
 
   async #drive(lane: Lane<Outcome>): Promise<void> {
     lane.busy = true;
-    while (lane.waiting.length > 0) await this.#commit(inOneOrder(lane.waiting.splice(0, together)));
+    while (lane.waiting.length > 0) await this.#commitTogether(inOneOrder(lane.waiting.splice(0, together)));
     lane.busy = false;
+  }
+
+  async #commitTogether(plans: readonly Waiting<Outcome>[]): Promise<void> {
+    try {
+      const results = await this.#commit(plans);
+      for (const [position, { resolve, reject }] of plans.entries()) {
+        const result = results[position];
+        if (result?.status === 'fulfilled') resolve(result.value);
+        else reject(result?.reason);
+      }
+    } catch (error) {
+      for (const { reject } of plans) reject(error);
+    }
   }
 
   #laneOf(plan: Plan): Lane<Outcome> {

@@ -2,8 +2,8 @@ import type { Database } from '../database/database.ts';
 import { retryLostRaces, wasRolledBack } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { CommitLanes, type Waiting } from './commit-lanes.ts';
-import type { Claim, Plan, ResultType } from './plan.ts';
+import { CommitLanes } from './commit-lanes.ts';
+import type { Claim, Plan, PlatformPlan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
 export type Outcome =
@@ -70,29 +70,22 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
   return ofDatabase.add(platformId, plan);
 }
 
-async function commitPlans(database: Database, plans: readonly Waiting<Outcome>[]): Promise<void> {
+async function commitPlans(
+  database: Database,
+  plans: readonly PlatformPlan[],
+): Promise<PromiseSettledResult<Outcome>[]> {
   if (plans.length > 1) {
     try {
       const body = plans.map(({ platformId, plan }) => platformPlan(platformId, plan)).join(',');
       const rows = await commitPlansStatement(database.pool, `[${body}]`);
       database.commits.emit('committed');
-      for (const [position, { resolve, reject }] of plans.entries()) {
-        const row = rows[position];
-        if (row) resolve(present(row.answer));
-        else reject(new Error('commit_plan answered nothing'));
-      }
-      return;
+      return await Promise.allSettled(rows.map(async ({ answer }) => present(answer)));
     } catch (error) {
-      if (!wasRolledBack(error)) {
-        for (const { reject } of plans) reject(error);
-        return;
-      }
+      if (!wasRolledBack(error)) throw error;
     }
   }
   // Alone, or each alone now: what one of them ran into is its own.
-  await Promise.all(
-    plans.map(({ platformId, plan, resolve, reject }) => commitAlone(database, platformId, plan).then(resolve, reject)),
-  );
+  return Promise.allSettled(plans.map(({ platformId, plan }) => commitAlone(database, platformId, plan)));
 }
 
 async function commitAlone(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
@@ -109,7 +102,7 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
 }
 
 /** Plans of one or several platforms that happen together or not at all. */
-export type PlanGroup = readonly { readonly platformId: string; readonly plan: Plan }[];
+export type PlanGroup = readonly PlatformPlan[];
 
 /**
  * Carries out groups of plans of background work, all in one durable transaction where that is possible. Each group is

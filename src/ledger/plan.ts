@@ -49,6 +49,12 @@ export interface Plan {
   readonly result?: { readonly type: ResultType; readonly id: string };
 }
 
+/** A plan, and whose it is. */
+export interface PlatformPlan {
+  readonly platformId: string;
+  readonly plan: Plan;
+}
+
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account' | 'Lookup';
 
 /** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
