@@ -8,6 +8,8 @@ export default mergeConfig(
     test: {
       include: ['test/soak/**/*.soak.ts'],
       fileParallelism: false,
+      // Some watch how much memory their process has.
+      isolate: true,
       execArgv: ['--expose-gc'],
       testTimeout: 1_800_000,
       hookTimeout: 600_000,
