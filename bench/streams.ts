@@ -13,6 +13,9 @@ const idle = [
   { subscriptions: 2_000, perSocket: 1 },
 ] as const;
 
+/** From this long a measurement on, all idle subscriptions are opened; in a shorter one, fewer. */
+const fullMs = 10_000;
+
 export interface Streams {
   /** The instance that is asked for the changes, and makes them. */
   readonly gateway: Server;
@@ -95,7 +98,8 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 /** What the process grows by: resident, so with all that its heap keeps free, and after it has served others before. */
 async function measureIdle(instance: Server, streams: Streams): Promise<Fact[]> {
   const facts: Fact[] = [];
-  for (const { subscriptions, perSocket } of idle) {
+  for (const { subscriptions: most, perSocket } of idle) {
+    const subscriptions = Math.min(most, Math.ceil((most * streams.measureMs) / fullMs));
     const customerIds = Array.from(
       { length: subscriptions },
       (_, at) => streams.customerIds[at % streams.customerIds.length] ?? '',
