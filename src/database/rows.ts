@@ -1,6 +1,7 @@
 import type { Account, Customer, Event, Lookup, Quote, Transaction } from './generated/client/client.ts';
 import { Prisma } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
+import { stored } from './stored.ts';
 
 /** The rows that the feed and stored answers keep as of a moment, by model. */
 export interface SnapshotRows {
@@ -38,15 +39,16 @@ const revivers = new Map<string, readonly Reviver[]>(
 
 /**
  * A row as Prisma would have read it, from the JSON that Postgres made of it (`to_jsonb`). The columns are those of
- * the model; the JSON was written by our own triggers, which is what the one cast relies on.
+ * the model; the JSON was written by our own triggers, which is what the two assertions below rely on.
  */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,
-  snapshot: Readonly<Record<string, unknown>>,
+  snapshot: Prisma.JsonValue | Readonly<Record<string, unknown>>,
 ): SnapshotRows[M] {
+  const columns = stored<Readonly<Record<string, unknown>>>(snapshot);
   const row: Record<string, unknown> = {};
   for (const [field, column, revive] of revivers.get(model) ?? []) {
-    const value = snapshot[column];
+    const value = columns[column];
     row[field] = value === null || value === undefined ? null : revive ? revive(value) : value;
   }
   return row as unknown as SnapshotRows[M];

@@ -109,7 +109,8 @@ function rowOf(model: Model, args: Arguments): Row {
  * it, is a third of what a row of few columns has, and need not come from the database.
  */
 function platformIn(where: Where = {}): string | undefined {
-  const { platformId = Object(where[key.join('_')]).platformId as unknown, AND } = where;
+  const pair: Where = Object(where[key.join('_')]);
+  const { platformId = pair.platformId, AND } = where;
   if (typeof platformId === 'string') return platformId;
   for (const condition of [AND ?? []].flat()) {
     const found = platformIn(condition as Where);

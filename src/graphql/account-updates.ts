@@ -53,7 +53,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
     hasEvent: (row) => row.version > 1,
     turn: (event, first) => {
       // The feed's snapshots are rows as our triggers wrote them.
-      const account = rowFromSnapshot('Account', event.snapshot as Record<string, unknown>);
+      const account = rowFromSnapshot('Account', event.snapshot);
       const { oldBalance, newBalance } = event;
       return {
         cursor: feedCursor(event.platformId, event.sequence),

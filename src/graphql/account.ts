@@ -142,7 +142,7 @@ export const ExternalAccount = builder.prismaObject('Account', {
       resolve: (account) => ({
         accountType: filled(account.accountType, account, 'accountType'),
         // Written by checkAccountInfo in this form.
-        details: filled(account.accountInfo, account, 'accountInfo') as AccountDetails,
+        details: stored<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
       }),
     }),
     platformAccountId: t.exposeString('platformAccountId', {

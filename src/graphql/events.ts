@@ -34,14 +34,15 @@ const modelOf = {
 
 /** The row that changed, as of the change, when it is of this model. The feed's snapshots are rows as our triggers wrote them. */
 function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
-  return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot as Record<string, unknown>) : null;
+  return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
 function subjectOf(event: EventRow): object | null {
   const model = modelOf[event.type];
   if (model === undefined) return null;
-  const row = rowFromSnapshot(model, event.snapshot as Record<string, unknown>);
+  const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
+  // Typed for names of types that its builder knows, which are the model's and these two.
   brandWithType(row, type as never);
   return row;
 }

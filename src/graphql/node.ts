@@ -82,6 +82,7 @@ export async function loadNode<Type extends NodeType>(
     if (uuid === undefined) continue;
     // The loader of a type reads rows of that type: which the compiler cannot follow through the table.
     const row = (await loaders[type](uuid, context, info)) as RowOf<Type>;
+    // A loader has the name of its type.
     if (row) brandWithType(row, type as never);
     return row;
   }

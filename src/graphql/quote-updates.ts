@@ -55,7 +55,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
     turn: (event: Event, first) => ({
       cursor: feedCursor(event.platformId, event.sequence),
       // The feed's snapshots are rows as our triggers wrote them.
-      quote: rowFromSnapshot('Quote', event.snapshot as Record<string, unknown>),
+      quote: rowFromSnapshot('Quote', event.snapshot),
       previousStatus: first ? null : (event.previousStatus as Status | null),
       status: event.status as Status,
       terminal: event.terminal,

@@ -158,7 +158,7 @@ export const Quote = builder.prismaObject('Quote', {
 
 /** Written by createQuote in this form. */
 function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
-  return quote.pricing as PricingJson;
+  return stored<PricingJson>(quote.pricing);
 }
 
 export const QuoteConnection = builder.connectionObject(

@@ -39,6 +39,7 @@ const shared = new WeakMap<OperationDefinitionNode, WeakMap<Viewer, Plans>>();
 export function sharePlans({ document, operationName, contextValue }: ExecutionArgs): void {
   const operation = getOperationAST(document, operationName);
   if (!operation || !isFixed(operation, document)) return;
+  // Envelop leaves the context untyped; it is what server.ts makes.
   const context = contextValue as SharingContext;
   const byViewer = shared.get(operation) ?? new WeakMap<Viewer, Plans>();
   shared.set(operation, byViewer);
@@ -49,6 +50,7 @@ export function sharePlans({ document, operationName, contextValue }: ExecutionA
 
 /** The plans that this operation shares with others of its kind, if it does. */
 export function sharedPlans(context: object): Plans | undefined {
+  // Pothos' symbol, under which a context has what `sharePlans` put there or nothing.
   return (context as Partial<SharingContext>)[contextCacheSymbol];
 }
 

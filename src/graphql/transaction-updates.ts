@@ -44,7 +44,7 @@ function updateOf(event: Event, first = false): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event.sequence),
     // The feed's snapshots are rows as our triggers wrote them.
-    transaction: rowFromSnapshot('Transaction', event.snapshot as Record<string, unknown>),
+    transaction: rowFromSnapshot('Transaction', event.snapshot),
     previousStatus: first ? null : (event.previousStatus as Status | null),
     status: event.status as Status,
     terminal: event.terminal,

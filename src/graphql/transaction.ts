@@ -1,3 +1,4 @@
+import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
 import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { transferIn, transferOut } from '../payments/transfers.ts';
@@ -130,8 +131,7 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'What the price is made of.',
       select: { rateDetails: true },
-      // Written by createQuote in this form.
-      resolve: (transaction) => transaction.rateDetails as RateDetails | null,
+      resolve: (transaction) => stored<RateDetails | null>(transaction.rateDetails),
     }),
     failureReason: t.expose('failureReason', {
       type: FailureReason,
@@ -178,7 +178,7 @@ export const Transaction = builder.prismaObject('Transaction', {
       description: 'What is known of the other side, for payments to or from UMA addresses.',
       select: { counterpartyInformation: true },
       resolve: (transaction) =>
-        Object.entries(transaction.counterpartyInformation as Record<string, string>).map(([name, value]) => ({
+        Object.entries(stored<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
           name,
           value,
         })),

@@ -1,5 +1,6 @@
 import { type Customer, rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
+import { stored } from '../database/stored.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import type { RequiredField } from '../rails/rail.ts';
 import { checkText } from './checks.ts';
@@ -182,7 +183,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
 /** What the customer's record says under the names that can be asked for. */
 function recorded(customer: Customer | undefined): Information {
   if (!customer) return {};
-  const address = customer.address as { readonly country?: string } | null;
+  const address = stored<{ readonly country?: string } | null>(customer.address);
   return Object.fromEntries(
     Object.entries({
       FULL_NAME: customer.name,

@@ -1,4 +1,5 @@
 import type { FailureReason } from '../database/generated/client/client.ts';
+import { stored } from '../database/stored.ts';
 import type { PlanGroup } from '../ledger/commit.ts';
 import type { Journal, Plan, TransactionMove } from '../ledger/plan.ts';
 import { paymentReference } from './ids.ts';
@@ -172,12 +173,12 @@ function flowOf(order: DueOrder): Flow {
 
 /** Written as a map of names and values. */
 function asFacts(information: unknown): Record<string, string> {
-  return (information ?? {}) as Record<string, string>;
+  return stored<Record<string, string>>(information ?? {});
 }
 
 /** What the receiving platform told when it approved. */
 function givenFacts(requested: unknown): Record<string, string> {
-  const fields = (requested ?? []) as readonly { readonly name: string; readonly value?: string }[];
+  const fields = stored<readonly { readonly name: string; readonly value?: string }[]>(requested ?? []);
   return Object.fromEntries(fields.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
 }
 

@@ -1,4 +1,5 @@
 import { type Account, type Lookup, type Quote, rowFromSnapshot } from '../database/rows.ts';
+import { stored } from '../database/stored.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
 import type { Payments, Tenant } from './command.ts';
@@ -109,8 +110,7 @@ export async function umaDestination(
     receivers: [],
     accounts: [],
     limits,
-    // Written by lookUpReceiver in this form.
-    information: lookup.information as Information,
+    information: stored<Information>(lookup.information),
     field: 'destination.currency',
   };
 }

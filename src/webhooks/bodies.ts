@@ -1,5 +1,6 @@
 import type { AccountKind } from '../database/generated/client/client.ts';
 import { type Event, rowFromSnapshot } from '../database/rows.ts';
+import { stored } from '../database/stored.ts';
 import { feedCursor } from '../events/cursor.ts';
 import { publicId } from '../payments/ids.ts';
 import { requestedFields } from '../payments/incoming.ts';
@@ -85,9 +86,8 @@ function endsOf({ platformCustomerId, sourceKind, destinationKind }: Surrounding
   };
 }
 
-/** Written by our own triggers as an object. */
 function snapshotOf(event: Event): Record<string, unknown> {
-  return event.snapshot as Record<string, unknown>;
+  return stored<Record<string, unknown>>(event.snapshot);
 }
 
 function customerOf(customerId: string, around: Surroundings) {

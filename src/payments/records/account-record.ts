@@ -71,7 +71,7 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
 export function externalAccountRecord(row: Account): ExternalAccountRecord {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // Written by createExternalAccount in these forms.
-  const info = row.accountInfo as Readonly<Record<string, string>>;
+  const info = stored<Readonly<Record<string, string>>>(row.accountInfo);
   const beneficiary = stored<Beneficiary | null>(row.beneficiary);
   return {
     id: accountPublicId('EXTERNAL', row.id),

@@ -1,4 +1,5 @@
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
+import { stored } from '../../database/stored.ts';
 import { withoutNulls } from './numbers.ts';
 
 /**
@@ -23,11 +24,9 @@ const flat: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The instructions as the rail made them and the tables keep them. */
-export function instructionRecords(stored: unknown): InstructionRecord[] {
-  const instructions = stored as readonly {
-    readonly accountType: ExternalAccountType;
-    readonly [field: string]: string;
-  }[];
+export function instructionRecords(column: unknown): InstructionRecord[] {
+  const instructions =
+    stored<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
   return instructions.map((instruction) => {
     const info = withoutNulls(instruction);
     const shown = (flat[info.accountType] ?? []).flatMap((name) =>

@@ -1,4 +1,5 @@
 import type { Quote } from '../../database/rows.ts';
+import { stored } from '../../database/stored.ts';
 import { publicId } from '../ids.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
 import { type CurrencyRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
@@ -38,8 +39,7 @@ export interface QuoteRecord {
 export function quoteRecord(row: Quote, ends: PaymentEnds): QuoteRecord {
   const source = sourceRecord(row, ends, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
   if (!source) throw new Error(`quote ${row.id} has no source`);
-  // Written by createQuote in this form.
-  const rateDetails = rateDetailsRecord((row.pricing as { readonly rateDetails?: unknown }).rateDetails);
+  const rateDetails = rateDetailsRecord(stored<{ readonly rateDetails?: unknown }>(row.pricing).rateDetails);
   return {
     quoteId: publicId('Quote', row.id),
     status: row.status,

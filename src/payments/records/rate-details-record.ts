@@ -1,3 +1,4 @@
+import { stored } from '../../database/stored.ts';
 import { jsonInteger, jsonNumber } from './numbers.ts';
 
 /** What a price is made of (specification 2.5). */
@@ -14,9 +15,9 @@ const decimals = ['counterpartyMultiplier', 'serviceApiMultiplier', 'serviceApiV
 const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariableFeeAmount'] as const;
 
 /** The rate details as createQuote stored them: decimals and amounts as strings of digits. */
-export function rateDetailsRecord(stored: unknown): RateDetailsRecord | undefined {
-  if (typeof stored !== 'object' || stored === null) return undefined;
-  const values = stored as Readonly<Record<string, string | null | undefined>>;
+export function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
+  if (typeof column !== 'object' || column === null) return undefined;
+  const values = stored<Readonly<Record<string, string | null | undefined>>>(column);
   const fields = [
     ...decimals.map((name) => [name, values[name] == null ? undefined : jsonNumber(values[name])] as const),
     ...amounts.map((name) => [name, values[name] == null ? undefined : jsonInteger(BigInt(values[name]))] as const),

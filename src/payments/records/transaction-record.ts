@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/rows.ts';
+import { stored } from '../../database/stored.ts';
 import { publicId } from '../ids.ts';
 import type { InstructionRecord } from './instruction-record.ts';
 import { type AmountRecord, amountRecord, jsonInteger, jsonNumber } from './numbers.ts';
@@ -50,7 +51,7 @@ export function transactionRecord(row: Transaction, ends: PaymentEnds): Transact
     withCustomer: false,
   });
   const rateDetails = rateDetailsRecord(row.rateDetails);
-  const counterparty = row.counterpartyInformation as Record<string, string>;
+  const counterparty = stored<Record<string, string>>(row.counterpartyInformation);
   return {
     id: publicId('Transaction', row.id),
     status: row.status,
