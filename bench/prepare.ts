@@ -116,7 +116,10 @@ function helpers(platformId: string, customers: number, transactions: number): s
 
 const born = 'bench.time(bench.at(0) - 86400000 + c)';
 
-/** Kinds of ids: 1 customer, 2 and 3 internal USD and EUR accounts, 4 to 6 external accounts, 7 the first deposit. */
+/**
+ * Kinds of ids: 1 customer, 2 and 3 internal USD and EUR accounts, 4 to 6 external accounts, 7 the first deposit. The
+ * identifier of each external account ends in 100, which means nothing to the sandbox; other endings make it fail or wait.
+ */
 const people = `
   insert into customer (platform_id, id, platform_customer_id, customer_type, uma_address, kyc_status, created_at, updated_at, name, nationality)
   select bench.platform(), bench.owned(1, c), 'customer-' || c, case when c % 10 = 0 then 'BUSINESS' else 'INDIVIDUAL' end::customer_type,
@@ -130,9 +133,9 @@ const people = `
   insert into account (platform_id, id, kind, customer_id, currency, created_at, updated_at, status, account_type, account_info, identifier, beneficiary)
   select bench.platform(), bench.owned(k, c), 'EXTERNAL', bench.owned(1, c), case k when 6 then 'EUR' else 'USD' end, ${born}, ${born}, 'ACTIVE',
     case k when 6 then 'IBAN' else 'US_ACCOUNT' end::external_account_type,
-    case k when 6 then jsonb_build_object('iban', 'DE8937040044' || (5000000000 + c))
+    case k when 6 then jsonb_build_object('iban', 'DE8937040044' || (5000000000 + c * 1000 + 100))
       else jsonb_build_object('accountNumber', (k::bigint * 1000000000 + c * 1000 + 100)::text, 'routingNumber', '021000021', 'accountCategory', 'CHECKING') end,
-    case k when 6 then 'DE8937040044' || (5000000000 + c) else (k::bigint * 1000000000 + c * 1000 + 100)::text end,
+    case k when 6 then 'DE8937040044' || (5000000000 + c * 1000 + 100) else (k::bigint * 1000000000 + c * 1000 + 100)::text end,
     jsonb_build_object('beneficiaryType', 'INDIVIDUAL', 'fullName', 'Customer ' || c)
   from generate_series(0, bench.customers() - 1) c, generate_series(4, 6) k;
 

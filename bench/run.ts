@@ -63,10 +63,11 @@ export async function runAll(
   };
   const peer = await startPostGraphile(prepared.url);
   const order = await peerOrderOf(peer.url, prepared.platformId);
-  await peer.stop();
   const cases = (await readCases(prepared, order)).filter(({ name }) => only.test(name));
-  const statements = await countReads(prepared, cases);
-  await measureReads(prepared, cases, statements, timing, add);
+  const hand = await startByHand(prepared.url, Object.fromEntries(cases.map(({ name, sql }) => [name, sql])));
+  const statements = await countReads(prepared, cases, hand);
+  await measureReads(prepared, cases, { peer, hand }, statements, timing, add);
+  for (const server of [peer, hand]) await server.stop();
   if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
@@ -83,12 +84,11 @@ export async function runAll(
 async function countReads(
   prepared: Prepared,
   cases: readonly ReadCase[],
+  hand: Server,
 ): Promise<Map<string, { gateway: number; peer: number }>> {
   const counts = new Map<string, { gateway: number; peer: number }>();
   const proxies = [await countStatements(prepared.url), await countStatements(prepared.url)] as const;
-  const gateway = await startGateway(proxies[0].url, 'serve');
-  const peer = await startPostGraphile(proxies[1].url);
-  const hand = await startByHand(prepared.url, Object.fromEntries(cases.map(({ name, sql }) => [name, sql])));
+  const [gateway, peer] = await Promise.all([startGateway(proxies[0].url, 'serve'), startPostGraphile(proxies[1].url)]);
   const post = async (url: string, headers: Record<string, string>, body = '') =>
     (await fetch(url, { method: 'POST', headers, body })).json();
   for (const one of cases) {
@@ -115,7 +115,7 @@ async function countReads(
       );
     }
   }
-  for (const server of [gateway, peer, hand]) await server.stop();
+  for (const server of [gateway, peer]) await server.stop();
   for (const proxy of proxies) await proxy.close();
   return counts;
 }
@@ -123,13 +123,12 @@ async function countReads(
 async function measureReads(
   prepared: Prepared,
   cases: readonly ReadCase[],
+  { peer, hand }: { readonly peer: Server; readonly hand: Server },
   statements: Map<string, { gateway: number; peer: number }>,
   timing: Timing,
   add: (row: Row) => void,
 ): Promise<void> {
   const gateway = await startGateway(prepared.url);
-  const peer = await startPostGraphile(prepared.url);
-  const hand = await startByHand(prepared.url, Object.fromEntries(cases.map(({ name, sql }) => [name, sql])));
   const load = { connections: connections.reads, ...timing };
   // Just-in-time compilers take a while to know what a server is asked: every document is asked for before any counts.
   const heat = { connections: connections.reads, warmUpMs: timing.warmUpMs, measureMs: 1 };
@@ -174,12 +173,12 @@ async function measureReads(
       result: await measureStatements({ url: prepared.url, sql: one.sql, values: one.values, ...load }),
     });
   }
-  for (const server of [gateway, peer, hand]) await server.stop();
+  await gateway.stop();
 }
 
 /** The same reads on few and on many rows: what a request costs must not grow with what the tables hold. */
 async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
-  const servers = [await startGateway(small.url), await startGateway(prepared.url)] as const;
+  const servers = await Promise.all([startGateway(small.url), startGateway(prepared.url)]);
   const cases = [await readCases(small), await readCases(prepared)] as const;
   const costs: string[][] = [[], []];
   for (const position of [1, 2, 4]) {
@@ -255,8 +254,10 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
     add({ case: name, contestant: 'gateway, settling later', result: await ask(door, { bodies, once }) });
   }
   await door.stop();
-  const peer = await startPostGraphile(prepared.url);
-  const hand = await startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql });
+  const [peer, hand] = await Promise.all([
+    startPostGraphile(prepared.url),
+    startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
+  ]);
   const peers = [
     {
       name: 'executeQuote',
