@@ -3,20 +3,17 @@ import type { AccountDetails } from '../payments/account-types.ts';
 import type { Beneficiary } from '../payments/external-accounts.ts';
 import { createExternalAccount } from '../payments/external-accounts.ts';
 import { accountPublicId } from '../payments/ids.ts';
-import { pageQuery, rowCursor } from '../payments/paging.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { builder } from './builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
 import { AccountFilter, whereAccounts } from './filters.ts';
-import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
+import { pageArgs, rootPage, sortArg } from './list.ts';
 import { CurrencyType, knownCurrency, MoneyType, money } from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf } from './paging.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { AddressInput, AddressType } from './people.ts';
-import { selectionOf } from './shared-plans.ts';
 
 const findUnique = (account: { platformId: string; id: string }) => ({
   platformId_id: { platformId: account.platformId, id: account.id },
@@ -188,9 +185,6 @@ export const AccountConnection = builder.connectionObject(
   { name: 'AccountEdge', description: 'An account in a page.' },
 );
 
-export const accountCursor = (account: { platformId: string; id: string }) =>
-  rowCursor('Account', account.platformId, account.id);
-
 builder.queryFields((t) => ({
   account: t.field({
     type: Account,
@@ -203,17 +197,11 @@ builder.queryFields((t) => ({
     type: AccountConnection,
     description: "The platform's accounts and its customers'.",
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
-    resolve: async (_root, args, context, info) => {
-      const { prisma, reads } = context.payments.database;
-      const page = idPage('Account', args, context);
-      const where = whereAccounts(context.viewer, args.filter);
-      const rows = await reads.account.findMany({
-        ...selectionOf({ context, info, path: ['edges', 'node'] }),
-        ...pageQuery(where, page),
-      });
-      return connectionOf(page, rows, accountCursor, {
-        totalCount: () => reads.account.count({ where }),
-        anyBeyond: () => anyBeyond(prisma.account, where, page),
+    resolve: (_root, args, context, info) => {
+      const { account } = context.payments.database.reads;
+      return rootPage('Account', { args, context, info }, whereAccounts(context.viewer, args.filter), {
+        rows: (query) => account.findMany(query),
+        count: (query) => account.count(query),
       });
     },
   }),

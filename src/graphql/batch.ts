@@ -7,16 +7,14 @@ const loaders = new WeakMap<Context, WeakMap<object, Map<string, DataLoader<stri
 
 /**
  * A count for one row, asked together with the counts that the same field needs for its sibling rows: one statement for
- * all, however many there are. Rows that `counts` does not mention have 0.
+ * all, however many there are. Rows that are not among the `counts` have 0.
  */
 export function countTogether(
   context: Context,
   info: GraphQLResolveInfo,
   purpose: string,
   id: string,
-  counts: (
-    ids: readonly string[],
-  ) => Promise<readonly { readonly customerId: string | null; readonly _count: number }[]>,
+  counts: (ids: readonly string[]) => Promise<ReadonlyMap<string | null, number>>,
 ): Promise<number> {
   const field = info.fieldNodes[0];
   if (!field) throw new Error('a field is resolved for a node of its document');
@@ -27,7 +25,7 @@ export function countTogether(
   const loader =
     byPurpose.get(purpose) ??
     new DataLoader<string, number>(async (ids) => {
-      const found = new Map((await counts(ids)).map((row) => [row.customerId, row._count]));
+      const found = await counts(ids);
       return ids.map((wanted) => found.get(wanted) ?? 0);
     });
   byPurpose.set(purpose, loader);

@@ -1,5 +1,4 @@
-import { AccountConnection, accountCursor } from './account.ts';
-import { countTogether } from './batch.ts';
+import { AccountConnection } from './account.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
 import {
@@ -10,13 +9,16 @@ import {
   whereQuotes,
   whereTransactions,
 } from './filters.ts';
-import { idPage, nestedQuery, pageArgs, sortArg, withKeys } from './list.ts';
-import { connectionOf } from './paging.ts';
-import { QuoteConnection, quoteCursor } from './quote.ts';
-import { TransactionConnection, transactionCursor } from './transaction.ts';
+import { nestedPage, nestedQuery, pageArgs, sortArg, withKeys } from './list.ts';
+import { QuoteConnection } from './quote.ts';
+import { TransactionConnection } from './transaction.ts';
 
 /** Where the rows of a connection are below its field. */
 const nodes = ['edges', 'node'];
+
+/** How many each customer has, as Prisma counts by a column. */
+const byCustomer = (counts: readonly { readonly customerId: string | null; readonly _count: number }[]) =>
+  new Map(counts.map(({ customerId, _count }) => [customerId, _count]));
 
 /** A customer's own lists. Each is read in the statement that reads the customer. */
 builder.prismaObjectFields(Customer, (t) => ({
@@ -29,20 +31,15 @@ builder.prismaObjectFields(Customer, (t) => ({
         nested(nestedQuery('Account', args, context, whereAccounts(context.viewer, args.filter)), nodes),
       ),
     }),
-    resolve: (customer, args, context, info) => {
-      const page = idPage('Account', args, context);
-      const count = (bound: object) => (ids: readonly string[]) =>
-        context.payments.database.prisma.account.groupBy({
+    resolve: (customer, args, context, info) =>
+      nestedPage('Account', { args, context, info }, customer.id, customer.accounts, async (customerIds, bound) => {
+        const counts = await context.payments.database.prisma.account.groupBy({
           by: 'customerId',
-          where: { AND: [whereAccounts(context.viewer, args.filter), { customerId: { in: [...ids] } }, bound] },
+          where: { AND: [whereAccounts(context.viewer, args.filter), { customerId: { in: customerIds } }, bound] },
           _count: true,
         });
-      return connectionOf(page, customer.accounts, accountCursor, {
-        totalCount: () => countTogether(context, info, 'totalCount', customer.id, count({})),
-        anyBeyond: async () =>
-          (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
-      });
-    },
+        return byCustomer(counts);
+      }),
   }),
   transactions: t.field({
     type: TransactionConnection,
@@ -57,20 +54,23 @@ builder.prismaObjectFields(Customer, (t) => ({
         nested(nestedQuery('Transaction', args, context, whereTransactions(context.viewer, args.filter)), nodes),
       ),
     }),
-    resolve: (customer, args, context, info) => {
-      const page = idPage('Transaction', args, context);
-      const count = (bound: object) => (ids: readonly string[]) =>
-        context.payments.database.prisma.transaction.groupBy({
-          by: 'customerId',
-          where: { AND: [whereTransactions(context.viewer, args.filter), { customerId: { in: [...ids] } }, bound] },
-          _count: true,
-        });
-      return connectionOf(page, customer.transactions, transactionCursor, {
-        totalCount: () => countTogether(context, info, 'totalCount', customer.id, count({})),
-        anyBeyond: async () =>
-          (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
-      });
-    },
+    resolve: (customer, args, context, info) =>
+      nestedPage(
+        'Transaction',
+        { args, context, info },
+        customer.id,
+        customer.transactions,
+        async (customerIds, bound) => {
+          const counts = await context.payments.database.prisma.transaction.groupBy({
+            by: 'customerId',
+            where: {
+              AND: [whereTransactions(context.viewer, args.filter), { customerId: { in: customerIds } }, bound],
+            },
+            _count: true,
+          });
+          return byCustomer(counts);
+        },
+      ),
   }),
   quotes: t.field({
     type: QuoteConnection,
@@ -79,19 +79,14 @@ builder.prismaObjectFields(Customer, (t) => ({
     select: (args, context, nested) => ({
       quotes: withKeys(nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer, args.filter)), nodes)),
     }),
-    resolve: (customer, args, context, info) => {
-      const page = idPage('Quote', args, context);
-      const count = (bound: object) => (ids: readonly string[]) =>
-        context.payments.database.prisma.quote.groupBy({
+    resolve: (customer, args, context, info) =>
+      nestedPage('Quote', { args, context, info }, customer.id, customer.quotes, async (customerIds, bound) => {
+        const counts = await context.payments.database.prisma.quote.groupBy({
           by: 'customerId',
-          where: { AND: [whereQuotes(context.viewer, args.filter), { customerId: { in: [...ids] } }, bound] },
+          where: { AND: [whereQuotes(context.viewer, args.filter), { customerId: { in: customerIds } }, bound] },
           _count: true,
         });
-      return connectionOf(page, customer.quotes, quoteCursor, {
-        totalCount: () => countTogether(context, info, 'totalCount', customer.id, count({})),
-        anyBeyond: async () =>
-          (await countTogether(context, info, 'beyond', customer.id, count({ id: page.beyond }))) > 0,
-      });
-    },
+        return byCustomer(counts);
+      }),
   }),
 }));

@@ -8,16 +8,13 @@ import {
   type BeneficialOwner as Owner,
 } from '../payments/customers.ts';
 import { publicId } from '../payments/ids.ts';
-import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { builder } from './builder.ts';
 import { CustomerType, KycStatus } from './enums.ts';
 import { CustomerFilter, whereCustomers } from './filters.ts';
-import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
+import { pageArgs, rootPage, sortArg } from './list.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf } from './paging.ts';
 import { AddressInput, AddressType } from './people.ts';
-import { selectionOf } from './shared-plans.ts';
 
 const IndividualType = builder.enumType('IndividualType', {
   description: "A person's role in a company (domain-facts 4.2).",
@@ -178,17 +175,11 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }),
       ...sortArg(t.arg),
     },
-    resolve: async (_root, args, context, info) => {
-      const { prisma, reads } = context.payments.database;
-      const page = idPage('Customer', args, context);
-      const where = whereCustomers(context.viewer, args.filter);
-      const rows = await reads.customer.findMany({
-        ...selectionOf({ context, info, path: ['edges', 'node'] }),
-        ...pageQuery(where, page),
-      });
-      return connectionOf(page, rows, (row) => rowCursor('Customer', row.platformId, row.id), {
-        totalCount: () => reads.customer.count({ where }),
-        anyBeyond: () => anyBeyond(prisma.customer, where, page),
+    resolve: (_root, args, context, info) => {
+      const { customer } = context.payments.database.reads;
+      return rootPage('Customer', { args, context, info }, whereCustomers(context.viewer, args.filter), {
+        rows: (query) => customer.findMany(query),
+        count: (query) => customer.count(query),
       });
     },
   }),

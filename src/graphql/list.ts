@@ -1,9 +1,12 @@
 import type { ArgBuilder as ArgBuilderOf } from '@pothos/core';
-import { idOfCursor, type Page, pageQuery } from '../payments/paging.ts';
+import type { GraphQLResolveInfo } from 'graphql';
+import { idOfCursor, type Page, pageQuery, rowCursor } from '../payments/paging.ts';
+import { countTogether } from './batch.ts';
 import type { SchemaConfig } from './builder.ts';
 import type { Context } from './context.ts';
 import { SortOrder } from './enums.ts';
-import { type PageArgs, parsePage } from './paging.ts';
+import { type Connection, connectionOf, type PageArgs, parsePage } from './paging.ts';
+import { selectionOf } from './shared-plans.ts';
 
 type ArgBuilder = ArgBuilderOf<PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>>;
 
@@ -21,7 +24,7 @@ export const sortArg = (t: ArgBuilder) => ({
 });
 
 /** The page asked for in a list of rows by id. */
-export function idPage(list: string, args: PageArgs, context: Context): Page<string> {
+function idPage(list: string, args: PageArgs, context: Context): Page<string> {
   return parsePage(args, (cursor) => idOfCursor(list, context.viewer.platformId, cursor));
 }
 
@@ -53,16 +56,63 @@ export function withKeys<Selection>(selection: Selection): Selection {
   return isEmpty ? { ...selection, select: { platformId: true, id: true } } : selection;
 }
 
-/** The first row that matches, if any: whether a page has something before it. */
-interface Findable<Where> {
-  findFirst(query: { select: { id: true }; where: Where }): Promise<{ id: string } | null>;
+/** A field that answers a list, as it was asked. */
+interface Asked {
+  readonly args: PageArgs;
+  readonly context: Context;
+  readonly info: GraphQLResolveInfo;
 }
 
-/** Whether any row that the list has lies beyond the page's cursor. */
-export async function anyBeyond<Where>(
-  delegate: Findable<{ AND: [Where, object] }>,
-  where: Where,
-  page: Page<string>,
-): Promise<boolean> {
-  return (await delegate.findFirst({ select: { id: true }, where: { AND: [where, { id: page.beyond }] } })) !== null;
+/** What tells a row's place in a list of its type. */
+interface Keyed {
+  readonly platformId: string;
+  readonly id: string;
 }
+
+/** How the rows of a list are read and counted, where it is a field of the query itself. */
+interface Source<Where, Row> {
+  rows(query: ReturnType<typeof selectionOf> & ReturnType<typeof pageQuery<Where>>): Promise<readonly Row[]>;
+  count(query: { where: Where | { AND: [Where, { id: Page<string>['beyond'] }] }; take?: number }): Promise<number>;
+}
+
+/** The page that a field of the query answers, of the rows that match `where`. */
+export async function rootPage<Where, Row extends Keyed>(
+  list: string,
+  { args, context, info }: Asked,
+  where: Where,
+  source: Source<Where, Row>,
+): Promise<Connection<Row>> {
+  const page = idPage(list, args, context);
+  const selection = selectionOf({ context, info, path: ['edges', 'node'] });
+  const rows = await source.rows({ ...selection, ...pageQuery(where, page) });
+  return connectionOf(page, rows, cursorIn(list), {
+    totalCount: () => source.count({ where }),
+    anyBeyond: async () => (await source.count({ where: { AND: [where, { id: page.beyond }] }, take: 1 })) > 0,
+  });
+}
+
+/**
+ * The page that a field of a row answers, whose rows were read with that row (`nestedQuery`).
+ * @param owner the id of the row that they belong to
+ * @param counts how many there are for each of these owners, within bounds on their own ids
+ */
+export function nestedPage<Row extends Keyed>(
+  list: string,
+  { args, context, info }: Asked,
+  owner: string,
+  rows: readonly Row[],
+  counts: (owners: string[], bound: { id?: object }) => Promise<ReadonlyMap<string | null, number>>,
+): Connection<Row> {
+  const page = idPage(list, args, context);
+  const count = (purpose: string, bound: { id?: object }) =>
+    countTogether(context, info, purpose, owner, (owners) => counts([...owners], bound));
+  return connectionOf(page, rows, cursorIn(list), {
+    totalCount: () => count('totalCount', {}),
+    anyBeyond: async () => (await count('beyond', { id: page.beyond })) > 0,
+  });
+}
+
+const cursorIn =
+  (list: string) =>
+  ({ platformId, id }: Keyed) =>
+    rowCursor(list, platformId, id);

@@ -1,6 +1,5 @@
 import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
-import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
 import { builder } from './builder.ts';
@@ -8,11 +7,10 @@ import { Customer } from './customer.ts';
 import { LockedCurrencySide, QuoteStatus } from './enums.ts';
 import { QuoteFilter, whereQuotes } from './filters.ts';
 import { InformationFieldInput } from './information.ts';
-import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
+import { pageArgs, rootPage, sortArg } from './list.ts';
 import { CurrencyType, knownCurrency, MoneyType, money, type RateDetails, RateDetailsType } from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf } from './paging.ts';
 import {
   accountColumns,
   customerColumns,
@@ -27,7 +25,6 @@ import {
 } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { selectionOf } from './shared-plans.ts';
 import { maySeeCustomer } from './visible.ts';
 
 interface PricingJson {
@@ -173,9 +170,6 @@ export const QuoteConnection = builder.connectionObject(
   { name: 'QuoteEdge', description: 'A quote in a page.' },
 );
 
-export const quoteCursor = (quote: { platformId: string; id: string }) =>
-  rowCursor('Quote', quote.platformId, quote.id);
-
 builder.queryFields((t) => ({
   quote: t.field({
     type: Quote,
@@ -188,17 +182,11 @@ builder.queryFields((t) => ({
     type: QuoteConnection,
     description: 'Quotes of the platform and its customers.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
-    resolve: async (_root, args, context, info) => {
-      const { prisma, reads } = context.payments.database;
-      const page = idPage('Quote', args, context);
-      const where = whereQuotes(context.viewer, args.filter);
-      const rows = await reads.quote.findMany({
-        ...selectionOf({ context, info, path: ['edges', 'node'] }),
-        ...pageQuery(where, page),
-      });
-      return connectionOf(page, rows, quoteCursor, {
-        totalCount: () => reads.quote.count({ where }),
-        anyBeyond: () => anyBeyond(prisma.quote, where, page),
+    resolve: (_root, args, context, info) => {
+      const { quote } = context.payments.database.reads;
+      return rootPage('Quote', { args, context, info }, whereQuotes(context.viewer, args.filter), {
+        rows: (query) => quote.findMany(query),
+        count: (query) => quote.count(query),
       });
     },
   }),

@@ -1,13 +1,10 @@
 import { whereApiTokens } from '../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../access/issue-tokens.ts';
 import { publicId } from '../payments/ids.ts';
-import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { builder } from './builder.ts';
 import { Permission } from './enums.ts';
-import { anyBeyond, idPage, pageArgs } from './list.ts';
+import { pageArgs, rootPage } from './list.ts';
 import { mutation } from './mutation.ts';
-import { connectionOf } from './paging.ts';
-import { selectionOf } from './shared-plans.ts';
 
 /** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
 
@@ -47,17 +44,11 @@ builder.queryField('apiTokens', (t) =>
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
     args: pageArgs(t.arg),
-    resolve: async (_root, args, context, info) => {
+    resolve: (_root, args, context, info) => {
       const { apiToken } = context.payments.database.prisma;
-      const page = idPage('ApiToken', args, context);
-      const where = whereApiTokens(context.viewer.platformId, {});
-      const rows = await apiToken.findMany({
-        ...selectionOf({ context, info, path: ['edges', 'node'] }),
-        ...pageQuery(where, page),
-      });
-      return connectionOf(page, rows, (token) => rowCursor('ApiToken', token.platformId, token.id), {
-        totalCount: () => apiToken.count({ where }),
-        anyBeyond: () => anyBeyond(apiToken, where, page),
+      return rootPage('ApiToken', { args, context, info }, whereApiTokens(context.viewer.platformId, {}), {
+        rows: (query) => apiToken.findMany(query),
+        count: (query) => apiToken.count(query),
       });
     },
   }),

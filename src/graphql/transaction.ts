@@ -1,17 +1,15 @@
 import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
-import { pageQuery, rowCursor } from '../payments/paging.ts';
 import { transferIn, transferOut } from '../payments/transfers.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
 import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
 import { TransactionFilter, whereTransactions } from './filters.ts';
 import { InformationField } from './information.ts';
-import { anyBeyond, idPage, pageArgs, sortArg } from './list.ts';
+import { pageArgs, rootPage, sortArg } from './list.ts';
 import { type Money, MoneyType, maybeMoney, money, type RateDetails, RateDetailsType } from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
-import { connectionOf } from './paging.ts';
 import {
   accountColumns,
   customerColumns,
@@ -25,7 +23,6 @@ import {
   sourceOf,
 } from './parties.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { selectionOf } from './shared-plans.ts';
 import { maySeeCustomer } from './visible.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
@@ -207,9 +204,6 @@ export const TransactionConnection = builder.connectionObject(
   { name: 'TransactionEdge', description: 'A transaction in a page.' },
 );
 
-export const transactionCursor = (transaction: { platformId: string; id: string }) =>
-  rowCursor('Transaction', transaction.platformId, transaction.id);
-
 builder.queryFields((t) => ({
   transaction: t.field({
     type: Transaction,
@@ -226,17 +220,11 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
       ...sortArg(t.arg),
     },
-    resolve: async (_root, args, context, info) => {
-      const { prisma, reads } = context.payments.database;
-      const page = idPage('Transaction', args, context);
-      const where = whereTransactions(context.viewer, args.filter);
-      const rows = await reads.transaction.findMany({
-        ...selectionOf({ context, info, path: ['edges', 'node'] }),
-        ...pageQuery(where, page),
-      });
-      return connectionOf(page, rows, transactionCursor, {
-        totalCount: () => reads.transaction.count({ where }),
-        anyBeyond: () => anyBeyond(prisma.transaction, where, page),
+    resolve: (_root, args, context, info) => {
+      const { transaction } = context.payments.database.reads;
+      return rootPage('Transaction', { args, context, info }, whereTransactions(context.viewer, args.filter), {
+        rows: (query) => transaction.findMany(query),
+        count: (query) => transaction.count(query),
       });
     },
   }),

@@ -1,14 +1,11 @@
+import type { Prisma } from '../database/generated/client/client.ts';
 import { matchesNothing } from '../payments/filters.ts';
 import { publicId } from '../payments/ids.ts';
-import { pageQuery, rowCursor } from '../payments/paging.ts';
-import { countTogether } from './batch.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums.ts';
 import { Event } from './events.ts';
-import { anyBeyond, idPage, nestedQuery, pageArgs } from './list.ts';
-import { connectionOf } from './paging.ts';
-import { selectionOf } from './shared-plans.ts';
+import { nestedPage, nestedQuery, pageArgs, rootPage } from './list.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'One attempt to deliver an event, as it ended.',
@@ -87,27 +84,21 @@ export const WebhookEndpoint = builder.prismaObject('WebhookEndpoint', {
       select: (args, context, nested) => ({
         deliveries: nested(nestedQuery('WebhookDelivery', args, context, {}), ['edges', 'node']),
       }),
-      resolve: (endpoint, args, context, info) => {
-        const page = idPage('WebhookDelivery', args, context);
-        const count = (bound: object) => async (ids: readonly string[]) => {
-          const counts = await context.payments.database.prisma.webhookDelivery.groupBy({
-            by: 'endpointId',
-            where: { platformId: endpoint.platformId, endpointId: { in: [...ids] }, ...bound },
-            _count: true,
-          });
-          return counts.map(({ endpointId, _count }) => ({ customerId: endpointId, _count }));
-        };
-        return connectionOf(
-          page,
+      resolve: (endpoint, args, context, info) =>
+        nestedPage(
+          'WebhookDelivery',
+          { args, context, info },
+          endpoint.id,
           endpoint.deliveries,
-          (delivery) => rowCursor('WebhookDelivery', delivery.platformId, delivery.id),
-          {
-            totalCount: () => countTogether(context, info, 'totalCount', endpoint.id, count({})),
-            anyBeyond: async () =>
-              (await countTogether(context, info, 'beyond', endpoint.id, count({ id: page.beyond }))) > 0,
+          async (endpointIds, bound) => {
+            const counts = await context.payments.database.prisma.webhookDelivery.groupBy({
+              by: 'endpointId',
+              where: { platformId: endpoint.platformId, endpointId: { in: endpointIds }, ...bound },
+              _count: true,
+            });
+            return new Map(counts.map(({ endpointId, _count }) => [endpointId, _count]));
           },
-        );
-      },
+        ),
     }),
   }),
 });
@@ -125,7 +116,7 @@ const WebhookEndpointConnection = builder.connectionObject(
 );
 
 /** A platform's own endpoints; an app with a client token sees none. */
-function whereEndpoints({ viewer }: Context) {
+function whereEndpoints({ viewer }: Context): Prisma.WebhookEndpointWhereInput {
   return viewer.kind === 'PLATFORM' ? { platformId: viewer.platformId } : matchesNothing;
 }
 
@@ -134,17 +125,11 @@ builder.queryField('webhookEndpoints', (t) =>
     type: WebhookEndpointConnection,
     description: "The platform's webhook endpoints, newest first.",
     args: pageArgs(t.arg),
-    resolve: async (_root, args, context, info) => {
+    resolve: (_root, args, context, info) => {
       const { webhookEndpoint } = context.payments.database.prisma;
-      const page = idPage('WebhookEndpoint', args, context);
-      const where = whereEndpoints(context);
-      const rows = await webhookEndpoint.findMany({
-        ...selectionOf({ context, info, path: ['edges', 'node'] }),
-        ...pageQuery(where, page),
-      });
-      return connectionOf(page, rows, (row) => rowCursor('WebhookEndpoint', row.platformId, row.id), {
-        totalCount: () => webhookEndpoint.count({ where }),
-        anyBeyond: () => anyBeyond(webhookEndpoint, where, page),
+      return rootPage('WebhookEndpoint', { args, context, info }, whereEndpoints(context), {
+        rows: (query) => webhookEndpoint.findMany(query),
+        count: (query) => webhookEndpoint.count(query),
       });
     },
   }),
