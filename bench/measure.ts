@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { type CpuInfo, cpus } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Measured } from './load/latencies.ts';
@@ -34,6 +35,48 @@ export function cpuOf(pid: number): number | undefined {
     return undefined;
   }
 }
+
+/** How long a process' main thread has run, and how long it was ready to run and had no core, in nanoseconds. */
+interface Scheduling {
+  readonly running: number;
+  readonly waiting: number;
+}
+
+function schedulingOf(pid: number): Scheduling | undefined {
+  try {
+    const [running = 0, waiting = 0] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
+    return { running, waiting };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Starts to watch who has the cores; the answer tells it, as one reads it in a table. */
+export function watchCores(processes: Readonly<Record<string, number>>): () => string {
+  const read = () => ({
+    at: performance.now(),
+    cores: cpus().map(({ times }) => times),
+    scheduling: Object.values(processes).map(schedulingOf),
+  });
+  const before = read();
+  return () => {
+    const after = read();
+    const [idle, all] = [idleOf, allOf].map((sum) => sum(after.cores) - sum(before.cores));
+    const percent = (part: number) => `${Math.round(part * 100)} %`;
+    const threads = Object.keys(processes).map((name, at) => {
+      const [from, to] = [before.scheduling[at], after.scheduling[at]];
+      if (!from || !to) return `${name}: not known without /proc`;
+      const share = (of: keyof Scheduling) => percent((to[of] - from[of]) / 1e6 / (after.at - before.at));
+      return `${name} ran ${share('running')} of the time and waited for a core ${share('waiting')}`;
+    });
+    return [`all cores busy ${percent(1 - (idle ?? 0) / Math.max(1, all ?? 0))}`, ...threads].join('; ');
+  };
+}
+
+type CoreTimes = CpuInfo['times'];
+const idleOf = (cores: readonly CoreTimes[]) => cores.reduce((sum, { idle }) => sum + idle, 0);
+const allOf = (cores: readonly CoreTimes[]) =>
+  cores.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
 
 /** Resident memory of a process in MiB. */
 export function memoryOf(pid: number): number | undefined {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestJob } from './load/requests.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
-import { cpuOf, measureRequests, memoryOf, type Server, startServer } from './measure.ts';
+import { cpuOf, measureRequests, memoryOf, type Server, startServer, watchCores } from './measure.ts';
 import type { Fact } from './report.ts';
 
 /** The idle subscriptions whose memory is measured, and how many of them share a socket. */
@@ -61,7 +61,12 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
     await settled(instance.pid);
     subscribers.send('reset');
     const before = cpuOf(instance.pid);
+    const cores = watchCores({
+      'the instance that makes them': gateway.pid,
+      "the subscribers' instance": instance.pid,
+    });
     const changes = await send(250, measureMs);
+    const coresMeanwhile = cores();
     const expected = 2 * (changes.requests - changes.wrong);
     const arrivals = await arrived(subscribers, expected);
     const after = cpuOf(instance.pid);
@@ -72,6 +77,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
         what: `commit → subscriber, ${customerIds.length} subscribers, ${perSecond} changes/s, made by another instance`,
         value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, most ${arrivals.max} ms; ${arrivals.messages} of ${expected} changes arrived`,
       },
+      { what: 'main threads meanwhile', value: coresMeanwhile },
       {
         what: 'CPU per message delivered (the reading of the feed in it)',
         value: cpu === undefined ? 'not known without /proc' : `${Math.round(cpu)} µs`,
