@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client/client.ts';
 import { openReads, type Reads } from './reads.ts';
-import { statementName } from './statement-names.ts';
+import { connectionSeconds, StatementNames } from './statement-names.ts';
 
 /**
  * One Postgres, three ways in over one pool: `reads` for the lists and nodes that are asked for all the time, Prisma for
@@ -63,18 +63,20 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: connectionSeconds,
   });
   // An idle connection that the server closes is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => undefined);
 
-  const adapter = new PrismaPg(pool, { statementNameGenerator: (query) => statementName(query.sql) });
+  const names = new StatementNames();
+  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.nameOf(sql) });
   const prisma = openPrisma(adapter, options.onReadStatement);
 
   return {
     url: options.url,
     pool,
     prisma,
-    reads: openReads(pool, options.onReadStatement),
+    reads: openReads(pool, names, options.onReadStatement),
     commits: new EventEmitter(),
     async close() {
       await prisma.$disconnect();

@@ -2,7 +2,7 @@ import type { PrismaClient } from './generated/client/client.ts';
 import { Prisma } from './generated/client/client.ts';
 import { type Arguments, type Column, countStatement, type Shape, selectStatement } from './select-statement.ts';
 import type { Queryable } from './statement.ts';
-import { statementName } from './statement-names.ts';
+import type { StatementNames } from './statement-names.ts';
 
 /** The nouns whose rows are read by statements of our own. */
 const models = { account: 'Account', customer: 'Customer', quote: 'Quote', transaction: 'Transaction' } as const;
@@ -17,11 +17,11 @@ type ReadModel = keyof typeof models;
 export type Reads = { readonly [M in ReadModel]: Pick<PrismaClient[M], 'findMany' | 'findUnique' | 'count'> };
 
 /** Opens the reads on a pool. `onStatement` is told the text of each statement. */
-export function openReads(pool: Queryable, onStatement?: (sql: string) => void): Reads {
+export function openReads(pool: Queryable, names: StatementNames, onStatement?: (sql: string) => void): Reads {
   const ask = async ({ text, values }: { readonly text: string; readonly values: readonly unknown[] }) => {
     onStatement?.(text);
     const { rows } = await pool.query<[unknown]>({
-      name: statementName(text),
+      name: names.nameOf(text),
       text,
       values: [...values],
       rowMode: 'array',
