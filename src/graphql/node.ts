@@ -1,74 +1,101 @@
 import { brandWithType } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { uuidOf } from '../payments/ids.ts';
+import { publicId, uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { invalidInput } from './failure.ts';
 import { selectionOf } from './shared-plans.ts';
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
-/** What can be read by its id, and how. Anything unknown, malformed or another platform's is null, all alike. */
-type NodeLoader = (uuid: string, context: Context, info: GraphQLResolveInfo) => Promise<object | null>;
+/** What can be read by ids, and how. Anything unknown, malformed or another platform's is missing, all alike. */
+type NodeLoader = (
+  ids: string[],
+  context: Context,
+  info: GraphQLResolveInfo,
+) => PromiseLike<{ readonly id: string }[]> | [];
 
-const key = (uuid: string, context: Context) => ({
-  platformId_id: { platformId: context.viewer.platformId, id: uuid },
-});
+const among = (ids: string[], { viewer }: Context) => ({ platformId: viewer.platformId, id: { in: ids } });
 
 const loaders = {
-  Quote: (uuid, context, info) =>
-    context.payments.database.reads.quote.findUnique({
+  Quote: (ids, context, info) =>
+    context.payments.database.reads.quote.findMany({
       ...selectionOf({ context, info, typeName: 'Quote' }),
-      where: { ...key(uuid, context), AND: [visibleQuotes(context.viewer)] },
+      where: { ...among(ids, context), AND: [visibleQuotes(context.viewer)] },
     }),
-  Transaction: (uuid, context, info) =>
-    context.payments.database.reads.transaction.findUnique({
+  Transaction: (ids, context, info) =>
+    context.payments.database.reads.transaction.findMany({
       ...selectionOf({ context, info, typeName: 'Transaction' }),
-      where: { ...key(uuid, context), AND: [visibleTransactions(context.viewer)] },
+      where: { ...among(ids, context), AND: [visibleTransactions(context.viewer)] },
     }),
-  Customer: (uuid, context, info) =>
-    context.payments.database.reads.customer.findUnique({
+  Customer: (ids, context, info) =>
+    context.payments.database.reads.customer.findMany({
       ...selectionOf({ context, info, typeName: 'Customer' }),
-      where: { ...key(uuid, context), AND: [visibleCustomers(context.viewer)] },
+      where: { ...among(ids, context), AND: [visibleCustomers(context.viewer)] },
     }),
-  InternalAccount: (uuid, context, info) =>
-    context.payments.database.reads.account.findUnique({
+  InternalAccount: (ids, context, info) =>
+    context.payments.database.reads.account.findMany({
       ...selectionOf({ context, info, typeName: 'InternalAccount' }),
-      where: { ...key(uuid, context), kind: 'INTERNAL', AND: [visibleAccounts(context.viewer)] },
+      where: { ...among(ids, context), kind: 'INTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
-  ExternalAccount: (uuid, context, info) =>
-    context.payments.database.reads.account.findUnique({
+  ExternalAccount: (ids, context, info) =>
+    context.payments.database.reads.account.findMany({
       ...selectionOf({ context, info, typeName: 'ExternalAccount' }),
-      where: { ...key(uuid, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
+      where: { ...among(ids, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   // Lookups are made by servers, for quotes that they make: an app sees none.
-  Lookup: async (uuid, context, info) =>
+  Lookup: (ids, context, info) =>
     context.viewer.kind === 'PLATFORM'
-      ? context.payments.database.prisma.lookup.findUnique({
+      ? context.payments.database.prisma.lookup.findMany({
           ...selectionOf({ context, info, typeName: 'Lookup' }),
-          where: key(uuid, context),
+          where: among(ids, context),
         })
-      : null,
-  ApiToken: async (uuid, context, info) =>
+      : [],
+  ApiToken: (ids, context, info) =>
     context.viewer.permissions.includes('MANAGE')
-      ? context.payments.database.prisma.apiToken.findUnique({
+      ? context.payments.database.prisma.apiToken.findMany({
           ...selectionOf({ context, info, typeName: 'ApiToken' }),
-          where: { ...key(uuid, context), revokedAt: null },
+          where: { ...among(ids, context), revokedAt: null },
         })
-      : null,
+      : [],
   // Endpoints are the platform's own business: an app with a client token sees none.
-  WebhookEndpoint: async (uuid, context, info) =>
-    context.viewer.kind !== 'PLATFORM'
-      ? null
-      : context.payments.database.prisma.webhookEndpoint.findUnique({
+  WebhookEndpoint: (ids, context, info) =>
+    context.viewer.kind === 'PLATFORM'
+      ? context.payments.database.prisma.webhookEndpoint.findMany({
           ...selectionOf({ context, info, typeName: 'WebhookEndpoint' }),
-          where: key(uuid, context),
-        }),
+          where: among(ids, context),
+        })
+      : [],
 } satisfies Record<string, NodeLoader>;
 
 type NodeType = keyof typeof loaders;
-type RowOf<Type extends NodeType> = Awaited<ReturnType<(typeof loaders)[Type]>>;
+type RowOf<Type extends NodeType> = Awaited<ReturnType<(typeof loaders)[Type]>>[number];
 /** All that can be read by an id. */
 export const nodeTypes = Object.keys(loaders) as NodeType[];
+
+/**
+ * Reads what is behind public ids of the given types, in one statement for each type: in the order asked, null for each
+ * that is unknown.
+ */
+async function loadNodes<Type extends NodeType>(
+  ids: readonly string[],
+  context: Context,
+  info: GraphQLResolveInfo,
+  types: readonly Type[],
+): Promise<(RowOf<Type> | null)[]> {
+  const rows = new Map<string, RowOf<Type>>();
+  const read = async (type: Type) => {
+    const uuids = new Set(ids.flatMap((id) => uuidOf(id, type) ?? []));
+    if (uuids.size === 0) return;
+    // The loader of a type reads rows of that type: which the compiler cannot follow through the table.
+    for (const row of (await loaders[type]([...uuids], context, info)) as RowOf<Type>[]) {
+      // A loader has the name of its type.
+      brandWithType(row, type as never);
+      rows.set(publicId(type, row.id), row);
+    }
+  };
+  await Promise.all(types.map(read));
+  return ids.map((id) => rows.get(id) ?? null);
+}
 
 /** Reads the thing behind a public id of one of the given types, in one statement, or null. */
 export async function loadNode<Type extends NodeType>(
@@ -77,16 +104,7 @@ export async function loadNode<Type extends NodeType>(
   info: GraphQLResolveInfo,
   types: readonly Type[],
 ): Promise<RowOf<Type> | null> {
-  for (const type of types) {
-    const uuid = uuidOf(id, type);
-    if (uuid === undefined) continue;
-    // The loader of a type reads rows of that type: which the compiler cannot follow through the table.
-    const row = (await loaders[type](uuid, context, info)) as RowOf<Type>;
-    // A loader has the name of its type.
-    if (row) brandWithType(row, type as never);
-    return row;
-  }
-  return null;
+  return (await loadNodes([id], context, info, types))[0] ?? null;
 }
 
 const maxIds = 100;
@@ -109,7 +127,7 @@ builder.queryField('nodes', (t) =>
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
     resolve: (_root, args, context, info) => {
       if (args.ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');
-      return Promise.all(args.ids.map((id) => loadNode(id, context, info, nodeTypes)));
+      return loadNodes(args.ids, context, info, nodeTypes);
     },
   }),
 );
