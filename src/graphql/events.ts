@@ -1,5 +1,4 @@
 import { brandWithType } from '@pothos/core';
-import type { GraphQLResolveInfo } from 'graphql';
 import type { Event as EventRow, Prisma } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
@@ -8,11 +7,10 @@ import { matchesNothing } from '../payments/filters.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { Account } from './account.ts';
 import { builder } from './builder.ts';
-import type { Context } from './context.ts';
 import { Customer } from './customer.ts';
 import { EventType } from './enums.ts';
 import { pageArgs } from './list.ts';
-import { loadNode } from './node.ts';
+import { loadWhole } from './node.ts';
 import { connectionOf, parsePage } from './paging.ts';
 import { Quote } from './quote.ts';
 import { afterDescription, watchMany } from './stream.ts';
@@ -47,16 +45,6 @@ function subjectOf(event: EventRow): object | null {
   return row;
 }
 
-/** Something that the event refers to, as it is now; null where the caller may not see it. */
-function referred<Type extends 'Transaction' | 'Quote' | 'Customer'>(
-  type: Type,
-  uuid: string | null,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  return uuid === null ? null : loadNode(publicId(type, uuid), context, info, [type]);
-}
-
 export const Event = builder.objectRef<EventRow>('Event').implement({
   description:
     'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
@@ -78,8 +66,8 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Transaction,
       nullable: true,
       description: 'The transaction that changed, or that belongs to what changed.',
-      resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Transaction') ?? referred('Transaction', event.transactionId, context, info),
+      resolve: (event, _args, context) =>
+        snapshotOf(event, 'Transaction') ?? loadWhole('Transaction', event.transactionId, context),
     }),
     account: t.field({
       type: Account,
@@ -91,15 +79,14 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Quote,
       nullable: true,
       description: 'The quote that changed, or that belongs to what changed.',
-      resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Quote') ?? referred('Quote', event.quoteId, context, info),
+      resolve: (event, _args, context) => snapshotOf(event, 'Quote') ?? loadWhole('Quote', event.quoteId, context),
     }),
     customer: t.field({
       type: Customer,
       nullable: true,
       description: 'The customer that changed, or whose what changed is.',
-      resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Customer') ?? referred('Customer', event.customerId, context, info),
+      resolve: (event, _args, context) =>
+        snapshotOf(event, 'Customer') ?? loadWhole('Customer', event.customerId, context),
     }),
   }),
 });

@@ -21,15 +21,22 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
  * Takes off what the prisma plugin does row by row where nothing is gained by it.
  *
  * - Fields that need columns of their row and nothing else are resolved without asking whether the row was loaded for
- *   them. It always was: a row in the hands of a resolver is a whole one (an answer of a command, a snapshot of the
- *   feed), or was read by a statement planned from the very document that is executed.
+ *   them, where it has those columns. It seldom lacks one: what a document asks for with two sets of arguments is planned
+ *   for one of them, and what else the other asks of the same row is left to be loaded.
  * - Fields that need more (relations) do ask, by the identity of their response path, which compiled queries make anew
  *   for every field: they are given the one path object that stands for it in this operation.
  */
 export class LightResolvers<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const selection = field.extensions?.pothosPrismaSelect;
-    if (field.kind === 'PrismaObject' && isColumns(selection)) return field.resolve ?? resolver;
+    if (field.kind === 'PrismaObject' && isColumns(selection)) {
+      const columns = Object.keys(selection);
+      const pick = field.resolve ?? resolver;
+      return (row, args, context, info) =>
+        columns.every((column) => column in Object(row))
+          ? pick(row, args, context, info)
+          : resolver(row, args, context, withOnePath(context, info));
+    }
     // Two of its fields may be promises (paging.ts), which only a resolver may answer: Pothos leaves plain properties without.
     if (field.parentType === 'PageInfo') return (parent, ...rest) => resolver(parent, ...rest);
     if (field.kind !== 'Query' && !selection) return resolver;
@@ -37,7 +44,7 @@ export class LightResolvers<Types extends SchemaTypes> extends BasePlugin<Types>
   }
 }
 
-function isColumns(selection: unknown): boolean {
+function isColumns(selection: unknown): selection is object {
   return typeof selection === 'object' && selection !== null && Object.values(selection).every((one) => one === true);
 }
 

@@ -1,4 +1,5 @@
 import { brandWithType } from '@pothos/core';
+import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
@@ -11,57 +12,57 @@ import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions }
 type NodeLoader = (
   ids: string[],
   context: Context,
-  info: GraphQLResolveInfo,
+  selection: ReturnType<typeof selectionOf>,
 ) => PromiseLike<{ readonly id: string }[]> | [];
 
 const among = (ids: string[], { viewer }: Context) => ({ platformId: viewer.platformId, id: { in: ids } });
 
 const loaders = {
-  Quote: (ids, context, info) =>
+  Quote: (ids, context, selection) =>
     context.payments.database.reads.quote.findMany({
-      ...selectionOf({ context, info, typeName: 'Quote' }),
+      ...selection,
       where: { ...among(ids, context), AND: [visibleQuotes(context.viewer)] },
     }),
-  Transaction: (ids, context, info) =>
+  Transaction: (ids, context, selection) =>
     context.payments.database.reads.transaction.findMany({
-      ...selectionOf({ context, info, typeName: 'Transaction' }),
+      ...selection,
       where: { ...among(ids, context), AND: [visibleTransactions(context.viewer)] },
     }),
-  Customer: (ids, context, info) =>
+  Customer: (ids, context, selection) =>
     context.payments.database.reads.customer.findMany({
-      ...selectionOf({ context, info, typeName: 'Customer' }),
+      ...selection,
       where: { ...among(ids, context), AND: [visibleCustomers(context.viewer)] },
     }),
-  InternalAccount: (ids, context, info) =>
+  InternalAccount: (ids, context, selection) =>
     context.payments.database.reads.account.findMany({
-      ...selectionOf({ context, info, typeName: 'InternalAccount' }),
+      ...selection,
       where: { ...among(ids, context), kind: 'INTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
-  ExternalAccount: (ids, context, info) =>
+  ExternalAccount: (ids, context, selection) =>
     context.payments.database.reads.account.findMany({
-      ...selectionOf({ context, info, typeName: 'ExternalAccount' }),
+      ...selection,
       where: { ...among(ids, context), kind: 'EXTERNAL', AND: [visibleAccounts(context.viewer)] },
     }),
   // Lookups are made by servers, for quotes that they make: an app sees none.
-  Lookup: (ids, context, info) =>
+  Lookup: (ids, context, selection) =>
     context.viewer.kind === 'PLATFORM'
       ? context.payments.database.prisma.lookup.findMany({
-          ...selectionOf({ context, info, typeName: 'Lookup' }),
+          ...selection,
           where: among(ids, context),
         })
       : [],
-  ApiToken: (ids, context, info) =>
+  ApiToken: (ids, context, selection) =>
     context.viewer.permissions.includes('MANAGE')
       ? context.payments.database.prisma.apiToken.findMany({
-          ...selectionOf({ context, info, typeName: 'ApiToken' }),
+          ...selection,
           where: { ...among(ids, context), revokedAt: null },
         })
       : [],
   // Endpoints are the platform's own business: an app with a client token sees none.
-  WebhookEndpoint: (ids, context, info) =>
+  WebhookEndpoint: (ids, context, selection) =>
     context.viewer.kind === 'PLATFORM'
       ? context.payments.database.prisma.webhookEndpoint.findMany({
-          ...selectionOf({ context, info, typeName: 'WebhookEndpoint' }),
+          ...selection,
           where: among(ids, context),
         })
       : [],
@@ -87,7 +88,11 @@ async function loadNodes<Type extends NodeType>(
     const uuids = new Set(ids.flatMap((id) => uuidOf(id, type) ?? []));
     if (uuids.size === 0) return;
     // The loader of a type reads rows of that type: which the compiler cannot follow through the table.
-    for (const row of (await loaders[type]([...uuids], context, info)) as RowOf<Type>[]) {
+    for (const row of (await loaders[type](
+      [...uuids],
+      context,
+      selectionOf({ context, info, typeName: type }),
+    )) as RowOf<Type>[]) {
       // A loader has the name of its type.
       brandWithType(row, type as never);
       rows.set(publicId(type, row.id), row);
@@ -105,6 +110,36 @@ export async function loadNode<Type extends NodeType>(
   types: readonly Type[],
 ): Promise<RowOf<Type> | null> {
   return (await loadNodes([id], context, info, types))[0] ?? null;
+}
+
+const wholeRows = new WeakMap<Context, Map<string, DataLoader<string, object | null>>>();
+
+/**
+ * Reads the row of a type and id as it is now, with all its columns and nothing beside it, together with others that are
+ * asked for at the same time; null where the caller may not see it. For fields whose rows come from several sources:
+ * Pothos takes what was selected for one row of a field for what all of them have.
+ */
+export function loadWhole<Type extends NodeType>(
+  type: Type,
+  uuid: string | null,
+  context: Context,
+): Promise<RowOf<Type> | null> | null {
+  if (uuid === null) return null;
+  const byType = wholeRows.get(context) ?? new Map<string, DataLoader<string, object | null>>();
+  wholeRows.set(context, byType);
+  const loader =
+    byType.get(type) ??
+    new DataLoader(
+      async (ids) => {
+        const rows = new Map((await loaders[type]([...ids], context, {})).map((row) => [row.id, row]));
+        return ids.map((id) => rows.get(id) ?? null);
+      },
+      // The context of a subscription lasts, and rows change.
+      { cache: false },
+    );
+  byType.set(type, loader);
+  // As in loadNodes, the compiler cannot follow a type through the table.
+  return loader.load(uuid) as Promise<RowOf<Type> | null>;
 }
 
 const maxIds = 100;

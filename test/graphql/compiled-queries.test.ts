@@ -121,3 +121,71 @@ test('a field that a variable leaves out, or gives other arguments, follows the 
     }
   }
 });
+
+const included = 'query ($b: Boolean!) { customers { edges { node { id ';
+test.each([
+  ['a field twice, once left out', `${included} name @skip(if: $b) name } } } }`],
+  ['a fragment twice, once left out', `${included} ...F @skip(if: $b) ...F } } } } fragment F on Customer { name }`],
+  [
+    'an object twice, with more of it the second time',
+    `${included} details { __typename } details @include(if: $b) { ... on IndividualDetails { birthDate } } } } } }`,
+  ],
+  [
+    'rows twice, with more of them the second time',
+    'query ($b: Boolean!) { customers { edges { node { id } node @include(if: $b) { ...F } } } } fragment F on Customer { name }',
+  ],
+  [
+    'one field in two fragments on a type',
+    `query ($b: Boolean!) { accounts { edges { node { ... on InternalAccount { customer { id } }
+       ... on InternalAccount @include(if: $b) { customer { ... on Customer { name } } } } } } }`,
+  ],
+  [
+    'a root field twice',
+    'query ($b: Boolean!) { ...F @include(if: $b) ...F } fragment F on Query { customers { totalCount } }',
+  ],
+  ['a field that comes later when it is left out', `${included} umaAddress @include(if: $b) name umaAddress } } } }`],
+])('a condition holds however often a query is asked: %s', async (_what, query) => {
+  for (const b of [false, true, false]) {
+    // What was not asked before is executed as the specification says.
+    const wanted = JSON.stringify(await t.platform.send(`${query} # ${b} ${Math.random()}`, { b }));
+    for (let again = 0; again < 3; again++) expect(JSON.stringify(await t.platform.send(query, { b }))).toBe(wanted);
+  }
+});
+
+const two = [
+  'a: transactions(first: 3) { edges { node { id } } }',
+  'b: transactions(first: 2) { edges { node { id } } }',
+];
+test.each([
+  ['of one row', `customer { id ${two[0]} } customer { name createdAt ${two[1]} }`],
+  ['in two fragments', `...A ...B`],
+])('what is asked beside one list with two sets of arguments is answered: %s', async (_what, asked) => {
+  const query = `{ accounts(filter: { platformOwned: false }) { edges { node { ${asked} } } } }
+    fragment A on Account { customer { id ${two[0]} } } fragment B on Account { customer { name createdAt ${two[1]} } }`;
+  const used = asked.startsWith('...') ? query : query.slice(0, query.indexOf('fragment A'));
+  const names = new Map<string, string>();
+  const { customers } = await t.platform.ask('{ customers { edges { node { id name createdAt } } } }');
+  for (const { node } of customers.edges) names.set(node.id, `${node.name} ${node.createdAt}`);
+  for (let again = 0; again < 3; again++) {
+    const { accounts } = await t.platform.ask(used);
+    expect(accounts.edges.length).toBeGreaterThan(0);
+    for (const { node } of accounts.edges) {
+      const { id, name, createdAt, a, b } = node.customer;
+      expect(`${name} ${createdAt}`).toBe(names.get(id));
+      expect(a.edges.slice(0, 2)).toEqual(b.edges);
+    }
+  }
+});
+
+test('a query that goes wrong is not executed twice because it was asked before', async () => {
+  const query = '{ customers { edges { node { id } } } x: customers(first: 101) { totalCount } }';
+  const count = async () => {
+    t.statements.length = 0;
+    expect((await t.platform.send(query)).errors).toHaveLength(1);
+    return t.statements.length;
+  };
+  const first = await count();
+  // The second time it is compiled, and what is wrong is found; from then on that is expected.
+  await count();
+  for (let again = 0; again < 3; again++) expect(await count()).toBe(first);
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+import { nextOf } from '../setup/streams.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 0 });
+});
+afterAll(() => t.stop());
+
+/** All that an event can tell of what changed and of what that refers to. */
+const told = `type cursor
+  transaction { id status customer { id name accounts(first: 2) { totalCount } } ledgerEntries { id } source { __typename } }
+  quote { id status customer { id name } destination { __typename } }
+  customer { id name accounts(first: 1) { totalCount } transactions(last: 1) { edges { node { id } } } }
+  account { id customer { id } }
+  subject { __typename id ... on Transaction { customer { name } } ... on Quote { customer { name } } }`;
+
+test('an event tells the same in a list, alone and in a stream, whatever is asked of it and however often', async () => {
+  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+  const scene = await makeScene(t.platform, 100_000n);
+  const { createQuote } = await t.platform.ask(
+    'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { transaction { id } } } } }',
+    {
+      input: {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1_000,
+        immediatelyExecute: true,
+      },
+    },
+  );
+  const client = t.platform.socket();
+  const stream = client.iterate<Data>({
+    query: `subscription ($after: String!) { events(after: $after) { ${told} } }`,
+    variables: { after: viewer.feedCursor },
+  });
+  const streamed: Data[] = [];
+  const isLast = ({ type, transaction }: Data) =>
+    type === 'OUTGOING_PAYMENT' &&
+    transaction.id === createQuote.quote.transaction.id &&
+    transaction.status === 'COMPLETED';
+  do streamed.push((await nextOf(stream)).data?.events);
+  while (!isLast(streamed.at(-1)));
+  await client.dispose();
+  expect(new Set(streamed.map(({ type }) => type)).size).toBeGreaterThan(3);
+
+  const list = async (after: string, first: number): Promise<Data[]> =>
+    (
+      await t.platform.ask(
+        `query ($after: String!, $first: Int!) { events(after: $after, first: $first) { edges { node { ${told} } } } }`,
+        { after, first },
+      )
+    ).events.edges.map(({ node }: Data) => node);
+  let after = viewer.feedCursor;
+  const alone: Data[] = [];
+  for (const { cursor } of streamed) {
+    alone.push(...(await list(after, 1)));
+    after = cursor;
+  }
+  expect(alone.map(({ cursor }) => cursor)).toEqual(streamed.map(({ cursor }) => cursor));
+  for (let again = 0; again < 4; again++) expect(await list(viewer.feedCursor, streamed.length)).toEqual(alone);
+  // What an event refers to is told as it is now: of what was streamed meanwhile, only what has changed since may differ.
+  const lasting = (events: Data[]) =>
+    events.map(({ type, cursor, subject, customer }) => ({ type, cursor, subject, customer: customer?.id }));
+  expect(lasting(streamed)).toEqual(lasting(alone));
+});
