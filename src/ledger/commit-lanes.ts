@@ -1,8 +1,14 @@
 import type pg from 'pg';
+import { wasRolledBack } from '../database/retry.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
+
+/** A plan was not carried out, as others hold its account, or as too many came before it. It may be tried again. */
+export class HeldUp extends Error {}
 
 /** A plan that waits for its lane, and whom to tell what came of it. */
 interface Waiting<Outcome> extends PlatformPlan {
+  /** Until when it may be begun, by `performance.now()`. */
+  readonly until: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -12,8 +18,11 @@ interface Lane<Outcome> {
   waiting: Waiting<Outcome>[];
 }
 
-/** Carries out plans together and answers what came of each. Throws when that cannot be known. */
-type Commit<Outcome> = (plans: readonly PlatformPlan[]) => Promise<readonly PromiseSettledResult<Outcome>[]>;
+/** How plans are carried out: all in one transaction, and one in a transaction of its own, which may throw `HeldUp`. */
+interface Commit<Outcome> {
+  together(plans: readonly PlatformPlan[]): Promise<readonly Outcome[]>;
+  alone(plan: PlatformPlan): Promise<Outcome>;
+}
 
 /** How many plans one transaction carries at most: the first of them waits for the last. */
 const together = 16;
@@ -24,42 +33,72 @@ const share = 3;
  * Lets plans that come while others are being committed wait for each other and go together, in one statement and one
  * durable transaction: what a transaction costs beside its plans is paid once, and payments of one busy account do not
  * wait for a commit each. A plan that finds its lane empty goes at once, alone. Plans on the same account share a lane,
- * so that transactions of this process do not wait for each other's balances.
+ * so that transactions of this process do not wait for each other's balances. A plan that has waited as long as one waits
+ * for a connection is not begun any more: whoever asked for it will soon be told that nobody knows.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
+  readonly #patienceMs: number;
   readonly #commit: Commit<Outcome>;
 
-  constructor(pool: pg.Pool, commit: Commit<Outcome>) {
-    const lanes = Math.max(1, Math.floor(pool.options.max / share));
+  constructor({ options }: pg.Pool, commit: Commit<Outcome>) {
+    const lanes = Math.max(1, Math.floor(options.max / share));
     this.#lanes = Array.from({ length: lanes }, () => ({ busy: false, waiting: [] }));
+    this.#patienceMs = options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY;
     this.#commit = commit;
   }
 
   add(platformId: string, plan: Plan): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const lane = this.#laneOf(plan);
-      lane.waiting.push({ platformId, plan, resolve, reject });
+      lane.waiting.push({ platformId, plan, until: performance.now() + this.#patienceMs, resolve, reject });
       if (!lane.busy) this.#drive(lane);
     });
   }
 
   async #drive(lane: Lane<Outcome>): Promise<void> {
     lane.busy = true;
-    while (lane.waiting.length > 0) await this.#commitTogether(inOneOrder(lane.waiting.splice(0, together)));
+    while (lane.waiting.length > 0) {
+      const now = performance.now();
+      giveUp(lane, ({ until }) => until < now, new HeldUp('too many plans came before it'));
+      const plans = lane.waiting.splice(0, together);
+      if (plans.length > 0) await this.#commitAll(lane, plans);
+    }
     lane.busy = false;
   }
 
-  async #commitTogether(plans: readonly Waiting<Outcome>[]): Promise<void> {
-    try {
-      const results = await this.#commit(plans);
-      for (const [position, { resolve, reject }] of plans.entries()) {
-        const result = results[position];
-        if (result?.status === 'fulfilled') resolve(result.value);
-        else reject(result?.reason);
+  async #commitAll(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
+    if (plans.length > 1) {
+      try {
+        const outcomes = await this.#commit.together(plans);
+        for (const [position, outcome] of outcomes.entries()) plans[position]?.resolve(outcome);
+        return;
+      } catch (error) {
+        if (!wasRolledBack(error)) {
+          for (const { reject } of plans) reject(error);
+          return;
+        }
       }
-    } catch (error) {
-      for (const { reject } of plans) reject(error);
+    }
+    // Each alone now: what one of them ran into is its own, and that of others on its account.
+    const accounts = Map.groupBy(plans, (waiting) => accountOf(waiting.plan) ?? waiting);
+    await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
+  }
+
+  /** Plans of one account, one after another. When it is held up, so are those that wait for it behind them. */
+  async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
+    let heldUp: HeldUp | undefined;
+    for (const { platformId, plan, resolve, reject } of plans) {
+      try {
+        if (heldUp) throw heldUp;
+        resolve(await this.#commit.alone({ platformId, plan }));
+      } catch (error) {
+        reject(error);
+        if (!(error instanceof HeldUp) || heldUp) continue;
+        heldUp = error;
+        const account = accountOf(plan);
+        if (account !== undefined) giveUp(lane, (waiting) => accountOf(waiting.plan) === account, heldUp);
+      }
     }
   }
 
@@ -76,16 +115,16 @@ export class CommitLanes<Outcome> {
   }
 }
 
+/** Takes those that match out of the lane and tells them why. */
+function giveUp<Outcome>(lane: Lane<Outcome>, which: (waiting: Waiting<Outcome>) => boolean, reason: HeldUp): void {
+  const gone = lane.waiting.filter(which);
+  if (gone.length === 0) return;
+  lane.waiting = lane.waiting.filter((waiting) => !which(waiting));
+  for (const { reject } of gone) reject(reason);
+}
+
 /** The account whose balance a plan moves, or the first of several. */
 function accountOf({ journals = [], insert = {} }: Plan): string | undefined {
   for (const { legs } of journals) for (const leg of legs) if ('account' in leg) return leg.account;
   return insert.hold?.[0]?.accountId;
-}
-
-/** By account, so that transactions of several processes lock what they have in common in one order; else as they came. */
-function inOneOrder<Outcome>(plans: readonly Waiting<Outcome>[]): Waiting<Outcome>[] {
-  return plans
-    .map((waiting) => ({ waiting, account: accountOf(waiting.plan) ?? '' }))
-    .sort((a, b) => (a.account < b.account ? -1 : a.account > b.account ? 1 : 0))
-    .map(({ waiting }) => waiting);
 }

@@ -1,8 +1,8 @@
 import type { Database } from '../database/database.ts';
-import { retryLostRaces, wasRolledBack } from '../database/retry.ts';
+import { retryLostRaces, sqlState } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { CommitLanes } from './commit-lanes.ts';
+import { CommitLanes, HeldUp } from './commit-lanes.ts';
 import type { Claim, Plan, PlatformPlan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
@@ -37,8 +37,7 @@ const commitPlanStatement = statement<{ answer: Answer }>(
 
 const commitGroupsStatement = statement<{ refusal: PlanRefusal | null }>(
   'commit_groups',
-  `select commit_group(g.plans) as refusal
-   from unnest($1::jsonb[]) with ordinality as g(plans, position) order by g.position`,
+  'select refusal from commit_groups($1::jsonb) as refusal',
 );
 
 const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
@@ -47,51 +46,55 @@ const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
    from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
 );
 
-/** Postgres evaluates what changes data after it has sorted, so plans are carried out in their order. */
 const commitPlansStatement = statement<{ answer: Answer }>(
   'commit_plans',
-  `select commit_plan((p.item ->> 'platform')::uuid, p.item -> 'plan') as answer
-   from jsonb_array_elements($1::jsonb) with ordinality as p(item, position) order by p.position`,
+  'select answer from commit_plans($1::jsonb) as answer',
 );
 
 const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
 
 /**
  * Carries out a plan in one round trip and one durable transaction, which plans that come at the same time may share
- * (commit-lanes.ts): each is done or refused on its own. A plan that loses a race with another is tried again; a lock that
- * does not come within two seconds throws SQLSTATE 55P03, and nothing happened.
+ * (commit-lanes.ts): each is done or refused on its own. A plan that loses a race with another is tried again.
+ * @throws HeldUp when its account is not to be had within two seconds, or when too many wait before it: nothing happened
+ * @throws SQLSTATE 55P03 when another call with its idempotency key is still under way after two seconds
  */
 export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
   let ofDatabase = lanes.get(database);
   if (!ofDatabase) {
-    ofDatabase = new CommitLanes(database.pool, (plans) => commitPlans(database, plans));
+    ofDatabase = new CommitLanes(database.pool, {
+      together: (plans) => commitPlans(database, plans),
+      alone: (one) => commitAlone(database, one),
+    });
     lanes.set(database, ofDatabase);
   }
   return ofDatabase.add(platformId, plan);
 }
 
-async function commitPlans(
-  database: Database,
-  plans: readonly PlatformPlan[],
-): Promise<PromiseSettledResult<Outcome>[]> {
-  if (plans.length > 1) {
-    try {
-      const body = plans.map(({ platformId, plan }) => platformPlan(platformId, plan)).join(',');
-      const rows = await commitPlansStatement(database.pool, `[${body}]`);
-      database.commits.emit('committed');
-      return await Promise.allSettled(rows.map(async ({ answer }) => present(answer)));
-    } catch (error) {
-      if (!wasRolledBack(error)) throw error;
-    }
-  }
-  // Alone, or each alone now: what one of them ran into is its own.
-  return Promise.allSettled(plans.map(({ platformId, plan }) => commitAlone(database, platformId, plan)));
+async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
+  const rows = await commitPlansStatement(database.pool, listOf(plans));
+  database.commits.emit('committed');
+  return rows.map(({ answer }) => present(answer));
 }
 
-async function commitAlone(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
-  const outcome = await retryLostRaces(() => commitPlanOn(database.pool, platformId, plan));
-  database.commits.emit('committed');
-  return outcome;
+async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
+  try {
+    const outcome = await retryLostRaces(() => commitPlanOn(database.pool, platformId, plan));
+    database.commits.emit('committed');
+    return outcome;
+  } catch (error) {
+    if (sqlState(error) !== '55P03' || !waitedInside(error)) throw error;
+    throw new HeldUp('its account is held up', { cause: error });
+  }
+}
+
+/**
+ * Whether Postgres waited for a lock within the plan, and not for its idempotency key: which function it was in is in the
+ * context of its error.
+ */
+function waitedInside(error: unknown): boolean {
+  const where = error instanceof Error && 'where' in error ? String(error.where) : '';
+  return /\b(check_plan|apply_plan)\(/.test(where);
 }
 
 /** The same as part of a larger transaction on one connection, without a second try. */
@@ -132,12 +135,9 @@ export async function commitGroups(
 
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
-  const bodies = groups.map((group) => {
-    // One order of platforms for all groups, since each plan locks what it changes.
-    const ordered = [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1));
-    return `[${ordered.map(({ platformId, plan }) => platformPlan(platformId, plan)).join(',')}]`;
-  });
-  const rows = await retryLostRaces(() => commitGroupsStatement(database.pool, bodies));
+  // One order of platforms for all groups, since each plan locks what it changes.
+  const bodies = groups.map((group) => listOf([...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1))));
+  const rows = await retryLostRaces(() => commitGroupsStatement(database.pool, `[${bodies.join(',')}]`));
   database.commits.emit('committed');
   return rows.map((row) => row.refusal);
 }
@@ -163,8 +163,9 @@ function present(answer: Answer): Outcome {
   };
 }
 
-function platformPlan(platformId: string, plan: Plan): string {
-  return `{"platform":"${platformId}","plan":${serialize(plan)}}`;
+/** Plans as lists of them are written for the database. */
+function listOf(plans: readonly PlatformPlan[]): string {
+  return `[${plans.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`).join(',')}]`;
 }
 
 /** The plan as JSON: rows under their column names, amounts as digits in strings (Postgres reads them as bigint). */

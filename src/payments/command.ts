@@ -5,6 +5,7 @@ import type { Environment } from '../database/generated/client/client.ts';
 import { sqlState } from '../database/retry.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../ledger/commit.ts';
+import { HeldUp } from '../ledger/commit-lanes.ts';
 import type { Claim, Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import { publicId } from './ids.ts';
@@ -72,15 +73,6 @@ export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
-/**
- * Whether a lock that did not come was of what the plan reads or changes, such as an account, and not of its key: Postgres
- * tells in which functions it waited.
- */
-function waitedInside(error: unknown): boolean {
-  const where = error instanceof Error && 'where' in error ? String(error.where) : '';
-  return /\b(check_plan|apply_plan)\(/.test(where);
-}
-
 /** Runs a command once per idempotency key: the first outcome is every outcome. */
 export async function run<Type extends ResultType>(
   payments: Payments,
@@ -109,15 +101,16 @@ export async function run<Type extends ResultType>(
     });
     return present(outcome, command);
   } catch (error) {
+    if (error instanceof HeldUp) {
+      throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
+        retryAfter: 1,
+      });
+    }
     if (sqlState(error) !== '55P03') throw error;
-    throw claim && !waitedInside(error)
-      ? new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-          field: 'idempotencyKey',
-          retryAfter: 1,
-        })
-      : new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
-          retryAfter: 1,
-        });
+    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
+      field: 'idempotencyKey',
+      retryAfter: 1,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { CommitLanes, HeldUp } from '../../src/ledger/commit-lanes.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -14,6 +15,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.end();
   await t.stop();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
@@ -57,16 +62,24 @@ test('one key used many times at once has one effect and one answer', async () =
   expect(paid.filter(({ replayed }) => !replayed)).toHaveLength(1);
 });
 
-test('a payment whose account is held up elsewhere fails alone; those that came with it are made', async () => {
-  const stuck = await makeScene(t.platform, 10_000n);
-  const free = await makeScene(t.platform, 10_000n);
+/** Locks accounts from elsewhere until the answered function is called. */
+async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: t.databaseUrl });
   await holder.connect();
   await holder.query('begin');
-  await holder.query('select from account where id = $1 for update', [uuid(stuck.usd)]);
+  await holder.query(`select from account where id = any ($1) for ${lock}`, [ids.map(uuid)]);
+  return async () => {
+    await holder.query('rollback');
+    await holder.end();
+  };
+}
+
+test('a payment whose account is held up elsewhere fails alone; those that came with it are made', async () => {
+  const stuck = await makeScene(t.platform, 10_000n);
+  const free = await makeScene(t.platform, 10_000n);
+  const release = await hold('update', stuck.usd);
   const paid = await Promise.all([free, stuck, free, free, stuck, free].map((scene) => pay(scene)));
-  await holder.query('rollback');
-  await holder.end();
+  await release();
   expect(paid.map(({ code }) => code ?? 'PAID')).toEqual([
     'PAID',
     'SERVICE_UNAVAILABLE',
@@ -75,4 +88,72 @@ test('a payment whose account is held up elsewhere fails alone; those that came 
     'SERVICE_UNAVAILABLE',
     'PAID',
   ]);
+});
+
+test('what was refused because its account is held up is not paid when the account is free, and others were not kept waiting', async () => {
+  const stuck = await makeScene(t.platform, 10_000n);
+  const free = await makeScene(t.platform, 10_000n);
+  const release = await hold('update', stuck.usd);
+  const refused = Promise.all(Array.from({ length: 60 }, () => pay(stuck)));
+  expect(await pay(free)).toHaveProperty('transaction');
+  expect(new Set((await refused).map(({ code }) => code))).toEqual(new Set(['SERVICE_UNAVAILABLE']));
+  await release();
+  const { transaction } = await pay(stuck);
+  const { rows } = await database.query('select id from transaction where source_account_id = $1', [uuid(stuck.usd)]);
+  expect(rows).toEqual([{ id: uuid(transaction.id) }]);
+});
+
+test('payments to one account outside do not wait for each other', async () => {
+  const scene = await makeScene(t.platform, 10_000n);
+  // As another payment to it holds it.
+  const release = await hold('share', scene.outsideUsd);
+  expect(await pay(scene)).toHaveProperty('transaction');
+  await release();
+});
+
+test('payments that share a transaction take their accounts in one order, whatever order they came in', async () => {
+  const [stuck, ...scenes] = [
+    await makeScene(t.platform, 10_000n),
+    await makeScene(t.platform, 10_000n),
+    await makeScene(t.platform, 10_000n),
+  ];
+  const [low, high] = scenes.toSorted((a, b) => (a.usd < b.usd ? -1 : 1));
+  if (!stuck || !low || !high) throw new Error('three scenes');
+  const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
+  // While the first waits, the others wait for it, and then go together.
+  const paid = [stuck, high, low].map((scene) => pay(scene));
+  await vi.waitFor(
+    async () => {
+      const { rows } = await database.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_plans%'`,
+      );
+      expect(rows).toHaveLength(1);
+    },
+    { timeout: 10_000 },
+  );
+  await database.query('select from account where id = $1 for update nowait', [uuid(high.usd)]);
+  for (const release of releases) await release();
+  expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['SERVICE_UNAVAILABLE', 'PAID', 'PAID']);
+});
+
+test('a plan that has waited as long as one waits for a connection is not begun any more', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const begun: string[] = [];
+  let endFirst = () => {};
+  const first = new Promise<string>((resolve) => {
+    endFirst = () => resolve('done');
+  });
+  const alone = ({ platformId }: { platformId: string }) => {
+    begun.push(platformId);
+    return begun.length === 1 ? first : Promise.resolve('done');
+  };
+  const pool = new pg.Pool({ max: 3, connectionTimeoutMillis: 5_000 });
+  const lanes = new CommitLanes<string>(pool, { alone, together: () => Promise.reject(new Error('nothing to share')) });
+  const outcomes = Promise.allSettled([lanes.add('first', {}), lanes.add('too late', {})]);
+  vi.advanceTimersByTime(5_001);
+  const last = lanes.add('last', {});
+  endFirst();
+  expect(await last).toBe('done');
+  expect(await outcomes).toMatchObject([{ value: 'done' }, { reason: expect.any(HeldUp) }]);
+  expect(begun).toEqual(['first', 'last']);
 });
