@@ -26,6 +26,11 @@ export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
+/** Whether no connection of the pool came free in time: nothing was asked of the database. The pool says it in words only. */
+export function foundNoConnection(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
+}
+
 /**
  * Runs a whole command again when it lost a race with another: at most five times, after a random pause that grows to
  * 200 ms. Safe because such a command was rolled back whole; no other error is retried.

@@ -1,7 +1,7 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { isForClients, type Operation, operations } from '../access/operations.ts';
-import { Refusal } from '../payments/refusal.ts';
+import { Refusal, refusalIn } from '../payments/refusal.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import type { Context } from './context.ts';
 import { requireVisibleIds } from './named-ids.ts';
@@ -104,8 +104,9 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
           // The input's type is made from the very fields that `options.input` declares.
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
-          if (error instanceof Refusal) {
-            return asUserError(error, info.parentType.getFields()[info.fieldName]?.args[0]?.type, args.input);
+          const refusal = refusalIn(error);
+          if (refusal) {
+            return asUserError(refusal, info.parentType.getFields()[info.fieldName]?.args[0]?.type, args.input);
           }
           throw error;
         }

@@ -9,7 +9,7 @@ import type { Sessions } from '../access/sessions.ts';
 import { Overflow } from '../events/channel.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
-import { Refusal } from '../payments/refusal.ts';
+import { refusalIn } from '../payments/refusal.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
@@ -100,11 +100,12 @@ function presentError(error: unknown, log: Logger): Error {
     error instanceof GraphQLError
       ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
       : {};
-  if (original instanceof Refusal) {
-    const { field, ...details } = original.details;
-    return new GraphQLError(original.message, {
+  const refusal = refusalIn(original);
+  if (refusal) {
+    const { field, ...details } = refusal.details;
+    return new GraphQLError(refusal.message, {
       ...at,
-      extensions: { code: original.code, ...(field && { field }), ...details },
+      extensions: { code: refusal.code, ...(field && { field }), ...details },
     });
   }
   // Its connection is being closed (Context.comeBack); this is for a reader that still hears it.

@@ -1,3 +1,5 @@
+import { foundNoConnection } from '../database/retry.ts';
+
 /**
  * Every way in which the domain says no, with the status that REST answers (domain-facts 1.2 and the decisions on
  * idempotency and execution). GraphQL maps the same codes to members of its result unions (graphql/refusals.ts).
@@ -44,6 +46,14 @@ export interface RefusalDetails {
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
   readonly [fact: string]: unknown;
+}
+
+/** The refusal that an error is, or stands for; undefined for all else. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  return foundNoConnection(error)
+    ? new Refusal('SERVICE_UNAVAILABLE', 'the database has too much to do; try again', { retryAfter: 1 })
+    : undefined;
 }
 
 /** The domain's no: thrown by commands, presented by each door in its own words. Nothing has changed. */

@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { UnrepresentableAmount } from '../payments/records/numbers.ts';
-import { Refusal, refusals } from '../payments/refusal.ts';
+import { type Refusal, refusalIn, refusals } from '../payments/refusal.ts';
 
 /** One field that is wrong. */
 interface FieldError {
@@ -165,7 +165,8 @@ function lowerFirst(text: string): string {
 
 /** Presents whatever was thrown: refusals with their code, bugs without their inside. */
 export function presentError(thrown: unknown, context: Context, log: Logger): Response {
-  if (thrown instanceof Refusal) return presentRefusal(thrown, context);
+  const refusal = refusalIn(thrown);
+  if (refusal) return presentRefusal(refusal, context);
   const error = asRestError(thrown, log);
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };

@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+let taken: pg.PoolClient[] = [];
+beforeAll(async () => {
+  t = await startTestGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
+  scene = await makeScene(t.platform);
+  const { pool } = t.gateway.payments.database;
+  taken = [await pool.connect(), await pool.connect()];
+});
+afterAll(async () => {
+  for (const client of taken) client.release();
+  await t.stop();
+});
+
+test('who finds every connection to the database taken is told to come back, at every door', async () => {
+  const mutation = `mutation ($id: ID!) { createClientToken(input: { customerId: $id, permissions: [VIEW] }) {
+    ... on UserError { __typename code } } }`;
+  const rest = () =>
+    fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: t.platform.authorization } }).then(
+      async (response) => ({ status: response.status, ...(await response.json()) }),
+    );
+  const [list, refused, query] = await Promise.all([
+    rest(),
+    t.platform.ask(mutation, { id: scene.customerId }),
+    t.platform.send('{ customers { edges { node { id } } } }'),
+  ]);
+  expect(list).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(refused.createClientToken).toEqual({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
+  expect(query.errors?.[0]?.extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+});
