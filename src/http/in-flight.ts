@@ -16,8 +16,9 @@ const remembered = 32;
  * How many requests are being answered at once, and whether one more may be. Beyond it a request is refused at once: with
  * every request kept waiting, all would come too late. How many are too many depends on the machine and on what is asked,
  * so it is the time of the answers that decides: while they take longer than `slowMs`, only an eighth of the places is
- * given, and what is inside gets done. A few at once are never refused, however slow the machine. A stream gives its
- * place back when it begins, since from then on it only waits.
+ * given, and what is inside gets done. A few at once are never refused, however slow the machine. A place is about work
+ * that is done here: a request takes it when its body is there, and a stream gives it back when it begins, since from
+ * then on it only waits.
  */
 export class InFlight {
   readonly #room: Room;
@@ -37,15 +38,17 @@ export class InFlight {
     this.#count += 1;
     const began = performance.now();
     let inside = true;
-    const leave = () => {
+    const leave = (answered: boolean) => {
       if (!inside) return;
       inside = false;
       this.#count -= 1;
-      this.#averageMs += (performance.now() - began - this.#averageMs) / remembered;
+      if (answered) this.#averageMs += (performance.now() - began - this.#averageMs) / remembered;
     };
-    response.once('close', leave);
+    // How long a client waited before it broke off tells nothing of the answers.
+    response.once('close', () => leave(response.writableFinished));
+    if (response.closed) leave(false);
     onHead(response, (contentType) => {
-      if (contentType.startsWith('text/event-stream')) leave();
+      if (contentType.startsWith('text/event-stream')) leave(true);
     });
     return true;
   }
