@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Waits } from './waits.ts';
 
 /** The most that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -20,8 +21,7 @@ const empty = Buffer.alloc(0);
  * piece with their head, so that a good client's is through long before its turn, however many others hang.
  */
 export class Bodies {
-  /** What ends the wait for each, the longest first. */
-  readonly #underWay = new Set<() => void>();
+  readonly #underWay = new Waits(mostUnderWay);
 
   /**
    * What has no place any more is read on and thrown away, so that the answer arrives.
@@ -42,18 +42,16 @@ export class Bodies {
       let pieces: Buffer[] = [];
       let bytes = 0;
       const end = (body?: Body) => {
-        this.#underWay.delete(giveWay);
+        arrived();
         pieces = [];
         // Every request is closed in the end; one that is not complete was broken off, and there is nobody left to answer.
         if (body === undefined) reject(new Error('the request was broken off'));
         else resolve(body);
       };
-      const giveWay = () => {
+      const arrived = this.#underWay.begin(() => {
         bytes = Number.POSITIVE_INFINITY;
         end('GAVE_WAY');
-      };
-      this.#makeRoom();
-      this.#underWay.add(giveWay);
+      });
       request
         .on('data', (piece: Buffer) => {
           bytes += piece.length;
@@ -65,11 +63,5 @@ export class Bodies {
         .on('error', () => end())
         .on('close', () => end());
     });
-  }
-
-  #makeRoom(): void {
-    if (this.#underWay.size < mostUnderWay) return;
-    const [longest] = this.#underWay;
-    longest?.();
   }
 }

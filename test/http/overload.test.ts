@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { InFlight } from '../../src/http/in-flight.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -108,4 +108,54 @@ test('however many bodies do not come, a request is answered: the one that has b
   expect(first.answer()).toContain('"SERVICE_UNAVAILABLE"');
   expect(second?.answer()).toBe('');
   await Promise.all(hanging.map(({ breakOff }) => breakOff()));
+});
+
+/** Connections of strangers that ask for much, and read nothing of it. */
+async function readNothing(of: TestGateway): Promise<Socket[]> {
+  const { hostname, port } = new URL(of.url);
+  const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname).pause());
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+test('answers that are not read take no place', async () => {
+  const few = await startTestGateway({ MAX_IN_FLIGHT: 8 });
+  const sockets = await readNothing(few);
+  // More than the system takes for them.
+  for (let round = 0; round < 50; round++) {
+    for (const socket of sockets) {
+      socket.write(much.repeat(2));
+      expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+    }
+  }
+  for (const socket of sockets) socket.destroy();
+  await few.stop();
+});
+
+test('answers that wait behind a stream of their connection take no place, nor when that is broken off', async () => {
+  const few = await startTestGateway({ MAX_IN_FLIGHT: 4 });
+  const { hostname, port } = new URL(few.url);
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify({ query: 'subscription { transactionUpdates { status } }' });
+  const stream = [
+    'POST /graphql HTTP/1.1',
+    'Host: localhost',
+    `Authorization: ${few.platform.authorization}`,
+    'Accept: text/event-stream',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ];
+  socket.write(stream.join('\r\n'));
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  await new Promise((sent) => socket.write(much.repeat(8), sent));
+  expect((await fetch(`${few.url}/health/live`)).status).toBe(200);
+  // Those that could be answered are, sooner or later.
+  while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
+  socket.destroy();
+  expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+  await few.stop();
 });
