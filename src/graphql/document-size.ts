@@ -50,18 +50,19 @@ export interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** Of documents whose page sizes are written out, by operation name: asked again, they are the same size. */
-const measured = new WeakMap<DocumentNode, Map<string, Measure & { readonly schema: GraphQLSchema }>>();
+/**
+ * Of documents whose page sizes are written out: asked again they are the same size, whichever operation is run. What else
+ * a client sends with a document is not part of the key: it could be anything, and be kept for as long as the document.
+ */
+const measured = new WeakMap<DocumentNode, Measure & { readonly schema: GraphQLSchema }>();
 
 /** Measures a document in time linear in what is written: each fragment is counted once, however often it is spread. */
 export function measureDocument(request: DocumentRequest): Measure {
-  const { schema, document, operationName } = request;
-  const byOperation = measured.get(document) ?? new Map();
-  measured.set(document, byOperation);
-  const known = byOperation.get(operationName ?? '');
+  const { schema, document } = request;
+  const known = measured.get(document);
   if (known?.schema === schema) return known;
   const { hasVariableSizes, ...measure } = measureAnew(request);
-  if (!hasVariableSizes) byOperation.set(operationName ?? '', { ...measure, schema });
+  if (!hasVariableSizes) measured.set(document, { ...measure, schema });
   return measure;
 }
 

@@ -23,7 +23,7 @@ const openWithinMs = 30_000;
 
 const tokenHeader = 'x-graphql-event-stream-token';
 
-const body = z.object({
+const operation = z.object({
   query: z.string(),
   operationName: z.string().nullish(),
   variables: z.record(z.string(), z.unknown()).nullish(),
@@ -50,6 +50,9 @@ interface Stream {
   forget: NodeJS.Timeout;
 }
 
+/** Answers a request at /graphql/stream whose body has been read. */
+export type SingleConnections = (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>;
+
 /**
  * The single-connection mode of GraphQL over SSE (graphql-sse PROTOCOL.md) at /graphql/stream: PUT reserves a stream, GET
  * opens it, POST starts an operation whose results travel on it, DELETE ends one. As on a socket: every operation goes
@@ -60,7 +63,7 @@ export function createSingleConnections(options: {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   readonly keepAliveMs: number;
-}) {
+}): SingleConnections {
   const { graphql, credentials, sessions, keepAliveMs } = options;
   const streams = new Map<string, Stream>();
 
@@ -117,7 +120,7 @@ export function createSingleConnections(options: {
   }
 
   async function start(stream: Stream, viewer: Viewer, request: Requested, response: ServerResponse): Promise<void> {
-    const parsed = body.safeParse(request.json);
+    const parsed = operation.safeParse(request.json);
     if (!parsed.success) return refuse(response, 400, 'INVALID_INPUT', 'the body has query and extensions.operationId');
     const { extensions, ...params } = parsed.data;
     const id = extensions.operationId;
@@ -148,10 +151,7 @@ export function createSingleConnections(options: {
     await send(stream, 'complete', { id });
   }
 
-  return async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Before anything is waited for: the body's first part would be gone.
-    const json = request.method === 'POST' ? readJson(request) : Promise.resolve(undefined);
-    json.catch(() => undefined);
+  return async (request, response, body) => {
     const token = streamToken(request);
     const stream = token === undefined ? undefined : streams.get(token);
     if (request.method === 'GET' && token !== undefined && stream) return open(token, stream, response);
@@ -161,7 +161,7 @@ export function createSingleConnections(options: {
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (request.method === 'PUT') return reserve(viewer, response);
     if (!stream) return refuse(response, 404, 'NOT_FOUND', 'no such stream: PUT reserves one');
-    if (request.method === 'POST') return start(stream, viewer, { json: await json, authorization }, response);
+    if (request.method === 'POST') return start(stream, viewer, { json: parseJson(body), authorization }, response);
     if (request.method === 'DELETE') {
       const id = new URL(request.url ?? '/', 'http://localhost').searchParams.get('operationId') ?? '';
       stream.operations.get(id)?.return?.();
@@ -223,11 +223,9 @@ function asTravels(payload: object): object {
   };
 }
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

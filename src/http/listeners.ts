@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** How many sockets listen at the address: as many connections are accepted in a turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
@@ -24,16 +25,22 @@ export interface Listening {
 export async function listen(server: Server, host: string, port: number): Promise<Listening> {
   if (sockets === 1) {
     await listenAt(server, { host, port, backlog });
-  } else {
-    // Sockets that share a port would share it with another process of this user as well: that one is in use is found
-    // out by asking for it alone. A port of the system's choice is never a shared one.
-    if (port !== 0) {
-      const alone = net.createServer();
-      await listenAt(alone, { host, port });
-      await closed(alone);
-    }
-    await listenAt(server, { host, port, backlog, reusePort: true });
+    return { port: portOf(server), close: () => closed(server) };
   }
+  // A port of the system's choice is never one that another process has.
+  if (port === 0) return listenOnAll(server, host, port);
+  return oneAtATime(port, async () => {
+    // Sockets that share a port would share it with another process of this user as well: that one is in use is found
+    // out by asking for it alone.
+    const alone = net.createServer();
+    await listenAt(alone, { host, port });
+    await closed(alone);
+    return listenOnAll(server, host, port);
+  });
+}
+
+async function listenOnAll(server: Server, host: string, port: number): Promise<Listening> {
+  await listenAt(server, { host, port, backlog, reusePort: true });
   const chosen = portOf(server);
   // Connections as node:http makes its own, and handed to it.
   const others = Array.from({ length: sockets - 1 }, () =>
@@ -43,6 +50,39 @@ export async function listen(server: Server, host: string, port: number): Promis
   );
   for (const other of others) await listenAt(other, { host, port: chosen, backlog, reusePort: true });
   return { port: chosen, close: async () => void (await Promise.all([server, ...others].map(closed))) };
+}
+
+/** How long to wait before one asks again for its turn, which lasts a few milliseconds, and for how long it asks. */
+const turnMs = { again: 10, most: 5_000 } as const;
+
+/**
+ * Lets one process at a time take sockets at a port: of several that start at the same moment none would be listening yet
+ * when another asks. Who has the turn is known by an abstract Unix socket, which the system frees if the process ends, and
+ * which belongs to the same network namespace as the port. It is named by the port alone, since an address that stands for
+ * all of them, or a name of one, is in the way of others.
+ * @throws Error EADDRINUSE when the turn does not come
+ */
+async function oneAtATime<Result>(port: number, act: () => Promise<Result>): Promise<Result> {
+  const turn = await turnAt(port, performance.now() + turnMs.most);
+  try {
+    return await act();
+  } finally {
+    await closed(turn);
+  }
+}
+
+async function turnAt(port: number, until: number): Promise<net.Server> {
+  for (;;) {
+    const turn = net.createServer();
+    try {
+      await listenAt(turn, { path: `\0payments-graphql-gateway:${port}` });
+      return turn;
+    } catch (error) {
+      const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!taken || performance.now() > until) throw error;
+    }
+    await delay(turnMs.again);
+  }
 }
 
 /** Connections whose client has vanished without a word are found out. */

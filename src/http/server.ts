@@ -1,19 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Credentials } from '../access/credentials.ts';
 import type { Database } from '../database/database.ts';
 import { answerJsonRequest } from '../graphql/json-requests.ts';
 import { withoutStatus } from '../graphql/operation.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server.ts';
-import { streamToken } from '../graphql/single-connection.ts';
+import { type SingleConnections, streamToken } from '../graphql/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
+import { Bodies, type Body, bodyBytes } from './bodies.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { InFlight, type Room } from './in-flight.ts';
 import { keepAlive, type Listening, listen } from './listeners.ts';
 import { SilentConnections } from './silent-connections.ts';
-
-/** The most that a request's body may have. */
-export const bodyBytes = 100 * 1024;
 
 export interface HttpOptions {
   readonly host: string;
@@ -21,7 +20,7 @@ export interface HttpOptions {
   readonly graphql: GraphqlServer;
   readonly credentials: Credentials;
   /** Event streams that carry several operations. */
-  readonly singleConnections: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly singleConnections: SingleConnections;
   readonly origins: AllowedOrigins;
   readonly rest: RestServer;
   readonly database: Database;
@@ -38,9 +37,9 @@ const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as
 export async function startHttpServer(
   options: HttpOptions,
 ): Promise<{ server: Server; silent: SilentConnections; listening: Listening; url: string }> {
-  const inFlight = new InFlight(options.room);
+  const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.room) };
   const server = createServer({ ...connectionLimits, ...keepAlive }, (request, response) => {
-    dispatch(options, inFlight, request, response).catch((error: unknown) =>
+    dispatch(options, entrance, request, response).catch((error: unknown) =>
       response.destroy(error instanceof Error ? error : undefined),
     );
   });
@@ -56,31 +55,22 @@ export async function startHttpServer(
   return { server, silent, listening, url: `http://${host}:${listening.port}` };
 }
 
+/** What a request passes before it is answered: first its body is awaited, then it takes a place. */
+interface Entrance {
+  readonly bodies: Bodies;
+  readonly inFlight: InFlight;
+}
+
 async function dispatch(
   options: HttpOptions,
-  inFlight: InFlight,
+  entrance: Entrance,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (answerCors(request, response, options.origins)) return;
-  if (path === '/graphql' || path === '/graphql/stream') {
-    return inFlight.enter(response)
-      ? serveGraphql(options, request, response)
-      : refuseLoad(request, response, {
-          errors: [{ message: busy, extensions: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 } }],
-        });
-  }
-  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) {
-    return inFlight.enter(response)
-      ? options.rest(request, response)
-      : refuseLoad(request, response, {
-          status: 503,
-          code: 'SERVICE_UNAVAILABLE',
-          message: busy,
-          details: { reason: busy },
-        });
-  }
+  if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, entrance, request, response);
+  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, entrance, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (path === '/') {
@@ -90,7 +80,24 @@ async function dispatch(
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
 }
 
-async function serveGraphql(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveRest(
+  options: HttpOptions,
+  entrance: Entrance,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await entrance.bodies.read(request);
+  return enter(entrance, response, body)
+    ? options.rest(request, response, body === 'TOO_LONG' ? undefined : body)
+    : refuseLoad(response, { status: 503, code: 'SERVICE_UNAVAILABLE', message: busy, details: { reason: busy } });
+}
+
+async function serveGraphql(
+  options: HttpOptions,
+  entrance: Entrance,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const refused = refuseRequest(request);
   if (refused) {
     request.resume();
@@ -98,39 +105,55 @@ async function serveGraphql(options: HttpOptions, request: IncomingMessage, resp
       errors: [{ message: refused.message, extensions: { code: refused.code } }],
     });
   }
+  const body = await entrance.bodies.read(request);
+  if (body === 'TOO_LONG') return refuseBody(request, response);
+  return enter(entrance, response, body)
+    ? answerGraphql(options, request, response, body)
+    : refuseLoad(response, {
+        errors: [{ message: busy, extensions: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 } }],
+      });
+}
+
+/** Takes a place among those that are answered, for a request whose body is there or has been found too long. */
+function enter({ inFlight }: Entrance, response: ServerResponse, body: Body): body is Exclude<Body, 'GAVE_WAY'> {
+  return body !== 'GAVE_WAY' && inFlight.enter(response);
+}
+
+async function answerGraphql(
+  options: HttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
   if (request.url?.startsWith('/graphql/stream')) {
     const distinct = streamToken(request) === undefined && wantsEvents(request);
-    if (!distinct) {
-      limitBody(request, response);
-      return options.singleConnections(request, response);
-    }
+    if (!distinct) return options.singleConnections(request, response, body.toString('utf8'));
     // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
   if (request.method === 'POST' && !wantsEvents(request)) {
-    const body = await readBody(request);
-    return body === undefined
-      ? refuseBody(request, response)
-      : answerJsonRequest(options.graphql, request, response, body);
+    return answerJsonRequest(options.graphql, request, response, body.toString('utf8'));
   }
-  limitBody(request, response);
   if (wantsEvents(request)) {
     // Once an event stream has begun its status is 200: strangers are told before.
     if (!(await options.credentials.authenticate(request.headers.authorization))) {
-      request.resume();
       return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     }
     // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
     response.setHeader('x-accel-buffering', 'no');
   }
-  await options.graphql(request, response);
+  await options.graphql(withBody(request, body), response);
+}
+
+/** The request as Yoga reads it: what it takes from one, and the body that has been read already. */
+function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffer) {
+  return Object.assign(Readable.from([body]), { method, url, headers, socket });
 }
 
 const busy = 'too many requests at once; try again';
 
 /** More than can be answered in good time: nothing was begun, so the same request may come again as it is. */
-function refuseLoad(request: IncomingMessage, response: ServerResponse, body: object): void {
-  request.resume();
+function refuseLoad(response: ServerResponse, body: object): void {
   response.setHeader('retry-after', '1');
   answer(response, 503, body);
 }
@@ -152,38 +175,6 @@ function refuseRequest(request: IncomingMessage): { status: number; code: string
     return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'a POST body is application/json' };
   }
   return undefined;
-}
-
-/** A body that does not say its length is cut off when it passes the limit. */
-function limitBody(request: IncomingMessage, response: ServerResponse): void {
-  if (request.headers['content-length'] !== undefined) return;
-  let bytes = 0;
-  // Paused, since listening would start the flow before the body's reader is there, and lose the beginning.
-  request.pause();
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > bodyBytes && !response.headersSent) refuseBody(request, response);
-  });
-}
-
-/** The body as text, or undefined when it passes the limit. */
-function readBody(request: IncomingMessage): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request
-      .on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > bodyBytes) resolve(undefined);
-        else chunks.push(chunk);
-      })
-      .on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
-      .on('error', reject)
-      // Every request is closed in the end; one that is not complete was broken off, and there is nobody left to answer.
-      .on('close', () => {
-        if (!request.complete) reject(new Error('the request was broken off'));
-      });
-  });
 }
 
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {

@@ -15,16 +15,16 @@ const origin = 'http://localhost';
 const impossible: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /**
- * Answers a request of `node:http` by a fetch handler. Bodies are read whole, at most `bodyBytes`, before the handler
- * runs, and answers are sent whole: this door has no streams.
+ * Answers a request of `node:http` by a fetch handler. Bodies are read whole before, and answers are sent whole: this
+ * door has no streams.
+ * @param body undefined when it was too long
  */
 export async function answerByFetch(
   handle: FetchHandler,
-  bodyBytes: number,
   incoming: IncomingMessage,
   response: ServerResponse,
+  body: Buffer | undefined,
 ): Promise<void> {
-  const body = await readBody(incoming, bodyBytes);
   const method = incoming.method === undefined || impossible.has(incoming.method) ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
   const request = new Request(new URL(incoming.url ?? '/', origin), {
@@ -42,22 +42,6 @@ export async function answerByFetch(
   const bytes = Buffer.from(await answer.arrayBuffer());
   response.writeHead(answer.status, { ...headers, 'content-length': bytes.length });
   response.end(method === 'HEAD' ? undefined : bytes);
-}
-
-/** The body, or undefined when it is too long. What is too long is read on and thrown away, so that the answer arrives. */
-async function readBody(incoming: IncomingMessage, most: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  if (Number(incoming.headers['content-length'] ?? 0) <= most) {
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > most) break;
-      chunks.push(chunk);
-    }
-    if (bytes <= most) return Buffer.concat(chunks);
-  }
-  incoming.resume();
-  return undefined;
 }
 
 function headersOf(incoming: IncomingMessage): Headers {

@@ -29,13 +29,17 @@ export interface RestOptions extends RestRooms {
   readonly log: Logger;
 }
 
-/** Answers a request below `/2025-10-13`. */
-export type RestServer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/** Answers a request below `/2025-10-13` whose body has been read; undefined stands for one that was too long. */
+export type RestServer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer | undefined,
+) => Promise<void>;
 
 /** The REST interface (specification section 4), a door of its own over the same domain as GraphQL. */
 export function createRestServer(options: RestOptions): RestServer {
   const app = restApp(options);
-  return (request, response) => answerByFetch(app.fetch, options.bodyBytes, request, response);
+  return (request, response, body) => answerByFetch(app.fetch, request, response, body);
 }
 
 function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): RestApp {

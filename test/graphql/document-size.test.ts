@@ -87,6 +87,15 @@ test.each<[string, Params, Partial<DocumentSize>]>([
   expect(sizeOf(params)).toMatchObject(expected);
 });
 
+test('what is kept of a document does not grow with the operation names that are asked for', () => {
+  const document = parse('query A { version } query B { version }');
+  const measure = measureDocument({ schema, document, operationName: 'A' });
+  for (const operationName of ['B', 'none of them', 'nor this', '', undefined, null]) {
+    expect(measureDocument({ schema, document, operationName })).toBe(measureDocument({ schema, document }));
+    expect(measureDocument({ schema, document, operationName })).toMatchObject(measure);
+  }
+});
+
 test('a fragment that doubles forty times is counted without writing it out', () => {
   const doubling = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
   const size = sizeOf({ query: `{ ...F0 } ${doubling.join(' ')} fragment F40 on Query { version }` });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -47,4 +48,46 @@ test('a port that another process holds is refused, also one that shares its por
   const again = await listen(second, '127.0.0.1', listening.port);
   expect(again.port).toBe(listening.port);
   await again.close();
+});
+
+/** Listens at the port in the same moment as the others, again and again, and tells each time whether it could. */
+const contend = `
+  const { createServer } = require('node:http');
+  const { parentPort, workerData: { file, host, port, rounds, contenders, arrived } } = require('node:worker_threads');
+  const together = (round) => {
+    if (Atomics.add(arrived, round, 1) + 1 === contenders) Atomics.notify(arrived, round);
+    for (let n; (n = Atomics.load(arrived, round)) < contenders; ) Atomics.wait(arrived, round, n);
+  };
+  import(file).then(async ({ listen }) => {
+    for (let round = 0; round < rounds; round++) {
+      together(2 * round);
+      const outcome = await listen(createServer(), host, port).catch(({ code }) => code);
+      parentPort.postMessage({ round, outcome: outcome.close ? 'listens' : outcome });
+      together(2 * round + 1);
+      if (outcome.close) await outcome.close();
+    }
+  });
+`;
+
+test.runIf(process.platform === 'linux')('of those that start at the same moment one gets the port', async () => {
+  const free = await listen(createServer(), '127.0.0.1', 0);
+  const { port } = free;
+  await free.close();
+
+  // One of them at all addresses, which are the others' as well.
+  const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.1'];
+  const rounds = 10;
+  const arrived = new Int32Array(new SharedArrayBuffer(2 * rounds * Int32Array.BYTES_PER_ELEMENT));
+  const file = new URL('../../src/http/listeners.ts', import.meta.url).href;
+  const outcomes = Array.from({ length: rounds }, (): string[] => []);
+  await Promise.all(
+    hosts.map(async (host) => {
+      const workerData = { file, host, port, rounds, contenders: hosts.length, arrived };
+      const worker = new Worker(contend, { eval: true, workerData });
+      worker.on('message', ({ round, outcome }) => outcomes[round]?.push(outcome));
+      await once(worker, 'exit');
+    }),
+  );
+  const one = ['EADDRINUSE', 'EADDRINUSE', 'EADDRINUSE', 'listens'];
+  expect(outcomes.map((round) => round.toSorted())).toEqual(Array.from({ length: rounds }, () => one));
 });

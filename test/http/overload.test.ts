@@ -1,16 +1,17 @@
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
+import { once } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { InFlight } from '../../src/http/in-flight.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { hangingUpload } from '../setup/hanging-upload.ts';
+import { heldTransfer } from '../setup/held-transfer.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
   t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
 });
 afterAll(() => t.stop());
-
-const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
-  ... on TransferOutSuccess { transaction { status } } ... on UserError { code message } } }`;
 
 function post(query: string, accept = 'application/json'): Promise<Response> {
   const { authorization } = t.platform;
@@ -19,25 +20,6 @@ function post(query: string, accept = 'application/json'): Promise<Response> {
     headers: { authorization, accept, 'content-type': 'application/json' },
     body: JSON.stringify({ query }),
   });
-}
-
-/** Holds up a transfer of the gateway inside the database until the returned function is called, which answers it. */
-async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
-  const scene = await makeScene(of.platform, 10_000n);
-  const holder = new pg.Client({ connectionString: of.databaseUrl });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from account where id = $1 for update', [scene.usd.split(':')[1]]);
-  const held = of.platform.ask(transferOut, {
-    input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 },
-  });
-  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  while ((await holder.query(waiting)).rowCount === 0);
-  return async () => {
-    await holder.query('commit');
-    await holder.end();
-    return held;
-  };
 }
 
 test('one request too many is refused with 503 and Retry-After; when there is room again it is answered', async () => {
@@ -76,4 +58,104 @@ test('while answers take too long, an eighth of the places is given, and never l
   expect((await release()).transferOut.transaction.status).toBe('PENDING');
   expect((await ask()).status).toBe(200);
   await slow.stop();
+});
+
+test.each([
+  ['a query', ['POST /graphql HTTP/1.1']],
+  ['an event stream', ['POST /graphql HTTP/1.1', 'Accept: text/event-stream']],
+  ['an operation of a reserved stream', ['POST /graphql/stream HTTP/1.1']],
+  ['a REST command', ['POST /2025-10-13/quotes HTTP/1.1']],
+])('%s takes no place while its body is under way, and one that does not come slows nobody', async (_name, head) => {
+  const authorization = `Authorization: ${t.platform.authorization}`;
+  const hanging = await hangingUpload(t.url, [...head, authorization, 'Content-Type: application/json']);
+  expect((await post('{ viewer { kind } }')).status).toBe(200);
+  expect(hanging.answer()).toBe('');
+  await hanging.breakOff();
+});
+
+test('bodies that do not come do not count as slow answers', async () => {
+  const slow = await startTestGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 0 } });
+  for (let n = 0; n < 8; n++) await (await hangingUpload(slow.url)).breakOff();
+  const hanging = await hangingUpload(slow.url);
+  expect((await slow.platform.send('{ viewer { kind } }')).status).toBe(200);
+  await hanging.breakOff();
+  await slow.stop();
+});
+
+test('an answer that its client did not wait for tells nothing of how long answers take', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const inFlight = new InFlight({ most: 8, slowMs: 200 });
+  const enter = () => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    return { response, entered: inFlight.enter(response) };
+  };
+  const { response } = enter();
+  vi.advanceTimersByTime(3_600_000);
+  response.emit('close');
+  expect(Array.from({ length: 9 }, () => enter().entered)).toEqual([...Array(8).fill(true), false]);
+  vi.useRealTimers();
+});
+
+test('however many bodies do not come, a request is answered: the one that has been awaited for longest gives way', async () => {
+  const hanging = [];
+  for (let n = 0; n < 1_000; n++) hanging.push(await hangingUpload(t.url));
+  expect((await post('{ viewer { kind } }')).status).toBe(200);
+
+  const [first, second] = hanging;
+  while (!first?.answer().includes('"errors"')) if (first) await once(first.socket, 'data');
+  expect(first.answer()).toMatch(/^HTTP\/1\.1 503 /);
+  expect(first.answer()).toMatch(/^retry-after: 1\r$/im);
+  expect(first.answer()).toContain('"SERVICE_UNAVAILABLE"');
+  expect(second?.answer()).toBe('');
+  await Promise.all(hanging.map(({ breakOff }) => breakOff()));
+});
+
+/** Connections of strangers that ask for much, and read nothing of it. */
+async function readNothing(of: TestGateway): Promise<Socket[]> {
+  const { hostname, port } = new URL(of.url);
+  const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname).pause());
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+test('answers that are not read take no place', async () => {
+  const few = await startTestGateway({ MAX_IN_FLIGHT: 8 });
+  const sockets = await readNothing(few);
+  // More than the system takes for them.
+  for (let round = 0; round < 50; round++) {
+    for (const socket of sockets) {
+      socket.write(much.repeat(2));
+      expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+    }
+  }
+  for (const socket of sockets) socket.destroy();
+  await few.stop();
+});
+
+test('answers that wait behind a stream of their connection take no place, nor when that is broken off', async () => {
+  const few = await startTestGateway({ MAX_IN_FLIGHT: 4 });
+  const { hostname, port } = new URL(few.url);
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify({ query: 'subscription { transactionUpdates { status } }' });
+  const stream = [
+    'POST /graphql HTTP/1.1',
+    'Host: localhost',
+    `Authorization: ${few.platform.authorization}`,
+    'Accept: text/event-stream',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ];
+  socket.write(stream.join('\r\n'));
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  await new Promise((sent) => socket.write(much.repeat(8), sent));
+  expect((await fetch(`${few.url}/health/live`)).status).toBe(200);
+  // Those that could be answered are, sooner or later.
+  while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
+  socket.destroy();
+  expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+  await few.stop();
 });

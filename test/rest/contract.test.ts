@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/access/operations.ts';
 import type { ErrorCode } from '../../src/rest/errors.ts';
 import { startTestGateway } from '../setup/gateway.ts';
-import { base, type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
+import { heldTransfer } from '../setup/held-transfer.ts';
+import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
 import { type Catalog, type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 
 /**
@@ -200,18 +200,13 @@ describe('the contract', () => {
   test('503 is answered by each endpoint when too many requests are under way', async () => {
     const t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
     const rest = await restClient(t.url, t.platform.authorization);
-    const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
-    const slow = request(`${t.url}${base}/quotes`, { method: 'POST', headers });
-    slow.on('error', () => undefined);
-    slow.write('{');
-    // Once it is being read, there is room for nobody else.
-    while ((await rest.call('GET', '/config')).status !== 503);
+    const release = await heldTransfer(t);
     for (const endpoint of naming(503)) {
       const answer = await rest.call(endpoint.method, endpoint.path);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
       expect(answer.headers.get('retry-after')).toBe('1');
     }
-    slow.destroy();
+    await release();
     await t.stop();
   });
 });
