@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { GraphQLError } from 'graphql';
+import { type DocumentNode, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Credentials } from '../access/credentials.ts';
@@ -50,6 +51,13 @@ export interface TransportContext {
 
 export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
+/** Characters of documents that are kept parsed, and of malformed ones with their error: strangers fill these, too. */
+const keptCharacters = 4_000_000;
+
+function kept<Value extends object>(): LRUCache<string, Value> {
+  return new LRUCache({ maxSize: keptCharacters, sizeCalculation: (_value, text) => text.length + 1 });
+}
+
 /** The GraphQL endpoint: one chain of plug-ins for HTTP, SSE and (through getEnveloped) WebSocket. */
 export function createGraphqlServer(options: GraphqlOptions) {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, log } = options;
@@ -58,6 +66,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     graphqlEndpoint: '/graphql',
     batching: false,
     multipart: false,
+    parserAndValidationCache: { documentCache: kept<DocumentNode>(), errorCache: kept<Error>() },
     landingPage: false,
     cors: false,
     logging: false,

@@ -6,6 +6,9 @@ import { sharePlans } from './shared-plans.ts';
 /** A document is compiled when it has been executed so often: what is asked once is not worth it. */
 const usesBeforeCompiling = 1;
 
+/** A document of more operations than any app has keeps no more compiled than this. */
+const mostOperations = 50;
+
 interface Use {
   count: number;
   /** Undefined until it is compiled; null where it cannot be. */
@@ -42,11 +45,12 @@ export function useCompiledQueries(): Plugin {
   };
 }
 
-/** How the query was used so far; undefined for operations of other kinds. */
+/** How the query was used so far; undefined for operations of other kinds, and for too many of one document. */
 function useOf({ document, operationName }: ExecutionArgs): Use | undefined {
   if (getOperationAST(document, operationName)?.operation !== 'query') return undefined;
   const operations = uses.get(document) ?? new Map<string, Use>();
   uses.set(document, operations);
+  if (operations.size >= mostOperations && !operations.has(operationName ?? '')) return undefined;
   const use = operations.get(operationName ?? '') ?? { count: 0, failed: false };
   operations.set(operationName ?? '', use);
   use.count += 1;

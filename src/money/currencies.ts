@@ -113,6 +113,8 @@ function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | Un
 }
 
 function isKnownLocale(locale: string): boolean {
+  // RFC 5646 asks for 35 characters to be understood; any number of them may be private and mean nothing.
+  if (locale.length > 100) return false;
   try {
     return Intl.NumberFormat.supportedLocalesOf([locale]).length > 0;
   } catch {
