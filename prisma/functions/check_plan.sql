@@ -20,6 +20,7 @@ declare
   v_accounts uuid[] := '{}';
   v_changes bigint[] := '{}';
   v_change numeric;
+  v_gain numeric;
 begin
   if p_plan -> 'insert' ?| '{customer,account}' then
     select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
@@ -150,23 +151,36 @@ begin
   if cardinality(v_accounts) > 0 then
     -- By their keys: joined, the planner would rather read every account of the platform.
     for v_row in
-      select a.id, a.posted - a.held as spendable from account a
+      select a.id, a.posted, a.posted - a.held as spendable from account a
       where a.platform_id = p_platform and a.id = any (v_accounts)
       order by a.id for no key update
     loop
       v_change := 0;
+      v_gain := 0;
       for v_at in 1 .. cardinality(v_changes) loop
         if v_accounts[v_at] = v_row.id then
           v_change := v_change + v_changes[v_at];
+          if v_changes[v_at] > 0 then
+            v_gain := v_gain + v_changes[v_at];
+          end if;
         end if;
       end loop;
       if v_change < 0 and v_row.spendable + v_change < 0 then
         return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
                                   'spendable', v_row.spendable::text, 'needed', (-v_change)::text);
       end if;
+      if v_gain > 0 and v_row.posted + v_gain > 9000000000000000 then
+        v_refusal := check_balance(v_row.id, v_row.posted, p_plan);
+        if v_refusal is not null then
+          return v_refusal;
+        end if;
+      end if;
     end loop;
   end if;
 
+  if p_plan ? 'room' then
+    return check_room(p_platform, p_plan);
+  end if;
   return null;
 end
 $$;

@@ -39,7 +39,8 @@ export const Account = builder.prismaInterface('Account', {
 
 export const InternalAccount = builder.prismaObject('Account', {
   variant: 'InternalAccount',
-  description: 'A balance held here, in one currency (specification 2.11).',
+  description:
+    'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.',
   interfaces: [Account, builder.nodeInterfaceRef()],
   select: { platformId: true, id: true, kind: true },
   findUnique,

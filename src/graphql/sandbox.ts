@@ -13,7 +13,7 @@ mutation('sandboxFundAccount', {
     amount: t.field({
       type: 'BigInt',
       required: true,
-      description: "In the currency's smallest unit: 1 to 100000000000.",
+      description: "In the currency's smallest unit: 1 to 100000000000, and no more than the account may hold.",
     }),
   }),
   success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },

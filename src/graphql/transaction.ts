@@ -259,7 +259,8 @@ mutation('transferIn', {
     destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
     amount: t.field({
       type: 'BigInt',
-      description: "In the currency's smallest unit; without one the rail decides (the sandbox: 10000).",
+      description:
+        "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
     }),
     description: t.string({ description: 'Memo.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),

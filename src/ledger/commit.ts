@@ -21,7 +21,15 @@ export type PlanRefusal =
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
   | { readonly code: 'INVALID_BANK_ACCOUNT'; readonly id: string; readonly status: string }
-  | { readonly code: 'INSUFFICIENT_BALANCE'; readonly id: string; readonly spendable: string; readonly needed: string };
+  | { readonly code: 'INSUFFICIENT_BALANCE'; readonly id: string; readonly spendable: string; readonly needed: string }
+  /** The account's balance would pass its bound; `coming` counts what is on its way, too. */
+  | {
+      readonly code: 'AMOUNT_OUT_OF_RANGE';
+      readonly id: string;
+      readonly limit: string;
+      readonly balance: string;
+      readonly coming: string;
+    };
 
 interface StoredOutcome {
   readonly refusal: PlanRefusal | null;

@@ -21,6 +21,8 @@ export interface Plan {
   readonly claim?: Claim | undefined;
   /** Who and what must be fit to take part: customers allowed to move money, external accounts that are ACTIVE. */
   readonly ready?: { readonly customers?: readonly string[]; readonly accounts?: readonly string[] };
+  /** Internal accounts that this will bring so much to later: refused now where their balances would pass their bound then. */
+  readonly room?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   readonly insert?: {
     readonly customer?: readonly NewRow<Customer>[];
     readonly account?: readonly NewRow<Account>[];
@@ -139,6 +141,11 @@ export interface Journal {
  * FEES what was earned, SUSPENSE what neither arrived nor came back.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
-  | { readonly account: string; readonly hold?: string | undefined }
+  | {
+      readonly account: string;
+      readonly hold?: string | undefined;
+      /** It comes in whatever the account holds already: given back, or earned (check_balance.sql). */
+      readonly owed?: true;
+    }
   | { readonly system: SystemAccount }
 );

@@ -161,6 +161,11 @@ function present<Type extends ResultType>(outcome: Outcome, command: Command<Typ
   }
 }
 
+/** Why an account cannot take what would come to it. What it has is not told: whoever pays need not own it. */
+export function fullAccount({ id, limit }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
+  return `${publicId('InternalAccount', id)} may hold at most ${limit} (smallest units), and this would bring it beyond`;
+}
+
 /** The words for what the database saw under its lock. */
 function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: boolean): Refusal {
   const blamed = command.fields?.[refusal.code];
@@ -218,5 +223,9 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
         { field, spendable: refusal.spendable, needed: refusal.needed },
         replayed,
       );
+    case 'AMOUNT_OUT_OF_RANGE': {
+      const facts = { accountId: publicId('InternalAccount', refusal.id), limit: refusal.limit };
+      return new Refusal(refusal.code, fullAccount(refusal), { field, ...facts }, replayed);
+    }
   }
 }

@@ -47,13 +47,13 @@ export function delivery(flow: Flow): Journal {
   };
 }
 
-/** Not delivered: the debit is undone, leg by leg. */
+/** Not delivered: the debit is undone, leg by leg. What was taken comes back whatever the account holds by now. */
 export function refund(flow: Flow): Journal {
   return {
     kind: 'refund',
     transactionId: flow.transactionId,
     legs: nonZero([
-      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent },
+      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, owed: true },
       ...conversion(flow, -1n),
     ]),
   };
@@ -133,7 +133,8 @@ function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
   return [
     { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
-    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee },
+    // Owed: the payment has been delivered, and no full account of the platform's undoes that.
+    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, owed: true },
   ];
 }
 

@@ -151,7 +151,8 @@ function refundOf({ transaction }: DueOrder) {
   return { refundReference: `REFUND-${paymentReference(transaction.id)}`, refundAmount: transaction.sentAmount };
 }
 
-function flowOf(order: DueOrder): Flow {
+/** The money of an outgoing payment. */
+export function flowOf(order: DueOrder): Flow {
   const { transaction, fundingAccountId } = order;
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null || fundingAccountId === undefined) {

@@ -35,6 +35,8 @@ export interface Destination {
   /** What must be fit to receive: the owner of the account, and the account itself. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
+  /** The internal account that receives; undefined where the money leaves, or a lookup tells who receives it. */
+  readonly here: string | undefined;
   /** Least and most that may arrive, in smallest units; undefined where only the rate's limits hold. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   /** What is known of the receiver. */
@@ -71,16 +73,18 @@ export function quotedDestination(
     target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined },
     receivers: [],
     accounts: [],
+    here: undefined,
   };
 }
 
-type Standing = Pick<Destination, 'target' | 'receivers' | 'accounts'>;
+type Standing = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'here'>;
 
 function standing(account: Account): Standing {
   return {
     target: { account: outsideOf(account), umaAddress: undefined },
     receivers: account.customerId === null ? [] : [account.customerId],
     accounts: [account.id],
+    here: account.kind === 'INTERNAL' ? account.id : undefined,
   };
 }
 
@@ -109,6 +113,7 @@ export async function umaDestination(
     target: { account: undefined, umaAddress },
     receivers: [],
     accounts: [],
+    here: undefined,
     limits,
     information: stored<Information>(lookup.information),
     field: 'destination.currency',

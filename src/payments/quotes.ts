@@ -73,6 +73,7 @@ export function createQuote(
     fields: {
       INSUFFICIENT_BALANCE: 'source',
       USER_NOT_READY: 'source',
+      AMOUNT_OUT_OF_RANGE: 'lockedCurrencyAmount',
       INVALID_BANK_ACCOUNT: (id) =>
         input.source.kind === 'ACCOUNT' && uuidOf(input.source.accountId, 'ExternalAccount') === id
           ? 'source.accountId'
@@ -85,7 +86,8 @@ export function createQuote(
  * Executes a quote before its expiry (specification 4.3): the source is debited, or the rail is to pull from a source
  * outside, and the payment is PROCESSING.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take it),
+ *   IDEMPOTENCY_MISMATCH
  */
 export function executeQuote(
   payments: Payments,
@@ -107,6 +109,7 @@ export function executeQuote(
       INSUFFICIENT_BALANCE: 'quoteId',
       USER_NOT_READY: 'quoteId',
       INVALID_BANK_ACCOUNT: 'quoteId',
+      AMOUNT_OUT_OF_RANGE: 'quoteId',
     },
   });
 }
@@ -157,6 +160,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   }
   const base = {
     ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: accountsOf(parties.source, to) },
+    room: roomAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },
     result: quote.id,
   };
@@ -188,6 +192,11 @@ function start(
 /** Accounts outside that take part must be usable, on either side. */
 function accountsOf(source: Account | undefined, to: Pick<Destination, 'accounts'>): string[] {
   return source?.kind === 'EXTERNAL' ? [source.id, ...to.accounts] : [...to.accounts];
+}
+
+/** An account here that receives must be able to take what will arrive. */
+function roomAt({ here }: Pick<Destination, 'here'>, price: Pick<Quote, 'totalReceivingAmount'>) {
+  return here === undefined ? undefined : [{ account: here, amount: price.totalReceivingAmount }];
 }
 
 async function priced(
@@ -299,6 +308,7 @@ async function planExecution(
   return {
     ...moves,
     ready: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
+    room: roomAt(to, quote),
     insert: { rail_order: [order] },
     result: quote.id,
   };

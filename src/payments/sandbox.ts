@@ -53,6 +53,7 @@ export function fundAccount(
         throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { field: 'accountId' });
       return { journals: [deposit(source.id, source.currency, input.amount)], result: source.id };
     },
+    fields: { AMOUNT_OUT_OF_RANGE: 'amount' },
   });
 }
 
@@ -77,7 +78,8 @@ const fundableStatement = statement<{
 /**
  * Lets the deposit for a real-time funded quote arrive (specification 4.7): the money is credited, converted and sent on
  * without another call. Without an amount, exactly what the quote asks for. Money that does not match the quote, or comes
- * after its expiry, fails the payment and stays in the customer's account of that currency.
+ * after its expiry, fails the payment and stays in the customer's account of that currency. Money that this account
+ * cannot take is refused and goes back to its payer; the quote can be paid as before.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), QUOTE_EXPIRED, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
@@ -176,6 +178,8 @@ export function sandboxSend(
       CONFLICT: 'quoteId',
       USER_NOT_READY: 'quoteId',
       INVALID_BANK_ACCOUNT: 'quoteId',
+      AMOUNT_OUT_OF_RANGE:
+        input.currencyAmount === undefined || input.currencyAmount === null ? 'quoteId' : 'currencyAmount',
     },
   });
 }

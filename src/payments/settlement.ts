@@ -1,8 +1,9 @@
 import { retryLostRaces } from '../database/retry.ts';
 import { commitGroups, type PlanGroup, type PlanRefusal } from '../ledger/commit.ts';
-import type { RailOrder, RailOutcome, RailStep } from '../rails/rail.ts';
+import type { RailOutcome } from '../rails/rail.ts';
 import { announcement } from './announcement.ts';
 import type { Payments } from './command.ts';
+import { type Concluded, concludedOtherwise } from './no-room.ts';
 import {
   type DueOrder,
   isPull,
@@ -12,9 +13,9 @@ import {
   postponeOrders,
 } from './orders.ts';
 import { close, delivered, returned, undone, wholeMs } from './outcomes.ts';
-import { outsideOf } from './parties.ts';
 import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
 import { railAnswer } from './rail-answer.ts';
+import { railRequest } from './rail-request.ts';
 
 /** How many milliseconds until an order is due; undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
@@ -30,8 +31,7 @@ export function nextOrderDue(payments: Payments): Promise<number | undefined> {
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const orders = await leaseOrders(payments.database.pool, limit);
   const postponements: Postponement[] = [];
-  const settled: { readonly order: DueOrder; readonly outcome: RailOutcome | undefined; readonly group: PlanGroup }[] =
-    [];
+  const concluded: Concluded[] = [];
   await Promise.all(
     orders.map(async (order) => {
       let outcome: RailOutcome | undefined;
@@ -40,34 +40,63 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
           outcome = heard;
         });
         if ('dueInMs' in next) postponements.push(next);
-        else settled.push({ order, outcome, group: next });
+        else concluded.push({ order, outcome, group: next });
       } catch (error) {
         // One order that cannot be understood holds up no other.
-        payments.log.error({ err: error, order: order.id }, 'an order could not be worked on; it is taken up again');
+        postponements.push(putOff(payments, order, error, 'an order could not be worked on'));
       }
     }),
   );
-  const groups = settled.map(({ group }) => group);
-  const refusals = await commitGroups(payments.database, groups, (error, position) =>
-    payments.log.error(
-      { err: error, order: settled[position]?.order.id },
-      'an order could not be settled; it is taken up again',
-    ),
-  );
-  for (const [position, { order, outcome }] of settled.entries()) {
-    const refusal = refusals[position];
-    if (!refusal) continue;
-    if (contradicts(outcome, refusal)) {
-      payments.log.error(
-        { order: order.id, outcome, refusal },
-        'the rail contradicts what stands; a person must look at it',
-      );
-    } else payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
-    // Something moved since the order was read, such as a decision of the platform: it is looked at again.
-    postponements.push({ order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) });
-  }
+  // What an account has no room for is concluded otherwise, until there is nothing that an account could refuse.
+  for (let trying: readonly Concluded[] = concluded; trying.length > 0; )
+    trying = await commitConcluded(payments, trying, postponements);
   await retryLostRaces(() => postponeOrders(payments.database.pool, postponements));
   return orders.length;
+}
+
+/**
+ * Commits what was concluded, each order on its own, and puts off those of which nothing came.
+ * @returns what is to be tried instead of outcomes that an account had no room for
+ */
+async function commitConcluded(
+  payments: Payments,
+  concluded: readonly Concluded[],
+  postponements: Postponement[],
+): Promise<readonly Concluded[]> {
+  const groups = concluded.map(({ group }) => group);
+  const failed = new Map<number, unknown>();
+  const refusals = await commitGroups(payments.database, groups, (error, position) => failed.set(position, error));
+  const others = await Promise.all(
+    concluded.map(async (one, position) => {
+      const refusal = refusals[position];
+      if (failed.has(position)) {
+        postponements.push(putOff(payments, one.order, failed.get(position), 'an order could not be settled'));
+      } else if (refusal?.code === 'AMOUNT_OUT_OF_RANGE') {
+        return concludedOtherwise(payments, one, refusal).catch((error: unknown) => {
+          postponements.push(putOff(payments, one.order, error, 'the rail could not be told to give money back'));
+        });
+      } else if (refusal) postponements.push(lookAgain(payments, one, refusal));
+    }),
+  );
+  return others.filter((one) => one !== undefined);
+}
+
+/** Something moved since the order was read, such as a decision of the platform: it is looked at again. */
+function lookAgain(payments: Payments, { order, outcome }: Concluded, refusal: PlanRefusal): Postponement {
+  if (contradicts(outcome, refusal)) {
+    payments.log.error(
+      { order: order.id, outcome, refusal },
+      'the rail contradicts what stands; a person must look at it',
+    );
+  } else payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
+  return { order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
+}
+
+/** After an error, it is taken up again later each time: what goes wrong every time is told every five minutes at most. */
+function putOff(payments: Payments, order: DueOrder, error: unknown, what: string): Postponement {
+  const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
+  payments.log.error({ err: error, order: order.id }, `${what}; it is taken up again in ${dueInMs / 1000} s`);
+  return { order, dueInMs };
 }
 
 /** Whether the rail says that money has moved, or has not, where the ledger has already said otherwise. */
@@ -148,47 +177,11 @@ function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): Pl
 /** What a rail that cannot be asked means: nothing is known, so ask again, later each time. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const rail = payments.rails[order.environment];
-  const request: RailOrder = {
-    id: order.id,
-    step: stepOf(order),
-    kind: order.kind,
-    ...moneyOf(order),
-    account: outside(order),
-    umaAddress: order.receiver ? undefined : farAddress(order),
-    settled,
-    ageMs: order.ageMs,
-    attempts: order.attempts - 1,
-    scenario: order.scenario,
-  };
   try {
     if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
-    return await railAnswer(rail.perform(request));
+    return await railAnswer(rail.perform(railRequest(order, settled)));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
   }
-}
-
-function stepOf(order: DueOrder): RailStep {
-  if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
-  return isPull(order) ? 'PULL' : 'SETTLEMENT';
-}
-
-/** What the rail is to move: what arrives, or for a pull what is sent. */
-function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
-  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
-  return isPull(order) && sentAmount !== null && sentCurrency !== null
-    ? { amount: sentAmount, currency: sentCurrency }
-    : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
-}
-
-/** The account outside that the rail pays or pulls from: where a UMA payment is paid on to, also the receiver's. */
-function outside(order: DueOrder) {
-  const account =
-    order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
-  return account && outsideOf(account);
-}
-
-function farAddress({ kind, transaction }: DueOrder): string | undefined {
-  return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
 }

@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts';
 import { rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { commitGroups } from '../ledger/commit.ts';
+import { fullAccount } from './command.ts';
 import { uuidOf } from './ids.ts';
 import { type Flow, refund, resumption } from './movements.ts';
 
@@ -100,6 +101,8 @@ export async function releaseSuspense(database: Database, transactionId: string)
     (error) => errors.push(error),
   );
   if (errors.length > 0) throw errors[0];
+  if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
+    return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
   const after = await find(database.pool, uuid);
   if (!after?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
   // Refused: somebody else has released it meanwhile.

@@ -96,7 +96,7 @@ export function transferOut(
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
  * when the rail has collected. Without an amount the rail decides how much it pulls.
- * @throws Refusal as transferOut does, but INSUFFICIENT_BALANCE
+ * @throws Refusal as transferOut does, but INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination cannot take it
  */
 export function transferIn(
   payments: Payments,
@@ -125,6 +125,7 @@ export function transferIn(
       });
       return {
         ready: { customers: ownersOf(from, to), accounts: [from.id] },
+        room: [{ account: to.id, amount }],
         insert: {
           transaction: [
             { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
@@ -142,7 +143,7 @@ export function transferIn(
         result: transaction.id,
       };
     },
-    fields: { USER_NOT_READY: destination, INVALID_BANK_ACCOUNT: source },
+    fields: { USER_NOT_READY: destination, INVALID_BANK_ACCOUNT: source, AMOUNT_OUT_OF_RANGE: 'amount' },
   });
 }
 

@@ -44,6 +44,14 @@ export interface Rail {
   perform(order: RailOrder): Promise<RailOutcome>;
 
   /**
+   * Gives back to where it came from what a collection has brought in and no account here can take, as its balance would
+   * pass its bound. Told at least once, with the collection's order; the payment is FAILED once this returns, and an
+   * exception means that it is told again. From the first time on `perform` answers `failed` for this order, so that what
+   * has been given back is not credited when there is room again.
+   */
+  giveBack(order: RailOrder): Promise<void>;
+
+  /**
    * Looks at an account outside before it is registered, and again whenever it asked to be (`checkInMs`): whether it
    * exists, whether it can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a
    * wallet, which has no owner to compare. `ageMs` tells how long ago the account was registered, by the database's clock:

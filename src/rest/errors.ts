@@ -62,11 +62,17 @@ export class RestError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly facts: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { status?: number; errors?: readonly FieldError[]; headers?: Record<string, string> } = {},
+    more: {
+      status?: number;
+      errors?: readonly FieldError[];
+      headers?: Record<string, string>;
+      facts?: Record<string, string>;
+    } = {},
   ) {
     super(message);
     this.name = 'RestError';
@@ -74,6 +80,7 @@ export class RestError extends Error {
     this.status = more.status ?? { ...ownCodes, ...refusals }[code];
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
+    this.facts = more.facts ?? {};
   }
 }
 
@@ -172,7 +179,7 @@ export function presentError(thrown: unknown, context: Context, log: Logger): Re
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
   return context.json(
-    { status, code, message, details: details ?? { reason: message } },
+    { status, code, message, details: details ?? { reason: message, ...error.facts } },
     { status: status as 400, headers: { ...error.headers } },
   );
 }
@@ -182,7 +189,12 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  if (thrown instanceof UnrepresentableAmount) return new RestError('INTERNAL_ERROR', thrown.message);
+  if (thrown instanceof UnrepresentableAmount) {
+    // Above 9·10^15 is outside the contract of this interface (specification 7.2), and asking again does not help.
+    return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, {
+      ...(thrown.of !== undefined && { facts: { accountId: thrown.of } }),
+    });
+  }
   log.error({ err: thrown }, 'an endpoint failed');
   return new RestError('INTERNAL_ERROR', 'Something went wrong here. It has been logged.');
 }

@@ -24,7 +24,10 @@ export const InternalAccountSchema = z
     createdAt: time('When it was made.'),
     updatedAt: time('When it last changed.'),
   })
-  .openapi('InternalAccount', { description: 'A balance held here, in one currency (specification 2.11).' });
+  .openapi('InternalAccount', {
+    description:
+      'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; only refunds and the platform’s fees may go beyond.',
+  });
 
 const ofCustomers = pagedEndpoint({
   access: reading({ operationId: 'listCustomerInternalAccounts', tags, summary: "List customers' internal accounts" }),

@@ -6,11 +6,11 @@ import { checkDueAccounts } from '../../src/payments/account-moves.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/expiry.ts';
 import { settleDueOrders } from '../../src/payments/settlement.ts';
-import type { RailOutcome } from '../../src/rails/rail.ts';
+import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import { actOn, ended, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
 /** Rails and rows that do not behave hold up nothing else, and lose nothing. */
 
@@ -249,6 +249,74 @@ test('a rail that says the same again is no contradiction', async () => {
   await settleDueOrders({ ...payments, log }, 10);
   expect(await statusOf(id)).toBe('COMPLETED');
   expect(lines).toMatchObject([{ level: 30, msg: 'an outcome came too late; looking again' }]);
+});
+
+test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
+  const { pool } = door.gateway.payments.database;
+  // Neither what this rail says nor what this payment would become can be worked with.
+  const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
+  const [unheard, unwritten] = [await send(107), await send(108)];
+  await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;
+    create trigger spoil before update on transaction for each row when (new.sent_amount = 108) execute function spoil()`);
+  const { lines, log } = logging();
+  const payments = { ...withRail({ 107: () => Promise.resolve(nonsense) }), log };
+  const pauses: number[][] = [];
+  try {
+    for (let round = 1; round <= 10; round++) {
+      await makeDue();
+      await settleDueOrders(payments, 10);
+      const { rows } = await pool.query(
+        'select round(extract(epoch from due_at - clock_ms()))::int as pause from rail_order where due_at is not null',
+      );
+      pauses.push(rows.map(({ pause }) => pause));
+    }
+  } finally {
+    await pool.query('drop trigger spoil on transaction; drop function spoil()');
+  }
+  for (const [round, both] of pauses.entries()) {
+    const expected = Math.min(300, 2 ** (round + 1));
+    expect(both).toHaveLength(2);
+    for (const pause of both) expect(Math.abs(pause - expected)).toBeLessThan(2);
+  }
+  const errors = lines.filter(({ level }) => level >= 50);
+  expect(errors).toHaveLength(20);
+  expect(errors.at(-1)?.msg).toMatch(/it is taken up again in 300 s$/);
+  await makeDue();
+  await settleDueOrders(withRail({}), 10);
+  for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
+});
+
+test('what was collected and does not fit is FAILED only once the rail gives it back; until then it is told again', async () => {
+  const most = 9_000_000_000_000_000n;
+  const other = await makeScene(platform, 0n);
+  const { transaction } = await actOn(platform, 'transferIn', {
+    sourceAccountId: other.outsideUsd,
+    destinationAccountId: other.usd,
+    amount: most,
+  });
+  await fund(platform, other.usd, 1n);
+  const { payments } = door.gateway;
+  const { SANDBOX } = payments.rails;
+  if (!SANDBOX) throw new Error('no sandbox');
+  const told: RailOrder[] = [];
+  const rail = {
+    ...SANDBOX,
+    perform: () => Promise.resolve<RailOutcome>({ kind: 'settled' }),
+    giveBack: (order: RailOrder) => {
+      told.push(order);
+      return told.length === 1 ? Promise.reject(new Error('the bank is closed')) : Promise.resolve();
+    },
+  };
+  for (const status of ['PENDING', 'FAILED']) {
+    await makeDue();
+    await settleDueOrders({ ...payments, rails: { SANDBOX: rail } }, 10);
+    expect(await statusOf(transaction.id)).toBe(status);
+  }
+  expect(told).toMatchObject([
+    { kind: 'COLLECTION', amount: most, currency: 'USD', account: { type: 'US_ACCOUNT' } },
+    { id: told[0]?.id },
+  ]);
+  expect(await balanceOf(platform, other.usd)).toBe(1n);
 });
 
 test('a quote that cannot be expired keeps neither the expiry busy nor other work waiting', async () => {

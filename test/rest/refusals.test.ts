@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene, usAccount } from '../setup/rest-scene.ts';
+import { type RestScene, restAccount, restScene, usAccount } from '../setup/rest-scene.ts';
 
 let t: TestGateway;
 let rest: RestClient;
@@ -263,4 +263,74 @@ test('exchange rates are the rates that quotes get, and refuse what cannot be pr
     400,
   );
   expect(small).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', details: { field: 'sendingAmount' } });
+});
+
+test('an account that holds as much as it may takes nothing more', async () => {
+  const most = 9_000_000_000_000_000;
+  const full = await restScene(rest, 0);
+  const into = (amount: number) => ({
+    source: { accountId: full.outsideUsd.id },
+    destination: { accountId: full.usd.id },
+    amount,
+  });
+  const { id } = await rest.ask('POST', '/transfer-in', into(most), 201);
+  await expect.poll(async () => (await rest.ask('GET', `/transactions/${id}`)).status).toBe('COMPLETED');
+  expect(await restAccount(rest, full.customer.id, 'USD')).toMatchObject({ balance: { amount: most } });
+  await refused('/transfer-in', [[400, 'AMOUNT_OUT_OF_RANGE', 'amount', into(1)]]);
+  await refused(`/sandbox/internal-accounts/${full.usd.id}/fund`, [
+    [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { amount: 1 }],
+  ]);
+  await refused('/quotes', [
+    [
+      400,
+      'AMOUNT_OUT_OF_RANGE',
+      'lockedCurrencyAmount',
+      {
+        source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+        destination: { destinationType: 'ACCOUNT', accountId: full.usd.id },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 500,
+      },
+    ],
+  ]);
+  const { details } = await rest.ask('POST', '/transfer-in', into(5), 400);
+  // What it holds is not told: whoever pays need not own it.
+  expect(details).not.toHaveProperty('balance');
+  expect(details).toMatchObject({ accountId: full.usd.id, limit: `${most}` });
+});
+
+test('a balance that refunds have brought beyond 2^53 is told as an error that names its account, never rounded', async () => {
+  const most = 9_000_000_000_000_000;
+  const full = await restScene(rest, 0);
+  const { data } = await rest.ask('GET', '/platform/internal-accounts');
+  expect(data.length).toBeGreaterThan(0);
+  const bringIn = async () => {
+    const body = { source: { accountId: full.outsideUsd.id }, destination: { accountId: full.usd.id }, amount: most };
+    const { id } = await rest.ask('POST', '/transfer-in', body, 201);
+    await expect.poll(async () => (await rest.ask('GET', `/transactions/${id}`)).status).toBe('COMPLETED');
+  };
+  await bringIn();
+  const { transferOut } = await t.platform.ask(
+    `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { transaction { id } } } }`,
+    {
+      input: {
+        sourceAccountId: full.usd.id,
+        destinationAccountId: full.outsideUsd.id,
+        amount: most,
+        sandboxScenario: { delayMs: 500, failureReason: 'OFFRAMP_FAILED' },
+      },
+    },
+  );
+  await bringIn();
+  const path = `/customers/internal-accounts?customerId=${full.customer.id}`;
+  await expect
+    .poll(async () => (await rest.ask('GET', `/transactions/${transferOut.transaction.id}`)).status)
+    .toBe('FAILED');
+  expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
+    status: 400,
+    code: 'AMOUNT_OUT_OF_RANGE',
+    message: `${2 * most} of ${full.usd.id} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`,
+    details: { accountId: full.usd.id },
+  });
+  expect((await rest.ask('GET', `${path}&currency=EUR`)).data).toHaveLength(1);
 });

@@ -54,13 +54,14 @@ export interface AccountInfoRecord {
   readonly [detail: string]: unknown;
 }
 
-/** @throws UnrepresentableAmount beyond 2^53 */
+/** @throws UnrepresentableAmount beyond 2^53, where only what is owed brings a balance (check_balance.sql) */
 export function internalAccountRecord(row: Account): InternalAccountRecord {
+  const id = accountPublicId('INTERNAL', row.id);
   return {
-    id: accountPublicId('INTERNAL', row.id),
+    id,
     ...(row.customerId !== null && { customerId: publicId('Customer', row.customerId) }),
-    balance: amountRecord(row.posted - row.held, row.currency),
-    totalBalance: amountRecord(row.posted, row.currency),
+    balance: amountRecord(row.posted - row.held, row.currency, id),
+    totalBalance: amountRecord(row.posted, row.currency, id),
     fundingPaymentInstructions: instructionRecords(row.fundingInstructions),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

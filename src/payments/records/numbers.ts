@@ -2,9 +2,14 @@ import { type Currency, currencyOf } from '../../money/currencies.ts';
 
 /** An amount that JSON cannot carry exactly: it is said, never rounded. */
 export class UnrepresentableAmount extends RangeError {
-  constructor(amount: bigint) {
-    super(`${amount} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`);
+  /** The public id of what has this amount, where that is known. */
+  readonly of: string | undefined;
+
+  constructor(amount: bigint, of?: string) {
+    const where = of === undefined ? '' : ` of ${of}`;
+    super(`${amount}${where} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`);
     this.name = 'UnrepresentableAmount';
+    this.of = of;
   }
 }
 
@@ -23,11 +28,11 @@ export interface AmountRecord {
 }
 
 /**
- * Smallest units as a JSON integer.
+ * Smallest units as a JSON integer. `of`: the public id of what has them, for the error.
  * @throws UnrepresentableAmount beyond 2^53
  */
-export function jsonInteger(amount: bigint): number {
-  if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount);
+export function jsonInteger(amount: bigint, of?: string): number {
+  if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount, of);
   return Number(amount);
 }
 
@@ -49,8 +54,8 @@ export function currencyRecord(code: string): CurrencyRecord {
 }
 
 /** @throws UnrepresentableAmount beyond 2^53 */
-export function amountRecord(amount: bigint, currency: string): AmountRecord {
-  return { amount: jsonInteger(amount), currency: currencyRecord(currency) };
+export function amountRecord(amount: bigint, currency: string, of?: string): AmountRecord {
+  return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
 }
 
 /** An object without the fields that are null: optional fields are left out (decision 13). */

@@ -65,6 +65,8 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
       }
       return hindrance(order) ?? { kind: 'settled', watchMs: returnAfterMs };
     },
+    // The world outside has no balances.
+    giveBack: async () => undefined,
   };
 }
 
