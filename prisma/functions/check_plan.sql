@@ -1,5 +1,5 @@
--- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts outside,
--- accounts here), and tells the first reason why it may not happen, or null. Nothing is written before the whole plan has
+-- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts here,
+-- accounts outside), and tells the first reason why it may not happen, or null. Nothing is written before the whole plan has
 -- been found possible.
 -- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
@@ -134,20 +134,6 @@ begin
       v_changes := v_changes || v_row.amount;
     end loop;
   end if;
-  -- Accounts outside have no balance: that they are ACTIVE must only stay so, which any number may ask at once.
-  v_items := p_plan -> 'ready' -> 'accounts';
-  if jsonb_array_length(v_items) > 0 then
-    for v_row in
-      select a.id, a.status from account a
-      where a.platform_id = p_platform and a.kind = 'EXTERNAL'
-        and a.id = any (array(select jsonb_array_elements_text(v_items)::uuid))
-      order by a.id for share
-    loop
-      if v_row.status <> 'ACTIVE' then
-        return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_row.id, 'status', v_row.status);
-      end if;
-    end loop;
-  end if;
   if cardinality(v_accounts) > 0 then
     -- By their keys: joined, the planner would rather read every account of the platform.
     for v_row in
@@ -174,6 +160,21 @@ begin
         if v_refusal is not null then
           return v_refusal;
         end if;
+      end if;
+    end loop;
+  end if;
+
+  -- Accounts outside have no balance: that they are ACTIVE must only stay so, which any number may ask at once.
+  v_items := p_plan -> 'ready' -> 'accounts';
+  if jsonb_array_length(v_items) > 0 then
+    for v_row in
+      select a.id, a.status from account a
+      where a.platform_id = p_platform and a.kind = 'EXTERNAL'
+        and a.id = any (array(select jsonb_array_elements_text(v_items)::uuid))
+      order by a.id for share
+    loop
+      if v_row.status <> 'ACTIVE' then
+        return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_row.id, 'status', v_row.status);
       end if;
     end loop;
   end if;
