@@ -1,4 +1,5 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql';
+import { isDay, momentIn } from '../payments/checks.ts';
 import { builder } from './builder.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -23,27 +24,14 @@ function inRange(value: bigint): bigint {
 }
 
 function parseDateTime(value: unknown): Date {
-  const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
-  const date =
-    typeof value === 'string' && form.test(value) && isRealDate(value.slice(0, 10))
-      ? new Date(value.toUpperCase())
-      : undefined;
-  if (!date || !(date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999))
-    throw malformed('a DateTime is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
-  return date;
+  const moment = typeof value === 'string' ? momentIn(value) : undefined;
+  if (moment) return moment;
+  throw malformed('a DateTime is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
 }
 
 function parseDate(value: unknown): string {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value) || !isRealDate(value)) {
-    throw malformed('a Date is a day of the calendar, written YYYY-MM-DD');
-  }
-  return value;
-}
-
-/** There is no year 0 in the calendar, nor in Postgres. */
-function isRealDate(day: string): boolean {
-  const date = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.getUTCFullYear() >= 1 && date.toISOString().startsWith(day);
+  if (typeof value === 'string' && isDay(value)) return value;
+  throw malformed('a Date is a day of the calendar, written YYYY-MM-DD');
 }
 
 function parseDecimal(value: unknown): string {

@@ -32,6 +32,22 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
+/** Whether text is a day of the calendar, YYYY-MM-DD. There is no year 0 in it, nor in Postgres. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** The moment that text in RFC 3339 with a time zone names, within the years that can be stored; undefined for other text. */
+export function momentIn(text: string): Date | undefined {
+  const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
+  if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;
+  const moment = new Date(text.toUpperCase());
+  // A time zone can lead out of the years 1 to 9999. What is no moment has no year.
+  return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
+}
+
 /** Refuses text that is missing, blank or too long. */
 export function checkRequiredText(text: string, field: string, most = 200): void {
   if (text.trim() === '') throw new Refusal('INVALID_INPUT', `${field} must not be empty`, { field });

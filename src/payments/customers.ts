@@ -1,7 +1,7 @@
 import type { Environment, KycStatus } from '../database/generated/client/client.ts';
 import type { Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { checkRequiredText, checkText } from './checks.ts';
+import { checkRequiredText, checkText, isDay } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
 import { newInternalAccounts } from './internal-accounts.ts';
 import { Refusal } from './refusal.ts';
@@ -189,9 +189,7 @@ export function checkAddress(address: Address | null | undefined, field: string)
 
 /** Refuses what is not a day of the calendar, YYYY-MM-DD. */
 export function checkDay(day: string | null | undefined, field: string): void {
-  if (day === null || day === undefined) return;
-  const moment = new Date(`${day}T00:00:00Z`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(day)) {
+  if (day !== null && day !== undefined && !isDay(day)) {
     throw new Refusal('INVALID_INPUT', `${field} must be a day of the calendar, YYYY-MM-DD`, { field, value: day });
   }
 }

@@ -1,4 +1,5 @@
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../money/currencies.ts';
+import { checkAmount } from './checks.ts';
 import { type Payments, railOf, type Tenant } from './command.ts';
 import { readParties } from './parties.ts';
 import { priceQuote } from './pricing.ts';
@@ -48,7 +49,7 @@ const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
 
 /**
  * Indicative rates for an amount (smallest units of the source). A destination that the amount is too small or too
- * large for is left out, unless it was asked for by name.
+ * large for is left out, unless it was asked for by name; what no payment may move is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(
@@ -61,6 +62,8 @@ export async function readExchangeRates(
   },
 ): Promise<ExchangeRate[]> {
   const source = known(query.source, 'source');
+  const lockedAmount = query.sendingAmount ?? defaultAmount;
+  checkAmount(lockedAmount, 'sendingAmount');
   const wanted =
     query.destinations?.map((code) => known(code, 'destinations')) ??
     currencies.filter((currency) => currency !== source);
@@ -72,7 +75,6 @@ export async function readExchangeRates(
     wanted.map(async (destination) => {
       const terms = await railOf(payments, tenant).rate(source, destination);
       if (!terms) return [];
-      const lockedAmount = query.sendingAmount ?? defaultAmount;
       const price = priceQuote({
         sending: source,
         receiving: destination,

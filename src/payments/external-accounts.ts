@@ -5,7 +5,7 @@ import { checkAccountInfo } from './account-details.ts';
 import { type AccountDetails, accountTypes } from './account-types.ts';
 import { checkRequiredText, checkText } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
-import { type Address, checkAddress, checkCountry } from './customers.ts';
+import { type Address, checkAddress, checkCountry, checkDay } from './customers.ts';
 import { wholeMs } from './outcomes.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from './parties.ts';
 import { railAnswer } from './rail-answer.ts';
@@ -149,6 +149,7 @@ function checkBeneficiary(input: CreateExternalAccount) {
   const address = beneficiary.address ? { ...beneficiary.address } : null;
   if (beneficiary.beneficiaryType === 'INDIVIDUAL') {
     checkRequiredText(beneficiary.fullName, 'beneficiary.fullName');
+    checkDay(beneficiary.birthDate, 'beneficiary.birthDate');
     checkCountry(beneficiary.nationality, 'beneficiary.nationality');
   } else {
     checkRequiredText(beneficiary.legalName, 'beneficiary.legalName');

@@ -55,7 +55,7 @@ const list = wholeEndpoint({
       }),
     sendingAmount: z
       .string()
-      .regex(/^[1-9]\d{0,17}$/, 'must be an integer of smallest units, at least 1')
+      .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')
       .transform(BigInt)
       .optional()
       .openapi({

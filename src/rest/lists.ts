@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Viewer } from '../access/viewer.ts';
+import { momentIn } from '../payments/checks.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../payments/paging.ts';
 import { Refusal } from '../payments/refusal.ts';
 import { answers, readErrors, type reading } from './endpoint.ts';
@@ -30,9 +31,14 @@ const pageParameters = {
 
 /** A moment in a query, inclusive as a bound. */
 export function moment(description: string) {
-  return z.iso
-    .datetime({ offset: true, error: 'must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z' })
-    .transform((text) => new Date(text))
+  return z
+    .string()
+    .transform((text, context) => {
+      const given = momentIn(text);
+      if (given) return given;
+      context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
+      return z.NEVER;
+    })
     .optional()
     .openapi({ type: 'string', format: 'date-time', description });
 }

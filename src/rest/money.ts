@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { isDay } from '../payments/checks.ts';
 import { maxAmount } from '../payments/pricing.ts';
 
 /** The schemas of currencies, amounts and times. */
@@ -47,7 +48,8 @@ export function id(type: string, description: string) {
 
 /** A day of the calendar. */
 export function day(description: string) {
-  return z.iso
-    .date('must be a day of the calendar, written YYYY-MM-DD')
+  return z
+    .string()
+    .refine(isDay, 'must be a day of the calendar, written YYYY-MM-DD')
     .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
 }

@@ -148,6 +148,7 @@ test('customers and accounts are refused for what is wrong with them, all of it 
     [400, 'INVALID_INPUT', 'customerType', { ...person, customerType: 'ROBOT' }],
     [400, 'INVALID_INPUT', 'platformCustomerId', { ...person, platformCustomerId: ' ' }],
     [400, 'INVALID_INPUT', 'birthDate', { ...person, birthDate: '2001-02-29' }],
+    [400, 'INVALID_INPUT', 'birthDate', { ...person, birthDate: '0000-01-01' }],
     [400, 'INVALID_INPUT', 'nationality', { ...person, nationality: 'usa' }],
     [400, 'INVALID_INPUT', 'address.country', { ...person, address: { line1: 'a', postalCode: '1' } }],
     [400, 'INVALID_INPUT', 'businessInfo.legalName', { ...company, businessInfo: { legalName: ' ' } }],
@@ -163,6 +164,12 @@ test('customers and accounts are refused for what is wrong with them, all of it 
     [400, 'INVALID_BANK_ACCOUNT', 'accountInfo.accountNumber', info({ accountNumber: '12' })],
     [400, 'INVALID_BANK_ACCOUNT', 'accountInfo.routingNumber', info({ routingNumber: undefined })],
     [400, 'INVALID_INPUT', 'accountInfo.beneficiary', info({ beneficiary: undefined })],
+    [
+      400,
+      'INVALID_INPUT',
+      'accountInfo.beneficiary.birthDate',
+      info({ beneficiary: { ...account.accountInfo.beneficiary, birthDate: '0000-01-01' } }),
+    ],
     [
       400,
       'INVALID_INPUT',
@@ -263,6 +270,15 @@ test('exchange rates are the rates that quotes get, and refuse what cannot be pr
     400,
   );
   expect(small).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', details: { field: 'sendingAmount' } });
+  for (const [amount, code] of [
+    ['0', 'INVALID_AMOUNT'],
+    ['-1', 'INVALID_AMOUNT'],
+    ['9000000000000001', 'AMOUNT_OUT_OF_RANGE'],
+    ['9'.repeat(30), 'AMOUNT_OUT_OF_RANGE'],
+  ]) {
+    const none = await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&sendingAmount=${amount}`, undefined, 400);
+    expect(none).toMatchObject({ code, details: { field: 'sendingAmount' } });
+  }
 });
 
 test('an account that holds as much as it may takes nothing more', async () => {
