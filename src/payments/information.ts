@@ -1,4 +1,5 @@
 import type { RequiredField } from '../rails/rail.ts';
+import { isPlainText } from './checks.ts';
 import { Refusal } from './refusal.ts';
 
 /** One fact about a party to a UMA payment, by its name (domain-facts 4.4). */
@@ -43,8 +44,8 @@ export function checkInformation(given: readonly InformationField[] | null | und
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))
       refuse(position, 'a name has capitals and underscores, such as FULL_NAME');
     if (Object.hasOwn(information, name)) refuse(position, `${name} is given twice`);
-    if (value.trim() === '' || value.length > 500 || /\p{Cc}/u.test(value)) {
-      refuse(position, `${name} must have 1 to 500 characters, none of them a control character`);
+    if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
+      refuse(position, `${name} must have 1 to 500 characters, none of them a control character or half a character`);
     }
     if (name === 'PURPOSE_OF_PAYMENT' && !purposes.some((purpose) => purpose === value)) {
       refuse(position, `PURPOSE_OF_PAYMENT must be one of ${purposes.join(', ')}`);

@@ -98,14 +98,15 @@ async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxRe
   }
   const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
   const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, 'receiverUmaAddress') : null;
-  const code = input.receivingCurrencyCode;
-  const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, code);
+  // No account is in a currency that is not known, whatever its text.
+  const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
+  const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, currency);
   if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
   const { deposit_account_id: depositAccountId } = receiver;
-  if (!currencyOf(code) || depositAccountId === null) {
-    throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(code)}`, {
+  if (currency === null || depositAccountId === null) {
+    throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
       field: 'receivingCurrencyCode',
-      value: code,
+      value: input.receivingCurrencyCode,
     });
   }
   return { ...receiver, depositAccountId };
