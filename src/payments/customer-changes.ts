@@ -44,7 +44,10 @@ export function updateCustomer(
         ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, tenant, input.umaAddress) }),
         ...(renamed && tenant.environment === 'SANDBOX' && { kycStatus: kycOf('SANDBOX', columns.name ?? null) }),
       };
-      return { customers: [{ id: customer.id, set }], result: customer.id };
+      if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
+      // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
+      if (customer.isDeleted) throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { field: 'customerId' });
+      return { result: customer.id };
     },
     fields: { UMA_ADDRESS_EXISTS: 'umaAddress', CUSTOMER_DELETED: 'customerId' },
   });

@@ -48,6 +48,42 @@ test('a change of a customer keeps what it leaves out, and its type', async () =
   expect(foreign).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'customerId' } });
 });
 
+test('a change of a customer that names nothing to change changes nothing, over either door', async () => {
+  const made = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'unchanged' }, 201);
+  const read = async () =>
+    t.platform.ask(
+      'query ($id: ID!) { customer(id: $id) { version updatedAt } events(filter: { customerId: $id }) { totalCount } }',
+      { id: made.id },
+    );
+  const before = await read();
+  for (const nothing of [{}, { businessInfo: {} }]) {
+    const { body } = await rest.call('PATCH', `/customers/${made.id}`, {
+      body: { customerType: 'BUSINESS', ...nothing },
+      key: `nothing-${JSON.stringify(nothing)}`,
+    });
+    expect(body).toEqual(made);
+  }
+  for (const nothing of [{}, { umaAddress: null }, { details: { business: {} } }, { details: null }]) {
+    const { updateCustomer } = await t.platform.ask(
+      `mutation ($input: UpdateCustomerInput!) { updateCustomer(input: $input) {
+        ... on UpdateCustomerSuccess { customer { id version } } ... on UserError { code } } }`,
+      { input: { customerId: made.id, ...nothing } },
+    );
+    expect(updateCustomer).toEqual({ customer: { id: made.id, version: before.customer.version } });
+  }
+  expect(await read()).toEqual(before);
+  await rest.ask('PATCH', `/customers/${made.id}`, { customerType: 'INDIVIDUAL' }, 400);
+  await rest.ask('DELETE', `/customers/${made.id}`);
+  const late = await rest.ask('PATCH', `/customers/${made.id}`, { customerType: 'BUSINESS' }, 410);
+  expect(late).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
+});
+
+test('a customer is not born in the year 0', async () => {
+  const change = { customerType: 'INDIVIDUAL', birthDate: '0000-01-01' };
+  const refused = await rest.ask('PATCH', `/customers/${scene.customer.id}`, change, 400);
+  expect(refused).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'birthDate' } });
+});
+
 test('a customer is deleted once, keeps its record, and cannot be changed any more', async () => {
   const made = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'short-lived' }, 201);
   const path = `/customers/${made.id}`;
