@@ -60,7 +60,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...options.input(t),
       idempotencyKey: t.string({
         description:
-          'Any 1 to 255 printable characters. The same key with the same input has one effect and one answer, however often it is sent.',
+          'Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent.',
       }),
     }),
   });

@@ -31,7 +31,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      'Any 1 to 255 printable characters. The same key with the same input has one effect and one answer, however often it is sent, over this interface and over GraphQL.',
+      'Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent, over this interface and over GraphQL.',
   });
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
