@@ -2,6 +2,7 @@
 // refused, so a new room or a new arrow is a decision, made in this file.
 const rooms = {
   money: [],
+  bodies: [],
   database: [],
   rails: ['database', 'money'],
   events: ['database'],
@@ -9,9 +10,9 @@ const rooms = {
   payments: ['ledger', 'rails', 'events', 'money', 'database'],
   webhooks: ['events', 'payments', 'database'],
   access: ['payments', 'ledger', 'money', 'database'],
-  graphql: ['access', 'webhooks', 'payments', 'rails', 'events', 'money', 'database'],
-  rest: ['access', 'webhooks', 'payments', 'rails', 'events', 'money', 'database'],
-  http: ['graphql', 'rest', 'access', 'database'],
+  graphql: ['bodies', 'access', 'webhooks', 'payments', 'rails', 'events', 'money', 'database'],
+  rest: ['bodies', 'access', 'webhooks', 'payments', 'rails', 'events', 'money', 'database'],
+  http: ['graphql', 'rest', 'bodies', 'access', 'database'],
   work: ['webhooks', 'payments', 'events', 'database'],
 };
 

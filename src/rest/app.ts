@@ -32,7 +32,9 @@ export type RestApp = OpenAPIHono<RestEnvironment>;
 export function newRestApp(): RestApp {
   return new OpenAPIHono<RestEnvironment>({
     defaultHook: (result) => {
-      if (!result.success) throw invalidRequest(result.error.issues, 'data' in result ? result.data : undefined);
+      if (result.success) return;
+      const data = 'data' in result ? result.data : undefined;
+      throw invalidRequest(result.error.issues, data, result.target === 'json');
     },
   });
 }

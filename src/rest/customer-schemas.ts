@@ -31,7 +31,12 @@ const BeneficialOwnerSchema = z
     birthDate: day('Day of birth.').optional(),
     nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
     address: AddressSchema.optional(),
-    percentageOwnership: z.number().min(0).max(100).optional().openapi({ description: 'Share of the company.' }),
+    percentageOwnership: z
+      .number('must be a number of at most 15 digits')
+      .min(0)
+      .max(100)
+      .optional()
+      .openapi({ description: 'Share of the company.' }),
     title: z.string().optional().openapi({ description: 'Title.' }),
   })
   .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });

@@ -92,9 +92,12 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/** A request whose parameters or body are not as they must be: all that is wrong, at once. */
-export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown): RestError {
-  const all = issues.flatMap((issue) => describe(issue, data));
+/**
+ * A request whose parameters or body are not as they must be: all that is wrong, at once. A body's field is named by its
+ * path; a parameter by its name, whichever of several values is wrong.
+ */
+export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
+  const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const found = all.filter(
     (error, at) =>
       at === all.findIndex(({ field, constraint }) => field === error.field && constraint === error.constraint),

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HonoRequest } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
+import { bodyText, unsupportedBody } from '../bodies/body.ts';
+import { parseJson } from '../bodies/json.ts';
 import { newRestApp, type RestApp, type RestRooms, restPrefix } from './app.ts';
 import { configEndpoints } from './config.ts';
 import { customerEndpoints } from './customers.ts';
@@ -15,7 +17,7 @@ import { answerByFetch } from './node-adapter.ts';
 import { quoteEndpoints } from './quotes.ts';
 import { receiverEndpoints } from './receivers.ts';
 import { sandboxEndpoints } from './sandbox.ts';
-import { checkStorable } from './text.ts';
+import { checkStorable, checkStorableQuery } from './text.ts';
 import { tokenEndpoints } from './tokens.ts';
 import { transactionEndpoints } from './transactions.ts';
 import { transferEndpoints } from './transfers.ts';
@@ -67,11 +69,11 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
     await next();
   });
   app.use('*', async (context, next) => {
-    checkContentType(context.req.raw.headers);
+    checkBodyHeaders(context.req.raw.headers);
     if (context.env.bodyTooLarge) {
       throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
     }
-    checkStorable(context.req.queries());
+    checkStorableQuery(context.req.queries());
     if (context.req.raw.body) checkStorable(await readJson(context.req));
     await next();
   });
@@ -96,22 +98,31 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
   return root;
 }
 
-/** The parsed body; the router keeps it for the validation that follows. */
+/** The parsed body, which the validation that follows takes as it is read here. */
 async function readJson(request: HonoRequest): Promise<unknown> {
+  const text = bodyText(new Uint8Array(await request.arrayBuffer()));
+  if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
+  const json = jsonIn(text);
+  request.json = async <T>() => json as T;
+  return json;
+}
+
+function jsonIn(text: string): unknown {
   try {
-    return await request.json();
+    return parseJson(text);
   } catch {
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
 }
 
 /** A body is JSON: forms and plain text are what a foreign page can send without asking first. */
-function checkContentType(headers: Headers): void {
+function checkBodyHeaders(headers: Headers): void {
   const length = headers.get('content-length');
   const hasBody = headers.has('transfer-encoding') || (length !== null && length !== '0');
-  const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (hasBody && type !== 'application/json') {
-    throw new RestError('INVALID_REQUEST_FORMAT', 'a request body is application/json', { status: 415 });
+  if (!hasBody) return;
+  const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
+  if (unsupported) {
+    throw new RestError('INVALID_REQUEST_FORMAT', unsupported.message, { status: 415, headers: unsupported.headers });
   }
 }
 

@@ -2,12 +2,22 @@ import { RestError } from './errors.ts';
 
 /**
  * Refuses text that cannot be stored or sent on: the zero character, and halves of characters outside the basic plane,
- * wherever in a query or a body.
+ * wherever in a body.
  * @throws RestError INVALID_INPUT that names every such field
  */
 export function checkStorable(value: unknown): void {
-  const errors = unstorable(value, []).map((path) => ({
-    field: path.join('.') || 'body',
+  refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
+}
+
+/** The same for the parameters of a query, each with all the values that it was given. */
+export function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
+  const wrong = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
+  refuse(wrong.map(([name]) => (isStorable(name) ? name : 'query')));
+}
+
+function refuse(fields: readonly string[]): void {
+  const errors = fields.map((field) => ({
+    field,
     constraint: 'format',
     message: 'must be text without zero characters and halves of characters',
   }));

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
@@ -41,6 +42,68 @@ describe('every command', () => {
       }
       const large = await rest.call(method, path, { body: { ...body, description: 'x'.repeat(102_400) } });
       expect({ id, ...large }).toMatchObject({ id, status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
+    }
+  });
+
+  test('refuses a body in another encoding, and says which it takes', async () => {
+    const { rest, good } = catalog;
+    const { path, body } = await good('createCustomer');
+    const plain = JSON.stringify(body);
+    for (const raw of [plain, new Uint8Array(gzipSync(plain))]) {
+      const answer = await rest.call('POST', path, { raw, headers: { 'content-encoding': 'gzip' } });
+      expect(answer).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
+      expect(answer.headers.get('accept-encoding')).toBe('identity');
+    }
+    for (const type of ['application/json; charset=iso-8859-1', 'application/json;charset="utf-16"']) {
+      const answer = await rest.call('POST', path, { raw: plain, headers: { 'content-type': type } });
+      expect(answer).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
+    }
+    for (const [name, value] of [
+      ['content-encoding', 'identity'],
+      ['content-type', 'application/json; charset="UTF-8"'],
+    ] as const) {
+      const { path, body } = await good('createCustomer');
+      expect(await rest.call('POST', path, { body, headers: { [name]: value } })).toMatchObject({ status: 201 });
+    }
+  });
+
+  test('takes text in UTF-8 only, with or without a byte order mark', async () => {
+    const { rest, good } = catalog;
+    const { path, body } = await good('createCustomer');
+    const bytes = (fullName: Buffer) =>
+      new Uint8Array(
+        Buffer.concat([Buffer.from(`${JSON.stringify(body).slice(0, -1)},"fullName":"`), fullName, Buffer.from('"}')]),
+      );
+    for (const wrong of [[0xff], [0x47, 0xe9, 0x61], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80]]) {
+      const answer = await rest.call('POST', path, { raw: bytes(Buffer.from(wrong)) });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST_FORMAT' } });
+    }
+    const marked = await rest.call('POST', path, { raw: `\ufeff${JSON.stringify(body)}` });
+    expect(marked).toMatchObject({ status: 201 });
+  });
+
+  test('takes a number as it is written: what is no integer is no amount, however close to one', async () => {
+    const { rest, good } = catalog;
+    const { path, body } = await good('transferOut');
+    const send = (amount: string) =>
+      rest.call('POST', path, {
+        raw: `${JSON.stringify({ ...body, amount: undefined }).slice(0, -1)}, "amount" : ${amount}}`,
+      });
+    for (const amount of ['1.99999999999999999999', '1.0000000000000000001', '0.99999999999999999999e2', '1e-400']) {
+      const answer = await send(amount);
+      expect({ amount, ...answer }).toMatchObject({
+        status: 400,
+        body: {
+          code: 'INVALID_AMOUNT',
+          details: { errors: [{ field: 'amount', message: 'must be an integer of smallest units' }] },
+        },
+      });
+    }
+    for (const amount of ['9000000000000000.5', '9007199254740993', '1e300']) {
+      expect({ amount, ...(await send(amount)) }).toMatchObject({ status: 400 });
+    }
+    for (const amount of ['100', '100.0', '1e2', '1.0E+2', '1000e-1']) {
+      expect({ amount, ...(await send(amount)) }).toMatchObject({ status: 201, body: { sentAmount: { amount: 100 } } });
     }
   });
 
@@ -108,7 +171,7 @@ describe('every command', () => {
       expect(fields).toEqual(['accountInfo.bankName', 'platformAccountId']);
     }
     const query = await rest.call('GET', '/transactions?reference=%00');
-    expect(query).toMatchObject({ status: 400, body: { details: { errors: [{ field: 'reference.0' }] } } });
+    expect(query).toMatchObject({ status: 400, body: { details: { errors: [{ field: 'reference' }] } } });
     expect((await rest.call('GET', '/quotes/%E0%A4%A')).status).toBe(404);
     expect((await rest.call('GET', '/quotes/%00')).status).toBe(404);
     expect((await rest.call('GET', '/transactions?reference=%E0%A4%A')).status).toBe(200);

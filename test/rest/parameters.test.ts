@@ -70,7 +70,14 @@ describe('every endpoint', () => {
     const bad: Record<string, string[]> = {
       integer: ['0', '101', 'x', '-1', '1.5', ''],
       boolean: ['yes', '1', ''],
-      'date-time': ['yesterday', '2026-01-01', '2026-13-01T00:00:00Z', '2026-01-01T00:00:00'],
+      'date-time': [
+        'yesterday',
+        '2026-01-01',
+        '2026-13-01T00:00:00Z',
+        '2026-01-01T00:00:00',
+        '0000-06-01T00:00:00Z',
+        '9999-12-31T23:59:59-01:00',
+      ],
       enum: ['NOPE', 'pending', ''],
     };
     for (const endpoint of endpoints) {
@@ -83,8 +90,16 @@ describe('every endpoint', () => {
         for (const value of values) {
           const answer = await rest.call('GET', withQuery(endpoint, `${name}=${value}`));
           expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 400 });
-          expect(answer.body.details.field.split('.')[0]).toBe(name);
+          expect(answer.body.details.field).toBe(name);
+          expect(answer.body.details.reason).not.toMatch(/required/);
+          for (const allowed of one.enum ?? []) expect(answer.body.details.reason).toContain(`"${allowed}"`);
         }
+        if (schema.type === 'array' && one.enum) {
+          const second = await rest.call('GET', withQuery(endpoint, `${name}=${one.enum[0]}&${name}=NOPE`));
+          expect(second).toMatchObject({ status: 400, body: { details: { field: name } } });
+        }
+        const unstorable = await rest.call('GET', withQuery(endpoint, `${name}=%00`));
+        expect(unstorable).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', details: { field: name } } });
         if (schema.type === 'array' || name === 'sourceCurrency') continue;
         const twice = await rest.call('GET', withQuery(endpoint, `${name}=1&${name}=2`));
         expect({ id: endpoint.id, name, ...twice }).toMatchObject({ status: 400, body: { details: { field: name } } });

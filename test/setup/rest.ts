@@ -17,7 +17,12 @@ export interface RestClient {
   call(
     method: string,
     path: string,
-    options?: { body?: unknown; key?: string; headers?: Record<string, string>; raw?: string },
+    options?: {
+      body?: unknown;
+      key?: string;
+      headers?: Record<string, string>;
+      raw?: string | Uint8Array<ArrayBuffer>;
+    },
   ): Promise<RestAnswer>;
   /** `call` whose answer must have this status; answers its body. */
   ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
