@@ -14,6 +14,15 @@ export function failure(
   });
 }
 
+/** What a request gets that is none of GraphQL over HTTP: its status holds for every media type. */
+export function badRequest(
+  message: string,
+  more: { readonly code?: string; readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): GraphQLError {
+  const { code = 'BAD_REQUEST', status = 400, headers } = more;
+  return new GraphQLError(message, { extensions: { code, http: { status, ...(headers && { headers }) } } });
+}
+
 /** What a malformed or out-of-range argument gets. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionResult, getOperationAST } from 'graphql';
+import { bodyText, unsupportedBody } from '../bodies/body.ts';
+import { parseJson } from '../bodies/json.ts';
 import { execute, type OperationParams, prepareOperation, withoutStatus } from './operation.ts';
 import type { GraphqlServer } from './server.ts';
 
@@ -8,17 +10,19 @@ type MediaType = 'application/json' | 'application/graphql-response+json';
 /**
  * Answers a POST of JSON whose body has been read. The plainest requests, queries and mutations that can be executed,
  * are answered here, without the request and response objects of the Fetch standard, whose making takes longer than
- * the operation. Everything else (a malformed request, a document that is refused, a media type that is not one of
+ * the operation. Everything else (a malformed request, a body in another encoding, a document that is refused, a media type that is not one of
  * GraphQL's two) is Yoga's to answer, before anything was executed.
  */
 export async function answerJsonRequest(
   graphql: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string,
+  body: string | Uint8Array<ArrayBuffer>,
 ): Promise<void> {
-  const type = mediaType(request.headers.accept);
-  const params = type && operationIn(body);
+  const { accept, 'content-type': bodyType, 'content-encoding': encoding } = request.headers;
+  const type = unsupportedBody({ type: bodyType, encoding }) ? undefined : mediaType(accept);
+  const text = typeof body === 'string' ? body : bodyText(body);
+  const params = type && text !== undefined ? operationIn(text) : undefined;
   if (!type || !params) return answerByYoga(graphql, request, response, body);
   const prepared = await prepareOperation(
     graphql,
@@ -28,9 +32,9 @@ export async function answerJsonRequest(
   if (!('document' in prepared) || isSubscription(prepared)) return answerByYoga(graphql, request, response, body);
   const result: ExecutionResult = await execute(prepared);
   const status = statusOf(result, type);
-  const text = JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
-  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
+  const json = JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(json) });
+  response.end(json);
 }
 
 /** The media type that a client prefers, where its wish is one of the usual; undefined where it takes more thought. */
@@ -45,7 +49,7 @@ function mediaType(accept: string | undefined): MediaType | undefined {
 function operationIn(body: string): OperationParams | undefined {
   let json: unknown;
   try {
-    json = JSON.parse(body);
+    json = parseJson(body);
   } catch {
     return undefined;
   }
@@ -80,7 +84,7 @@ async function answerByYoga(
   graphql: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string,
+  body: string | Uint8Array<ArrayBuffer>,
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),

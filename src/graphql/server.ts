@@ -21,6 +21,8 @@ import { useComeBack } from './use-come-back.ts';
 import { useCompiledQueries } from './use-compiled-queries.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
+import { useRequests } from './use-requests.ts';
+import { useStreamRules } from './use-stream-rules.ts';
 import { useTimeLimit } from './use-time-limit.ts';
 
 export interface GraphqlOptions {
@@ -81,7 +83,9 @@ export function createGraphqlServer(options: GraphqlOptions) {
       return { viewer, payments, feed, webhooks, clientTokens, retentionDays, comeBack, eventStream: initial.res };
     },
     plugins: [
+      useRequests(),
       useBudget({ introspection: options.introspection }),
+      useStreamRules(),
       useSyntaxErrorCode(),
       useCompiledQueries(),
       useTimeLimit(options.operationMs),
@@ -120,13 +124,27 @@ function presentError(error: unknown, log: Logger): Error {
   // Its connection is being closed (Context.comeBack); this is for a reader that still hears it.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   // The outer one says where: at which variable, at which field.
-  if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) return error;
-  if (original instanceof GraphQLError) return original;
+  if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
+    const { message, extensions } = error;
+    if (isOfInput(error)) {
+      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT' } });
+    }
+    if (extensions.code !== undefined) return error;
+  }
   log.error({ err: original ?? error }, 'a resolver failed');
   return new GraphQLError('Something went wrong here. It has been logged.', {
     ...at,
     extensions: { code: 'INTERNAL_SERVER_ERROR' },
   });
+}
+
+/**
+ * Whether the executor itself could not coerce what was sent: the value of a variable, before anything has run, or an
+ * argument that a variable leaves empty. It gives such errors no code, or in subscriptions one that nothing else here has.
+ */
+function isOfInput({ message, path, extensions }: GraphQLError): boolean {
+  if (extensions.code === 'BAD_USER_INPUT') return true;
+  return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
 }
 
 /** A malformed document gets its code and its status on every transport, however its error was cached before. */

@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { Credentials } from '../access/credentials.ts';
 import type { Session, Sessions } from '../access/sessions.ts';
 import type { Viewer } from '../access/viewer.ts';
+import { bodyText, unsupportedBody } from '../bodies/body.ts';
+import { parseJson } from '../bodies/json.ts';
 import { watchOver } from './event-stream.ts';
 import {
   execute,
@@ -51,7 +53,11 @@ interface Stream {
 }
 
 /** Answers a request at /graphql/stream whose body has been read. */
-export type SingleConnections = (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>;
+export type SingleConnections = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | Uint8Array,
+) => Promise<void>;
 
 /**
  * The single-connection mode of GraphQL over SSE (graphql-sse PROTOCOL.md) at /graphql/stream: PUT reserves a stream, GET
@@ -161,7 +167,15 @@ export function createSingleConnections(options: {
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (request.method === 'PUT') return reserve(viewer, response);
     if (!stream) return refuse(response, 404, 'NOT_FOUND', 'no such stream: PUT reserves one');
-    if (request.method === 'POST') return start(stream, viewer, { json: parseJson(body), authorization }, response);
+    if (request.method === 'POST') {
+      const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+      const unsupported = unsupportedBody({ type, encoding });
+      if (unsupported) {
+        response.setHeaders(new Map(Object.entries(unsupported.headers)));
+        return refuse(response, 415, 'UNSUPPORTED_MEDIA_TYPE', unsupported.message);
+      }
+      return start(stream, viewer, { json: jsonIn(body), authorization }, response);
+    }
     if (request.method === 'DELETE') {
       const id = new URL(request.url ?? '/', 'http://localhost').searchParams.get('operationId') ?? '';
       stream.operations.get(id)?.return?.();
@@ -223,9 +237,10 @@ function asTravels(payload: object): object {
   };
 }
 
-function parseJson(text: string): unknown {
+/** The body's JSON, or undefined where it is none, or not in UTF-8. */
+function jsonIn(body: string | Uint8Array): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(typeof body === 'string' ? body : (bodyText(body) ?? ''));
   } catch {
     return undefined;
   }

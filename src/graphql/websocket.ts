@@ -3,6 +3,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../access/credentials.ts';
 import type { Session, Sessions } from '../access/sessions.ts';
+import { notRounded } from '../bodies/json.ts';
 import { execute, maxOperations, prepareOperation, subscribe, tooManyOperations, withoutStatus } from './operation.ts';
 import type { GraphqlServer } from './server.ts';
 
@@ -56,6 +57,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
       execute,
       subscribe,
+      jsonMessageReviver: notRounded,
       // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
       onConnect: async ({ extra, connectionParams }) => {
         const authorization = authorizationIn(connectionParams);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 let t: TestGateway;
 let scene: Scene;
@@ -175,6 +176,140 @@ test.each([
     const { errors } = await t.platform.send(query, { moment });
     expect(errors?.[0]?.extensions).toEqual({ code: 'INVALID_INPUT' });
   }
+});
+
+describe('what a variable has wrong', () => {
+  const wrong = [
+    ['an unknown enum value', 'query ($v: SortOrder) { accounts(sortOrder: $v) { totalCount } }', { v: 'X' }],
+    ['a fraction for an Int', 'query ($v: Int) { accounts(first: $v) { totalCount } }', { v: 1.5 }],
+    ['an unknown field', 'query ($v: AccountFilter) { accounts(filter: $v) { totalCount } }', { v: { x: 1 } }],
+    ['nothing where it is required', 'query ($v: ID!) { account(id: $v) { id } }', {}],
+    ['null where it is required', 'subscription ($v: ID!) { quoteUpdates(quoteId: $v) { cursor } }', { v: null }],
+    ['a number for text', 'subscription ($v: String) { transactionUpdates(after: $v) { cursor } }', { v: 1 }],
+    [
+      'an amount that is none',
+      'query ($v: BigInt) { exchangeRates(source: "USD", sendingAmount: $v) { rate } }',
+      { v: 'x' },
+    ],
+  ] as const;
+
+  test.each(wrong)(
+    'has the code of bad input and names the variable, on every transport: %s',
+    async (_what, query, variables) => {
+      const expected = { message: expect.stringMatching(/^Variable "\$v"/), extensions: { code: 'INVALID_INPUT' } };
+      if (query.startsWith('query')) {
+        for (let asked = 0; asked < 3; asked++) {
+          expect(await t.platform.send(query, variables)).toMatchObject({ status: 400, errors: [expected] });
+        }
+      }
+      const stream = await openEventStream(`${t.url}/graphql`, t.platform.authorization, { query, variables });
+      expect((await nextOf(stream.events)).data).toMatchObject({ errors: [expected] });
+      stream.cut();
+      const watched = await nextOf(t.platform.watch(query, variables));
+      expect(watched).toMatchObject({ errors: [expected] });
+    },
+  );
+
+  test('has it too where the variable leaves an argument empty', async () => {
+    const query = 'query ($v: ID = "x") { account(id: $v) { id } }';
+    const { errors } = await t.platform.send(query, { v: null });
+    expect(errors).toMatchObject([{ path: ['account'], extensions: { code: 'INVALID_INPUT' } }]);
+  });
+
+  test.each([
+    ['{ accounts(first: 1.5) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['{ accounts(sortOrder: X) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['{ transactions(filter: { startDate: "X" }) { totalCount } }', 'INVALID_INPUT'],
+  ])('has a code in the document as well: %s', async (query, code) => {
+    expect(await t.platform.send(query)).toMatchObject({ status: 400, errors: [{ extensions: { code } }] });
+  });
+});
+
+test.each(['1.99999999999999999999', '1.0000000000000000001', '1e-400'])(
+  'the number %s in a body is no integer, however it is sent',
+  async (number) => {
+    const query =
+      'query ($n: Int, $a: BigInt) { accounts(first: $n) { totalCount } exchangeRates(source: "USD", sendingAmount: $a) { rate } }';
+    for (const accept of ['application/json', 'text/event-stream']) {
+      for (const variable of ['n', 'a']) {
+        const response = await fetch(`${t.url}/graphql`, {
+          method: 'POST',
+          headers: { authorization: t.platform.authorization, 'content-type': 'application/json', accept },
+          body: `{"query": ${JSON.stringify(query)}, "variables": {"${variable}": ${number}}}`,
+        });
+        const text = await response.text();
+        expect(text).toContain('"code":"INVALID_INPUT"');
+        expect(text).toContain(`Variable \\"$${variable}\\"`);
+      }
+    }
+    const url = `${t.url}/graphql?query=${encodeURIComponent(query)}&variables=${encodeURIComponent(`{"n":${number}}`)}`;
+    const response = await fetch(url, { headers: { authorization: t.platform.authorization } });
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
+    const raw = await openRawSocket(t.url, t.platform.authorization);
+    raw.socket.send(
+      `{"id":"1","type":"subscribe","payload":{"query":${JSON.stringify(query)},"variables":{"n": ${number}}}}`,
+    );
+    expect(await raw.receive('next')).toMatchObject({
+      payload: { errors: [{ extensions: { code: 'INVALID_INPUT' } }] },
+    });
+    raw.socket.close();
+  },
+);
+
+test('a number that is an integer may be written with a fraction or an exponent', async () => {
+  for (const number of ['1', '1.0', '1e0', '10e-1']) {
+    const response = await fetch(`${t.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+      body: `{"query": "query ($n: Int) { accounts(first: $n) { edges { cursor } } }", "variables": {"n": ${number}}}`,
+    });
+    expect(await response.json()).toMatchObject({ data: { accounts: { edges: [{}] } } });
+  }
+});
+
+test.each([
+  [0, 'INVALID_AMOUNT'],
+  [-1, 'INVALID_AMOUNT'],
+  [9_000_000_000_000_001n, 'AMOUNT_OUT_OF_RANGE'],
+])('no exchange rates are asked for %d, which no payment may move', async (amount, code) => {
+  for (const destinations of [null, ['EUR']]) {
+    const { errors } = await t.platform.send(
+      'query ($a: BigInt, $d: [String!]) { exchangeRates(source: "USD", sendingAmount: $a, destinations: $d) { rate } }',
+      { a: amount, d: destinations },
+    );
+    expect(errors).toMatchObject([{ path: ['exchangeRates'], extensions: { code, field: 'sendingAmount' } }]);
+  }
+  // What a pair does not take is left out.
+  const { exchangeRates } = await t.platform.ask(
+    '{ exchangeRates(source: "USD", sendingAmount: 9000000000000000) { rate } }',
+  );
+  expect(exchangeRates).toEqual(expect.any(Array));
+});
+
+test.each([
+  'subscription ($s: Boolean!) { events @skip(if: $s) { id } }',
+  'subscription ($s: Boolean!) { events @include(if: $s) { id } }',
+  'subscription ($s: Boolean!) { ... @skip(if: $s) { events { id } } }',
+  'subscription ($s: Boolean!) { ...F } fragment F on Subscription { ... { events @skip(if: $s) { id } } ...F }',
+])('a subscription says without conditions what it subscribes to: %s', async (query) => {
+  const message = expect.stringMatching(/^A subscription's root field must not have @(skip|include)\.$/);
+  const expected = { message, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } };
+  for (const s of [true, false]) {
+    await expect(nextOf(t.platform.watch(query, { s }))).rejects.toMatchObject([expected]);
+    const stream = await openEventStream(`${t.url}/graphql`, t.platform.authorization, { query, variables: { s } });
+    expect((await nextOf(stream.events)).data).toMatchObject({ errors: [expected] });
+    stream.cut();
+  }
+});
+
+test('a subscription may have conditions below its root field', async () => {
+  const stream = t.platform.watch(
+    'subscription ($id: ID!, $s: Boolean!) { transactionUpdates(transactionId: $id) { status @skip(if: $s) cursor } }',
+    { id: `Transaction:${uuid}`, s: true },
+  );
+  expect(await nextOf(stream)).toMatchObject({
+    errors: [{ extensions: { code: expect.not.stringMatching(/VALIDATION/) } }],
+  });
 });
 
 test('a receipt of an impossible key is null, of an unknown operation an error', async () => {

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 
@@ -86,6 +87,75 @@ describe('HTTP', () => {
       const response = await http(path, { method: 'POST', headers: { 'content-type': type }, body: `query=${kind}` });
       expect([type, response.status]).toEqual([type, 415]);
       expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] });
+    }
+  });
+
+  test.each(['application/json', 'application/graphql-response+json', 'text/event-stream'])(
+    'refuses a body in another encoding with 415, and says which it takes: %s',
+    async (accept) => {
+      const plain = JSON.stringify({ query: kind });
+      const send = (body: BodyInit, headers: Record<string, string>) =>
+        http('/graphql', { method: 'POST', headers: { ...json, accept, ...headers }, body });
+      for (const body of [plain, new Uint8Array(gzipSync(plain))]) {
+        const response = await send(body, { 'content-encoding': 'gzip' });
+        expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+        expect(await response.text()).toContain('"code":"UNSUPPORTED_MEDIA_TYPE"');
+      }
+      const latin = await send(plain, { 'content-type': 'application/json; charset=iso-8859-1' });
+      expect(latin.status).toBe(415);
+      expect(await latin.text()).toContain('"code":"UNSUPPORTED_MEDIA_TYPE"');
+      for (const [name, value] of [
+        ['content-encoding', 'identity'],
+        ['content-type', 'application/json; charset=UTF-8'],
+      ] as const) {
+        expect(await (await send(plain, { [name]: value })).text()).toContain(
+          '{"data":{"viewer":{"kind":"PLATFORM"}}}',
+        );
+      }
+      expect(await (await send(`\ufeff${plain}`, {})).text()).toContain('{"data":{"viewer":{"kind":"PLATFORM"}}}');
+    },
+  );
+
+  test('refuses an operation of a reserved stream in another encoding with 415', async () => {
+    const token = await (await http('/graphql/stream', { method: 'PUT' })).text();
+    const headers = { ...json, 'x-graphql-event-stream-token': token };
+    const body = JSON.stringify({ query: kind, extensions: { operationId: '1' } });
+    for (const [name, value] of [
+      ['content-encoding', 'gzip'],
+      ['content-type', 'application/json; charset=utf-16'],
+    ] as const) {
+      const response = await http('/graphql/stream', { method: 'POST', headers: { ...headers, [name]: value }, body });
+      expect(response.status).toBe(415);
+      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] });
+    }
+  });
+
+  test('refuses bytes that are not UTF-8 with 400', async () => {
+    const body = Buffer.concat([
+      Buffer.from(`{"query":"${kind} #`),
+      Buffer.from([0xf0, 0x9f, 0x98]),
+      Buffer.from('"}'),
+    ]);
+    const headers = { ...json, accept: 'text/event-stream' };
+    const response = await http('/graphql', { method: 'POST', headers, body: new Uint8Array(body) });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('"code":"BAD_REQUEST"');
+  });
+
+  test('refuses parameters of a GET that are not JSON with 400, and says which', async () => {
+    for (const accept of ['application/json', 'application/graphql-response+json']) {
+      for (const name of ['variables', 'extensions']) {
+        for (const [value, message] of [
+          ['{', `${name} is not well-formed JSON`],
+          ['[]', expect.stringContaining(name)],
+        ]) {
+          const response = await http(`/graphql?query=${encodeURIComponent(kind)}&${name}=${value}`, {
+            headers: { accept },
+          });
+          expect(response.status).toBe(400);
+          expect(await response.json()).toEqual({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] });
+        }
+      }
     }
   });
 
