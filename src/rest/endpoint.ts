@@ -103,7 +103,7 @@ const reasons: Readonly<Record<number, string>> = {
   409: 'It collides with what is already there or with what has already happened.',
   410: 'The customer has been deleted.',
   413: 'The body has more than 102400 bytes.',
-  415: 'The body is not application/json.',
+  415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
   500: 'Something went wrong here. The same request may succeed later.',
   501: 'Something is asked for that is not offered here.',
