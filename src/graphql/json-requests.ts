@@ -17,7 +17,7 @@ export async function answerJsonRequest(
   graphql: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string | Uint8Array<ArrayBuffer>,
+  body: string | Uint8Array,
 ): Promise<void> {
   const { accept, 'content-type': bodyType, 'content-encoding': encoding } = request.headers;
   const type = unsupportedBody({ type: bodyType, encoding }) ? undefined : mediaType(accept);
@@ -84,14 +84,14 @@ async function answerByYoga(
   graphql: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string | Uint8Array<ArrayBuffer>,
+  body: string | Uint8Array,
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   const answer = await graphql.fetch(
     `http://${request.headers.host ?? 'localhost'}${request.url}`,
-    { method: 'POST', headers, body },
+    { method: 'POST', headers, body: typeof body === 'string' ? body : new Uint8Array(body) },
     { res: response },
   );
   const text = await answer.text();
