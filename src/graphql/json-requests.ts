@@ -10,18 +10,18 @@ type MediaType = 'application/json' | 'application/graphql-response+json';
 /**
  * Answers a POST of JSON whose body has been read. The plainest requests, queries and mutations that can be executed,
  * are answered here, without the request and response objects of the Fetch standard, whose making takes longer than
- * the operation. Everything else (a malformed request, a body in another encoding, a document that is refused, a media type that is not one of
- * GraphQL's two) is Yoga's to answer, before anything was executed.
+ * the operation. Everything else (a malformed request, a body in another encoding, a document that is refused, a media
+ * type that is not one of GraphQL's two) is Yoga's to answer, before anything was executed.
  */
 export async function answerJsonRequest(
   graphql: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string | Uint8Array,
+  body: Buffer,
 ): Promise<void> {
   const { accept, 'content-type': bodyType, 'content-encoding': encoding } = request.headers;
   const type = unsupportedBody({ type: bodyType, encoding }) ? undefined : mediaType(accept);
-  const text = typeof body === 'string' ? body : bodyText(body);
+  const text = bodyText(body);
   const params = type && text !== undefined ? operationIn(text) : undefined;
   if (!type || !params) return answerByYoga(graphql, request, response, body);
   const prepared = await prepareOperation(
@@ -84,14 +84,14 @@ async function answerByYoga(
   graphql: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string | Uint8Array,
+  body: Buffer,
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   const answer = await graphql.fetch(
     `http://${request.headers.host ?? 'localhost'}${request.url}`,
-    { method: 'POST', headers, body: typeof body === 'string' ? body : new Uint8Array(body) },
+    { method: 'POST', headers, body: new Uint8Array(body) },
     { res: response },
   );
   const text = await answer.text();

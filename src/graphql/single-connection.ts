@@ -53,11 +53,7 @@ interface Stream {
 }
 
 /** Answers a request at /graphql/stream whose body has been read. */
-export type SingleConnections = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: string | Uint8Array,
-) => Promise<void>;
+export type SingleConnections = (request: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void>;
 
 /**
  * The single-connection mode of GraphQL over SSE (graphql-sse PROTOCOL.md) at /graphql/stream: PUT reserves a stream, GET
@@ -238,9 +234,9 @@ function asTravels(payload: object): object {
 }
 
 /** The body's JSON, or undefined where it is none, or not in UTF-8. */
-function jsonIn(body: string | Uint8Array): unknown {
+function jsonIn(body: Buffer): unknown {
   try {
-    return parseJson(typeof body === 'string' ? body : (bodyText(body) ?? ''));
+    return parseJson(bodyText(body) ?? '');
   } catch {
     return undefined;
   }

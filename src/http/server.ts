@@ -127,12 +127,12 @@ async function answerGraphql(
 ): Promise<void> {
   if (request.url?.startsWith('/graphql/stream')) {
     const distinct = streamToken(request) === undefined && wantsEvents(request);
-    if (!distinct) return options.singleConnections(request, response, body.toString('utf8'));
+    if (!distinct) return options.singleConnections(request, response, body);
     // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
   if (request.method === 'POST' && !wantsEvents(request)) {
-    return answerJsonRequest(options.graphql, request, response, body.toString('utf8'));
+    return answerJsonRequest(options.graphql, request, response, body);
   }
   if (wantsEvents(request)) {
     // Once an event stream has begun its status is 200: strangers are told before.

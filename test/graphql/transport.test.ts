@@ -136,10 +136,12 @@ describe('HTTP', () => {
       Buffer.from([0xf0, 0x9f, 0x98]),
       Buffer.from('"}'),
     ]);
-    const headers = { ...json, accept: 'text/event-stream' };
-    const response = await http('/graphql', { method: 'POST', headers, body: new Uint8Array(body) });
-    expect(response.status).toBe(400);
-    expect(await response.text()).toContain('"code":"BAD_REQUEST"');
+    for (const accept of ['application/json', 'application/graphql-response+json', 'text/event-stream']) {
+      const headers = { ...json, accept };
+      const response = await http('/graphql', { method: 'POST', headers, body: new Uint8Array(body) });
+      expect([accept, response.status]).toEqual([accept, 400]);
+      expect(await response.text()).toContain('"code":"BAD_REQUEST"');
+    }
   });
 
   test('refuses parameters of a GET that are not JSON with 400, and says which', async () => {
