@@ -84,21 +84,18 @@ async function loadNodes<Type extends NodeType>(
   types: readonly Type[],
 ): Promise<(RowOf<Type> | null)[]> {
   const rows = new Map<string, RowOf<Type>>();
-  const read = async (type: Type) => {
-    const uuids = new Set(ids.flatMap((id) => uuidOf(id, type) ?? []));
-    if (uuids.size === 0) return;
+  const read = async (type: Type, named: string[]) => {
+    const uuids = named.map((id) => id.slice(type.length + 1));
+    const selection = selectionOf({ context, info, typeName: type });
     // The loader of a type reads rows of that type: which the compiler cannot follow through the table.
-    for (const row of (await loaders[type](
-      [...uuids],
-      context,
-      selectionOf({ context, info, typeName: type }),
-    )) as RowOf<Type>[]) {
+    for (const row of (await loaders[type](uuids, context, selection)) as RowOf<Type>[]) {
       // A loader has the name of its type.
       brandWithType(row, type as never);
       rows.set(publicId(type, row.id), row);
     }
   };
-  await Promise.all(types.map(read));
+  const byType = Map.groupBy(new Set(ids), (id) => types.find((type) => uuidOf(id, type) !== undefined));
+  await Promise.all(Array.from(byType, ([type, named]) => type && read(type, named)));
   return ids.map((id) => rows.get(id) ?? null);
 }
 

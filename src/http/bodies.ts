@@ -59,7 +59,7 @@ export class Bodies {
           pieces.push(piece);
           if (pieces.length === manyPieces) pieces = [Buffer.concat(pieces)];
         })
-        .on('end', () => end(Buffer.concat(pieces)))
+        .on('end', () => end(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)))
         .on('error', () => end())
         .on('close', () => end());
     });
