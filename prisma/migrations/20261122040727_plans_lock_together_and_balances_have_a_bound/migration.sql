@@ -1,5 +1,39 @@
--- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts outside,
--- accounts here), and tells the first reason why it may not happen, or null. Nothing is written before the whole plan has
+-- The part of check_plan for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
+-- under the account's lock, and only where all that comes in would be too much, which is rare.
+--
+-- A balance is at most 9,000,000,000,000,000 smallest units, as an amount is: a JSON number carries it exactly. The bound is
+-- for new money, and holds right after it has come in, also where the same plan sends it on: its refund would leave it here.
+-- What is owed to the account (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
+-- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
+-- so each time by one payment at most; yet a thousand payments can be under way at once. So what is owed stops at
+-- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/no-room.ts), no
+-- balance comes near 2^63, and nothing is tried for ever.
+create or replace function check_balance(p_account uuid, p_posted bigint, p_plan jsonb) returns jsonb
+  language plpgsql stable
+as $$
+declare
+  v_new numeric;
+  v_all numeric;
+  v_limit numeric;
+  v_coming numeric;
+begin
+  select coalesce(sum(l.amount) filter (where l.owed is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
+  from jsonb_array_elements(p_plan -> 'journals') j,
+    jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, owed boolean)
+  where l.account = p_account and l.amount > 0;
+  -- Where the new money fits, what is owed besides stays far below its own bound.
+  v_limit := case when v_new > 0 then 9000000000000000 else 9000000000000000000 end;
+  v_coming := case when v_new > 0 then v_new else v_all end;
+  if v_coming > 0 and p_posted + v_coming > v_limit then
+    return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', p_account, 'limit', v_limit::text,
+                              'balance', p_posted::text, 'coming', v_coming::text);
+  end if;
+  return null;
+end
+$$;
+
+-- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts here,
+-- accounts outside), and tells the first reason why it may not happen, or null. Nothing is written before the whole plan has
 -- been found possible.
 -- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
@@ -20,6 +54,7 @@ declare
   v_accounts uuid[] := '{}';
   v_changes bigint[] := '{}';
   v_change numeric;
+  v_gain numeric;
 begin
   if p_plan -> 'insert' ?| '{customer,account}' then
     select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
@@ -133,6 +168,36 @@ begin
       v_changes := v_changes || v_row.amount;
     end loop;
   end if;
+  if cardinality(v_accounts) > 0 then
+    -- By their keys: joined, the planner would rather read every account of the platform.
+    for v_row in
+      select a.id, a.posted, a.posted - a.held as spendable from account a
+      where a.platform_id = p_platform and a.id = any (v_accounts)
+      order by a.id for no key update
+    loop
+      v_change := 0;
+      v_gain := 0;
+      for v_at in 1 .. cardinality(v_changes) loop
+        if v_accounts[v_at] = v_row.id then
+          v_change := v_change + v_changes[v_at];
+          if v_changes[v_at] > 0 then
+            v_gain := v_gain + v_changes[v_at];
+          end if;
+        end if;
+      end loop;
+      if v_change < 0 and v_row.spendable + v_change < 0 then
+        return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
+                                  'spendable', v_row.spendable::text, 'needed', (-v_change)::text);
+      end if;
+      if v_gain > 0 and v_row.posted + v_gain > 9000000000000000 then
+        v_refusal := check_balance(v_row.id, v_row.posted, p_plan);
+        if v_refusal is not null then
+          return v_refusal;
+        end if;
+      end if;
+    end loop;
+  end if;
+
   -- Accounts outside have no balance: that they are ACTIVE must only stay so, which any number may ask at once.
   v_items := p_plan -> 'ready' -> 'accounts';
   if jsonb_array_length(v_items) > 0 then
@@ -147,26 +212,42 @@ begin
       end if;
     end loop;
   end if;
-  if cardinality(v_accounts) > 0 then
-    -- By their keys: joined, the planner would rather read every account of the platform.
-    for v_row in
-      select a.id, a.posted - a.held as spendable from account a
-      where a.platform_id = p_platform and a.id = any (v_accounts)
-      order by a.id for no key update
-    loop
-      v_change := 0;
-      for v_at in 1 .. cardinality(v_changes) loop
-        if v_accounts[v_at] = v_row.id then
-          v_change := v_change + v_changes[v_at];
-        end if;
-      end loop;
-      if v_change < 0 and v_row.spendable + v_change < 0 then
-        return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
-                                  'spendable', v_row.spendable::text, 'needed', (-v_change)::text);
-      end if;
-    end loop;
-  end if;
 
+  if p_plan ? 'room' then
+    return check_room(p_platform, p_plan);
+  end if;
+  return null;
+end
+$$;
+
+-- The part of check_plan for accounts that a plan's payment will credit only later: tells the first whose balance would pass
+-- its bound then (check_balance), or null, so that a payment that cannot end well does not begin. What is already on its way
+-- is counted where amount and balance are within reach of the bound. No lock is taken: the bound itself is kept when the
+-- money is credited, and a payment that does not fit then fails.
+create or replace function check_room(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql stable
+as $$
+declare
+  v_room record;
+  v_posted bigint;
+  v_coming numeric;
+begin
+  for v_room in select * from jsonb_to_recordset(p_plan -> 'room') as r(account uuid, amount bigint) loop
+    select posted into v_posted from account where platform_id = p_platform and id = v_room.account;
+    v_coming := v_room.amount;
+    if v_posted + v_coming > 900000000000000 then
+      -- By the orders that are open: few, whatever the account's history.
+      v_coming := v_coming + (
+        select coalesce(sum(t.received_amount), 0)
+        from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_room.account
+          and t.status in ('PENDING', 'PROCESSING'));
+    end if;
+    if v_posted + v_coming > 9000000000000000 then
+      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_room.account, 'limit', '9000000000000000',
+                                'balance', v_posted::text, 'coming', v_coming::text);
+    end if;
+  end loop;
   return null;
 end
 $$;
