@@ -6,6 +6,12 @@ import { createInterface } from 'node:readline';
 import type { Measured } from './load/latencies.ts';
 import type { RequestJob } from './load/requests.ts';
 import type { StatementJob } from './load/statements.ts';
+import type { Said, Told, Turn } from './load/tool.ts';
+
+/** How long a measurement takes, and in how many turns where contestants alternate. */
+export interface Timing extends Turn {
+  readonly turns: number;
+}
 
 /** A measurement, and the processor time that the server took for each request. */
 export interface Result extends Measured {
@@ -88,34 +94,86 @@ export function memoryOf(pid: number): number | undefined {
   }
 }
 
-/** Sends requests from a child process and measures them, and the server's processor time meanwhile. */
-export function measureRequests(job: RequestJob, pid: number): Promise<Result> {
-  return measure('load/requests.ts', job, pid);
+/** A load tool in a process of its own, with one job. */
+interface Load {
+  /** Lets it run, and counts the processor time that the server takes meanwhile. */
+  take(turn: Turn): Promise<void>;
+  /** What it saw in all turns. It is over then. */
+  result(): Promise<Result>;
 }
 
-/** Runs statements from a child process. There is no server, so no processor time of one. */
-export function measureStatements(job: StatementJob): Promise<Result> {
-  return measure('load/statements.ts', job, undefined);
+/** Who is measured: a load tool's script, its job, and the process whose processor time counts, if there is one. */
+export interface Contestant {
+  readonly tool: 'requests' | 'statements';
+  readonly job: RequestJob | StatementJob;
+  readonly pid?: number | undefined;
 }
 
-function measure(tool: string, job: object, pid: number | undefined): Promise<Result> {
-  const cpu = () => (pid === undefined ? undefined : cpuOf(pid));
-  return new Promise((resolve, reject) => {
-    const child = fork(path.join(import.meta.dirname, tool), { execArgv: ['--disable-warning=ExperimentalWarning'] });
-    let before: number | undefined;
-    let after: number | undefined;
-    child.on('message', (message: 'begin' | 'end' | { measured: Measured }) => {
-      if (message === 'begin') before = cpu();
-      else if (message === 'end') after = cpu();
-      else {
-        const { measured } = message;
-        const used = before === undefined || after === undefined ? undefined : after - before;
-        resolve({ ...measured, cpuMicros: used === undefined ? undefined : used / Math.max(1, measured.requests) });
-      }
-    });
-    child.once('exit', (code) => reject(new Error(`the load tool ended with ${code}`)));
-    child.send(job);
+export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
+/** Without any server, so without its processor time. */
+export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
+
+function openLoad({ tool, job, pid }: Contestant): Load {
+  const child = fork(path.join(import.meta.dirname, `load/${tool}.ts`), {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
   });
+  const tell = (told: Told<RequestJob | StatementJob>) => child.send(told);
+  const cpu = () => (pid === undefined ? undefined : cpuOf(pid));
+  let used: number | undefined = pid === undefined ? undefined : 0;
+  let before: number | undefined;
+  /** Resolves with the first answer that is of this kind. */
+  const heard = <Kind extends Said>(kind: (said: Said) => said is Kind) =>
+    new Promise<Kind>((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`the load tool ended with ${code}`));
+      const hear = (said: Said) => {
+        if (!kind(said)) return;
+        child.off('message', hear).off('exit', ended);
+        resolve(said);
+      };
+      child.on('message', hear).once('exit', ended);
+    });
+  child.on('message', (said: Said) => {
+    if (said === 'begin') before = cpu();
+    if (said !== 'end') return;
+    const after = cpu();
+    used = used === undefined || before === undefined || after === undefined ? undefined : used + after - before;
+  });
+  tell({ job });
+  return {
+    async take(turn) {
+      const over = heard((said) => said === 'over');
+      tell({ turn });
+      await over;
+    },
+    async result() {
+      const answer = heard((said) => typeof said === 'object');
+      tell('measured');
+      const { measured } = await answer;
+      return { ...measured, cpuMicros: used === undefined ? undefined : used / Math.max(1, measured.requests) };
+    },
+  };
+}
+
+/** Measures one contestant in one go. */
+export async function measure(contestant: Contestant, turn: Turn): Promise<Result> {
+  const load = openLoad(contestant);
+  await load.take(turn);
+  return load.result();
+}
+
+/**
+ * Measures contestants in turns, each as long in all as one alone would be: cores that become slower meanwhile become
+ * so for all of them, so that the ratios of their results are those of the contestants.
+ * @returns their results in the order of the contestants
+ */
+export async function measureInTurns(
+  contestants: readonly Contestant[],
+  { turns, ...whole }: Timing,
+): Promise<Result[]> {
+  const loads = contestants.map(openLoad);
+  const turn = { warmUpMs: whole.warmUpMs / turns, measureMs: whole.measureMs / turns };
+  for (let round = 0; round < turns; round++) for (const load of loads) await load.take(turn);
+  return Promise.all(loads.map((load) => load.result()));
 }
 
 /** Starts a script as a server and waits for the line that names its address. */

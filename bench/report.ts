@@ -49,6 +49,16 @@ export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
       `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(statements, 1)} |`,
   );
   const ratio = (a: number | undefined, b: number | undefined) => (a === undefined || !b ? '–' : (a / b).toFixed(2));
+  // How far the turns were from each other: the lowest and the highest ratio of two that followed on each other.
+  const spread = (a: Result | undefined, b: Result | undefined) => {
+    const each = (a?.turns ?? []).flatMap((one, at) => {
+      const other = b?.turns[at];
+      return other ? [one / other] : [];
+    });
+    return each.length < 2 || a?.turns.length !== b?.turns.length
+      ? ''
+      : ` (${Math.min(...each).toFixed(2)} to ${Math.max(...each).toFixed(2)})`;
+  };
   const ratios = cases.flatMap((name) => {
     const of = (contestant: Row['contestant']) =>
       rows.find((row) => row.case === name && row.contestant === contestant)?.result;
@@ -60,7 +70,7 @@ export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
       if (!result) return [];
       const what = contestant === 'gateway' ? name : `${name}, settling later`;
       return [
-        `| ${what} | ${ratio(result.perSecond, peer?.perSecond)} | ${ratio(result.cpuMicros, peer?.cpuMicros)} | ${ratio(result.perSecond, hand?.perSecond)} | ${ratio(result.cpuMicros, hand?.cpuMicros)} |`,
+        `| ${what} | ${ratio(result.perSecond, peer?.perSecond)}${spread(result, peer)} | ${ratio(result.cpuMicros, peer?.cpuMicros)} | ${ratio(result.perSecond, hand?.perSecond)} | ${ratio(result.cpuMicros, hand?.cpuMicros)} |`,
       ];
     });
   });
@@ -69,7 +79,7 @@ export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
     '|---|---|--:|--:|--:|--:|--:|',
     ...table,
     '',
-    '| the gateway against | PostGraphile: requests/s | CPU | by hand: requests/s | CPU |',
+    '| the gateway against | PostGraphile: requests/s (of single turns) | CPU | by hand: requests/s | CPU |',
     '|---|--:|--:|--:|--:|',
     ...ratios,
     '',

@@ -5,18 +5,24 @@ import { openDatabase } from '../src/database/database.ts';
 import { basicAuthorization } from '../src/graphql/graphiql.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
 import { countStatements } from './counting-proxy.ts';
-import { measureRequests, measureStatements, memoryOf, type Server, startServer } from './measure.ts';
+import type { RequestJob } from './load/requests.ts';
+import {
+  type Contestant,
+  measure,
+  measureInTurns,
+  memoryOf,
+  requests,
+  type Server,
+  startServer,
+  statements,
+  type Timing,
+} from './measure.ts';
 import { credentials, type Prepared } from './prepare.ts';
 import { peerOrderOf, type ReadCase, readCases } from './reads.ts';
 import { type Fact, line, type Row } from './report.ts';
 import { measureStreams } from './streams.ts';
 import { feedEnd, measureDeliveries } from './webhooks.ts';
-import { byHandBodies, type Sending, type Writes, writesOf } from './writes.ts';
-
-export interface Timing {
-  readonly warmUpMs: number;
-  readonly measureMs: number;
-}
+import { byHandBodies, type Writes, writesOf } from './writes.ts';
 
 const authorization = basicAuthorization(credentials);
 const gatewayHeaders = {
@@ -48,6 +54,31 @@ const startByHand = (url: string, statements: Record<string, string>) =>
 const bodies = ({ query, variables }: ReadCase['gateway']) =>
   variables.map((each) => JSON.stringify({ query, variables: each }));
 
+type Sent = Omit<RequestJob, 'url' | 'headers'>;
+const fromGateway = (server: Server, sent: Sent) =>
+  requests({ url: server.url, headers: gatewayHeaders, ...sent }, server);
+const fromPeer = (server: Server, sent: Sent) => requests({ url: server.url, headers: plainHeaders, ...sent }, server);
+
+/** Finds what a new quote is called. */
+const quoteId = '"id":"Quote:([0-9a-f-]+)"';
+
+/** Measures one case of several contestants in turns, and adds a row for each. */
+async function contest(
+  name: string,
+  entries: readonly (Pick<Row, 'contestant' | 'statements'> & { readonly load: Contestant })[],
+  timing: Timing,
+  add: (row: Row) => void,
+): Promise<void> {
+  const results = await measureInTurns(
+    entries.map(({ load }) => load),
+    timing,
+  );
+  for (const [at, result] of results.entries()) {
+    const entry = entries[at];
+    if (entry) add({ case: name, contestant: entry.contestant, statements: entry.statements, result });
+  }
+}
+
 /** Everything that is measured, in order. */
 export async function runAll(
   prepared: Prepared,
@@ -65,11 +96,12 @@ export async function runAll(
   const order = await peerOrderOf(peer.url, prepared.platformId);
   const cases = (await readCases(prepared, order)).filter(({ name }) => only.test(name));
   const hand = await startByHand(prepared.url, Object.fromEntries(cases.map(({ name, sql }) => [name, sql])));
-  const statements = await countReads(prepared, cases, hand);
-  await measureReads(prepared, cases, { peer, hand }, statements, timing, add);
+  const counts = await countReads(prepared, cases, hand);
+  await measureReads(prepared, cases, { peer, hand }, counts, timing, add);
   for (const server of [peer, hand]) await server.stop();
   if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
+  if (only.test('payments')) await comparePayments(prepared, timing, add);
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
@@ -124,108 +156,96 @@ async function measureReads(
   prepared: Prepared,
   cases: readonly ReadCase[],
   { peer, hand }: { readonly peer: Server; readonly hand: Server },
-  statements: Map<string, { gateway: number; peer: number }>,
+  counts: Map<string, { gateway: number; peer: number }>,
   timing: Timing,
   add: (row: Row) => void,
 ): Promise<void> {
   const gateway = await startGateway(prepared.url);
-  const load = { connections: connections.reads, ...timing };
+  const load = { connections: connections.reads };
   // Just-in-time compilers take a while to know what a server is asked: every document is asked for before any counts.
-  const heat = { connections: connections.reads, warmUpMs: timing.warmUpMs, measureMs: 1 };
+  const heat = { warmUpMs: timing.warmUpMs, measureMs: 1 };
   for (const { gateway: ours, postgraphile } of cases) {
-    await measureRequests({ url: gateway.url, headers: gatewayHeaders, bodies: bodies(ours), ...heat }, gateway.pid);
-    await measureRequests({ url: peer.url, headers: plainHeaders, bodies: bodies(postgraphile), ...heat }, peer.pid);
+    await measure(fromGateway(gateway, { bodies: bodies(ours), ...load }), heat);
+    await measure(fromPeer(peer, { bodies: bodies(postgraphile), ...load }), heat);
   }
   for (const one of cases) {
-    const { name } = one;
-    const count = statements.get(name);
-    add({
-      case: name,
-      contestant: 'gateway',
-      statements: count?.gateway,
-      result: await measureRequests(
-        { url: gateway.url, headers: gatewayHeaders, bodies: bodies(one.gateway), ...load },
-        gateway.pid,
-      ),
-    });
-    add({
-      case: name,
-      contestant: 'PostGraphile 5.1',
-      statements: count?.peer,
-      result: await measureRequests(
-        { url: peer.url, headers: plainHeaders, bodies: bodies(one.postgraphile), ...load },
-        peer.pid,
-      ),
-    });
-    add({
-      case: name,
-      contestant: 'by hand',
-      statements: 1,
-      result: await measureRequests(
-        { url: hand.url, headers: plainHeaders, bodies: byHandBodies(name, one.values), ...load },
-        hand.pid,
-      ),
-    });
-    add({
-      case: name,
-      contestant: 'no server',
-      statements: 1,
-      result: await measureStatements({ url: prepared.url, sql: one.sql, values: one.values, ...load }),
-    });
+    const { name, sql, values } = one;
+    const count = counts.get(name);
+    await contest(
+      name,
+      [
+        {
+          contestant: 'gateway',
+          statements: count?.gateway,
+          load: fromGateway(gateway, { bodies: bodies(one.gateway), ...load }),
+        },
+        {
+          contestant: 'PostGraphile 5.1',
+          statements: count?.peer,
+          load: fromPeer(peer, { bodies: bodies(one.postgraphile), ...load }),
+        },
+        { contestant: 'by hand', statements: 1, load: fromPeer(hand, { bodies: byHandBodies(name, values), ...load }) },
+        { contestant: 'no server', statements: 1, load: statements({ url: prepared.url, sql, values, ...load }) },
+      ],
+      timing,
+      add,
+    );
   }
   await gateway.stop();
 }
 
-/** The same reads on few and on many rows: what a request costs must not grow with what the tables hold. */
+/** What a request costs must grow neither with what the tables hold nor with how deep a page lies. */
 async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
-  const servers = await Promise.all([startGateway(small.url), startGateway(prepared.url)]);
-  const cases = [await readCases(small), await readCases(prepared)] as const;
+  const sizes = [small, prepared] as const;
+  const servers = await Promise.all(sizes.map(({ url }) => startGateway(url)));
+  const cases = await Promise.all(sizes.map((size) => readCases(size)));
+  const load = { connections: connections.reads };
   const costs: string[][] = [[], []];
   for (const position of [1, 2, 4]) {
-    for (const size of [0, 1] as const) {
-      const one = cases[size][position];
-      if (!one) continue;
-      const result = await measureRequests(
-        {
-          url: servers[size].url,
-          headers: gatewayHeaders,
-          bodies: bodies(one.gateway),
-          connections: connections.reads,
-          ...timing,
-        },
-        servers[size].pid,
-      );
-      costs[size]?.push(`${Math.round(result.cpuMicros ?? 0)} µs`);
-    }
+    const contestants = servers.flatMap((server, size) => {
+      const one = cases[size]?.[position];
+      return one ? [fromGateway(server, { bodies: bodies(one.gateway), ...load })] : [];
+    });
+    const results = await measureInTurns(contestants, timing);
+    for (const [size, { cpuMicros }] of results.entries()) costs[size]?.push(`${Math.round(cpuMicros ?? 0)} µs`);
   }
+  const pages = [1, 4, 5].flatMap((position) => {
+    const one = cases[1]?.[position];
+    return one && servers[1] ? [fromGateway(servers[1], { bodies: bodies(one.gateway), ...load })] : [];
+  });
+  const [first, ...deep] = await measureInTurns(pages, timing);
   for (const server of servers) await server.stop();
-  return [small, prepared].map(({ transactions }, size) => ({
-    what: `CPU per request with ${transactions} transactions (list, filtered list, deep page)`,
-    value: costs[size]?.join(', ') ?? '',
-  }));
+  const times = deep.map(({ perSecond }) => ((first?.perSecond ?? 0) / perSecond).toFixed(2));
+  return [
+    ...sizes.map(({ transactions }, size) => ({
+      what: `CPU per request with ${transactions} transactions (list, filtered list, deep page)`,
+      value: costs[size]?.join(', ') ?? '',
+    })),
+    {
+      what: 'time of a deep page, times that of the first page (forwards, backwards)',
+      value: times.join(', '),
+    },
+  ];
 }
 
 async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<Fact[]> {
   const writes = await writesOf(prepared);
   const facts: Fact[] = [];
-  const load = { connections: connections.writes, ...timing };
-  // What can be done once is not spent on warming up.
-  const pace = (once: boolean | undefined) => (once ? { ...load, warmUpMs: 50 } : load);
+  const load = { connections: connections.writes };
   const gateway = await startGateway(prepared.url);
   facts.push({ what: 'start, from nothing to listening', value: `${Math.round(gateway.startMs)} ms` });
   facts.push({ what: 'resident memory after the start', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
-  const ask = (server: Server, more: Pick<Sending, 'bodies' | 'once' | 'collect'>) =>
-    measureRequests({ url: server.url, headers: gatewayHeaders, ...pace(more.once), ...more }, server.pid);
-  const send = async (name: string, more: Pick<Sending, 'bodies' | 'once' | 'collect'>) => {
-    const result = await ask(gateway, more);
+  const send = async (name: string, more: Omit<Sent, 'connections'>) => {
+    const result = await measure(
+      fromGateway(gateway, { ...load, ...more }),
+      more.once ? { ...timing, warmUpMs: 50 } : timing,
+    );
     add({ case: name, contestant: 'gateway', result });
     await drained(prepared.url);
     return result;
   };
-  const quotes = await send('createQuote', { bodies: writes.createQuote, collect: '"id":"Quote:([0-9a-f-]+)"' });
-  const quarter = Math.floor(quotes.collected.length / 4);
-  const share = (n: number) => quotes.collected.slice(n * quarter, (n + 1) * quarter);
-  await send('executeQuote', { bodies: writes.executeQuote(share(0)), once: true });
+  const quotes = await send('createQuote', { bodies: writes.createQuote, collect: quoteId });
+  await send('executeQuote', { bodies: writes.executeQuote(quotes.collected), once: true });
   await send('transferOut, many accounts', { bodies: writes.transferMany });
   await send('transferOut, one hot account', { bodies: writes.transferHot });
   await send('idempotent replay', { bodies: writes.replay });
@@ -244,18 +264,34 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await gateway.stop();
 
-  // From here on no worker settles payments meanwhile, those of the peers or these, and each case is one after another:
-  // a machine is not always equally fast.
+  return facts;
+}
+
+/**
+ * Payments as the peers make them: no worker settles meanwhile, the peers' or the gateway's own, since the peers have
+ * none. With settlement beside it the gateway is measured in measureWrites.
+ */
+async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<void> {
+  const writes = await writesOf(prepared);
+  const load = { connections: connections.writes };
   const [door, peer, hand] = await Promise.all([
     startGateway(prepared.url, 'serve'),
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
+  // A quote is executed once: each contestant has a third of them, and spends none on warming up.
+  const { collected } = await measure(
+    fromGateway(door, { bodies: writes.createQuote, collect: quoteId, ...load }),
+    timing,
+  );
+  const third = Math.floor(collected.length / 3);
+  const share = (n: number) => collected.slice(n * third, (n + 1) * third);
+  const sparing = { ...timing, warmUpMs: 50 * timing.turns, measureMs: timing.measureMs / 4 };
   const peers = [
     {
       name: 'executeQuote',
       once: true,
-      ours: writes.executeQuote(share(3)),
+      ours: writes.executeQuote(share(0)),
       peer: writes.peer.executeQuote(share(1)),
       sql: 'execute',
       values: share(2).map((id) => [id, '%KEY%']),
@@ -278,33 +314,27 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
     },
   ];
   for (const { name, once, ours, peer: documents, sql, values } of peers) {
-    add({ case: name, contestant: 'gateway, settling later', result: await ask(door, { bodies: ours, once }) });
-    add({
-      case: name,
-      contestant: 'PostGraphile 5.1',
-      result: await measureRequests(
-        { url: peer.url, headers: plainHeaders, bodies: documents, once, ...pace(once) },
-        peer.pid,
-      ),
-    });
-    add({
-      case: name,
-      contestant: 'by hand',
-      result: await measureRequests(
-        { url: hand.url, headers: plainHeaders, bodies: byHandBodies(sql, values), once, ...pace(once) },
-        hand.pid,
-      ),
-    });
-    if (!once) {
-      add({
-        case: name,
-        contestant: 'no server',
-        result: await measureStatements({ url: prepared.url, sql: writes.peer.sql, values, ...load }),
-      });
-    }
+    const sent = { once, ...load };
+    await contest(
+      name,
+      [
+        { contestant: 'gateway, settling later', load: fromGateway(door, { bodies: ours, ...sent }) },
+        { contestant: 'PostGraphile 5.1', load: fromPeer(peer, { bodies: documents, ...sent }) },
+        { contestant: 'by hand', load: fromPeer(hand, { bodies: byHandBodies(sql, values), ...sent }) },
+        ...(once
+          ? []
+          : [
+              {
+                contestant: 'no server' as const,
+                load: statements({ url: prepared.url, sql: writes.peer.sql, values, ...load }),
+              },
+            ]),
+      ],
+      once ? sparing : timing,
+      add,
+    );
   }
   for (const server of [door, peer, hand]) await server.stop();
-  return facts;
 }
 
 /** The list and the transfer of the other door, beside which GraphQL's are measured above. */
@@ -315,7 +345,7 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
   add({
     case: 'REST: 20 transactions',
     contestant: 'gateway',
-    result: await measureRequests({ ...list, ...timing }, gateway.pid),
+    result: await measure(requests(list, gateway), timing),
   });
   const transfer = {
     url: `${door}/transfer-out`,
@@ -326,7 +356,7 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
   add({
     case: 'REST: transfer-out, many accounts',
     contestant: 'gateway',
-    result: await measureRequests({ ...transfer, ...timing }, gateway.pid),
+    result: await measure(requests(transfer, gateway), timing),
   });
 }
 
@@ -334,10 +364,10 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
 async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
   const list = (await readCases(prepared))[1];
   if (!list) return [];
-  const job = { url: gateway.url, headers: gatewayHeaders, bodies: bodies(list.gateway), ...timing };
-  const most = await measureRequests({ ...job, connections: 64 }, gateway.pid);
+  const job = { bodies: bodies(list.gateway) };
+  const most = await measure(fromGateway(gateway, { ...job, connections: 64 }), timing);
   const offered = Math.round(most.perSecond * 2);
-  const over = await measureRequests({ ...job, rate: offered, connections: 1_000 }, gateway.pid);
+  const over = await measure(fromGateway(gateway, { ...job, rate: offered, connections: 1_000 }), timing);
   const answers = Object.entries(over.statuses).map(([status, count]) => `${count} × ${status}`);
   return [
     {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestJob } from './load/requests.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
-import { cpuOf, measureRequests, memoryOf, type Server, startServer, watchCores } from './measure.ts';
+import { cpuOf, measure, memoryOf, requests, type Server, startServer, watchCores } from './measure.ts';
 import type { Fact } from './report.ts';
 
 /** The idle subscriptions whose memory is measured, and how many of them share a socket. */
@@ -23,7 +23,7 @@ export interface Streams {
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly customerIds: readonly string[];
-  readonly transfers: Omit<RequestJob, 'connections' | 'warmUpMs' | 'measureMs'>;
+  readonly transfers: Omit<RequestJob, 'connections'>;
   readonly measureMs: number;
 }
 
@@ -55,7 +55,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   const subscribers = await subscribe(instance, streams, customerIds, 20);
   try {
     const send = (rate: number, ms: number) =>
-      measureRequests({ ...transfers, rate, connections: 64, warmUpMs: 0, measureMs: ms }, gateway.pid);
+      measure(requests({ ...transfers, rate, connections: 64 }, gateway), { warmUpMs: 0, measureMs: ms });
     // Compilers take a while to know what a server is asked.
     await send(100, 1_000);
     await settled(instance.pid);

@@ -1,5 +1,4 @@
 import pg from 'pg';
-import type { RequestJob } from './load/requests.ts';
 import type { Prepared } from './prepare.ts';
 
 /** The mutations that are measured, and what the peers call instead. */
@@ -96,5 +95,3 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
 export function byHandBodies(name: string, values: readonly (readonly unknown[])[]): string[] {
   return values.map((each) => JSON.stringify({ name, values: each }));
 }
-
-export type Sending = Omit<RequestJob, 'connections' | 'warmUpMs' | 'measureMs'>;

@@ -12,6 +12,8 @@ export interface Measured {
   readonly wrong: number;
   readonly firstWrong: string | undefined;
   readonly collected: readonly string[];
+  /** Requests a second of each turn. */
+  readonly turns: readonly number[];
 }
 
 /** Collects the times of answers. */
@@ -22,10 +24,20 @@ export class Latencies {
   readonly #statuses: Record<string, number> = {};
   #wrong = 0;
   #firstWrong: string | undefined;
+  readonly #turns: number[] = [];
+  #seconds = 0;
   #began = 0;
+  #before = 0;
 
   begin(): void {
     this.#began = performance.now();
+    this.#before = this.#all.length;
+  }
+
+  end(): void {
+    const seconds = (performance.now() - this.#began) / 1000;
+    this.#seconds += seconds;
+    this.#turns.push((this.#all.length - this.#before) / seconds);
   }
 
   add(ms: number, status: number, wrong: string | undefined): void {
@@ -38,11 +50,10 @@ export class Latencies {
   }
 
   measured(): Measured {
-    const seconds = (performance.now() - this.#began) / 1000;
     const times = this.#all.sort((a, b) => a - b);
     return {
       requests: times.length,
-      perSecond: times.length / seconds,
+      perSecond: this.#seconds === 0 ? 0 : times.length / this.#seconds,
       p50: percentile(times, 0.5),
       p99: percentile(times, 0.99),
       max: times.at(-1) ?? 0,
@@ -54,6 +65,7 @@ export class Latencies {
       wrong: this.#wrong,
       firstWrong: this.#firstWrong,
       collected: this.collected,
+      turns: this.#turns,
     };
   }
 }

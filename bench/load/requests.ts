@@ -1,5 +1,5 @@
 import { Client, Pool } from 'undici';
-import { Latencies, type Measured } from './latencies.ts';
+import { loadTool } from './tool.ts';
 
 /** What to send, where, how often. `%KEY%` in a body becomes another word in each request. */
 export interface RequestJob {
@@ -8,8 +8,6 @@ export interface RequestJob {
   /** What is posted, in turn; an empty text is asked for by GET. */
   readonly bodies: readonly string[];
   readonly connections: number;
-  readonly warmUpMs: number;
-  readonly measureMs: number;
   /** Sends each body once and then ends: for what can be done once only. */
   readonly once?: boolean;
   /** Requests a second, whether earlier ones are answered or not; without it each connection waits for its answer. */
@@ -18,69 +16,52 @@ export interface RequestJob {
   readonly collect?: string;
 }
 
-/** The load tool: a child process, told its job by a message. Says `begin` and `end` around what it measures. */
-process.once('message', (job: RequestJob) => {
-  run(job).then(
-    (measured) => process.send?.({ measured }, () => process.exit(0)),
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
-});
-
-async function run(job: RequestJob): Promise<Measured> {
+/** Sends requests: a number of connections that wait for their answers, or so many a second whatever happens. */
+loadTool((job: RequestJob) => {
   const target = new URL(job.url);
   const marker = `${process.pid.toString(36)}${Date.now().toString(36)}`;
   const pattern = job.collect === undefined ? undefined : new RegExp(job.collect, 'g');
-  const latencies = new Latencies();
-  let sent = 0;
-  let measuring = false;
-
-  async function one(on: Client | Pool): Promise<void> {
-    const number = sent++;
-    const body = (job.bodies[number % job.bodies.length] ?? '').replace('%KEY%', `${marker}-${number}`);
-    const began = performance.now();
-    try {
-      const path = target.pathname + target.search;
-      const answer = await (body === ''
-        ? on.request({ path, method: 'GET', headers: job.headers })
-        : on.request({ path, method: 'POST', headers: job.headers, body }));
-      const text = await answer.body.text();
-      const wrong =
-        answer.statusCode > 201 || /"errors":\[|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
-          ? `${answer.statusCode} ${text.slice(0, 300)}`
-          : undefined;
-      if (measuring) latencies.add(performance.now() - began, answer.statusCode, wrong);
-      if (pattern) for (const [, found] of text.matchAll(pattern)) if (found) latencies.collected.push(found);
-    } catch (error) {
-      if (measuring) latencies.add(performance.now() - began, 0, String(error));
-    }
-  }
-
   const enough = () => job.once === true && sent >= job.bodies.length;
-  const begin = Date.now() + job.warmUpMs;
-  const end = begin + job.measureMs;
-  const beginTimer = setTimeout(() => {
-    measuring = true;
-    latencies.begin();
-    process.send?.('begin');
-  }, job.warmUpMs);
+  let sent = 0;
 
-  if (job.rate === undefined) {
-    await Promise.all(
-      Array.from({ length: job.connections }, async () => {
-        const client = new Client(target.origin);
-        while (Date.now() < end && !enough()) await one(client);
-        await client.close();
-      }),
-    );
-  } else {
+  return async (end, counts, latencies) => {
+    async function one(on: Client | Pool): Promise<void> {
+      const number = sent++;
+      const body = (job.bodies[number % job.bodies.length] ?? '').replace('%KEY%', `${marker}-${number}`);
+      const began = performance.now();
+      try {
+        const path = target.pathname + target.search;
+        const answer = await (body === ''
+          ? on.request({ path, method: 'GET', headers: job.headers })
+          : on.request({ path, method: 'POST', headers: job.headers, body }));
+        const text = await answer.body.text();
+        const wrong =
+          answer.statusCode > 201 || /"errors":\[|"code":"(?:[A-Z]+_[A-Z_]+|CONFLICT)"/.test(text)
+            ? `${answer.statusCode} ${text.slice(0, 300)}`
+            : undefined;
+        if (counts()) latencies.add(performance.now() - began, answer.statusCode, wrong);
+        if (pattern) for (const [, found] of text.matchAll(pattern)) if (found) latencies.collected.push(found);
+      } catch (error) {
+        if (counts()) latencies.add(performance.now() - began, 0, String(error));
+      }
+    }
+
+    if (job.rate === undefined) {
+      await Promise.all(
+        Array.from({ length: job.connections }, async () => {
+          const client = new Client(target.origin);
+          while (Date.now() < end && !enough()) await one(client);
+          await client.close();
+        }),
+      );
+      return;
+    }
     const pool = new Pool(target.origin, { connections: job.connections });
     const open = new Set<Promise<void>>();
     const started = performance.now();
+    const before = sent;
     while (Date.now() < end) {
-      const due = ((performance.now() - started) * job.rate) / 1000;
+      const due = before + ((performance.now() - started) * job.rate) / 1000;
       while (sent < due) {
         const request = one(pool).finally(() => open.delete(request));
         open.add(request);
@@ -89,8 +70,5 @@ async function run(job: RequestJob): Promise<Measured> {
     }
     await Promise.all(open);
     await pool.close();
-  }
-  clearTimeout(beginTimer);
-  process.send?.('end');
-  return latencies.measured();
-}
+  };
+});
