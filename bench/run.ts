@@ -250,8 +250,13 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await send('transferOut, one hot account', { bodies: writes.transferHot });
   await send('idempotent replay', { bodies: writes.replay });
 
-  const start = await feedEnd(gateway, gatewayHeaders);
   await measureRest(gateway, writes, timing, add);
+  await drained(prepared.url);
+
+  const start = await feedEnd(gateway, gatewayHeaders);
+  // Each is two events, and one replay may have 10,000.
+  const told = Array.from({ length: 4_000 }, (_, at) => writes.transferMany[at % writes.transferMany.length] ?? '');
+  await measure(fromGateway(gateway, { bodies: told, once: true, ...load }), timing);
   await drained(prepared.url);
   facts.push(...(await measureDeliveries(gateway, gatewayHeaders, start)));
 

@@ -1,40 +1,34 @@
 -- Locks what several plans of one transaction will change, a list of {platform, plan}, in the order in which check_plan
 -- locks what one plan changes, over all of them: each plan for itself would take its accounts after the quotes of the one
--- before, and two such transactions could wait for each other.
+-- before, and two such transactions could wait for each other. What is named is collected by expressions, which cost far
+-- less than statements; then each table is asked once, by its key. Planned once per connection.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
 as $$
 declare
-  v_row record;
+  v_platforms uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].platform')::text, '[]"', '{}');
+  v_quotes uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id')::text, '[]"', '{}');
+  v_transactions uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id')::text, '[]"', '{}');
+  v_releases uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.release[*]')::text, '[]"', '{}');
+  v_accounts uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account')::text, '[]"', '{}');
 begin
-  for v_row in
-    select distinct (p ->> 'platform')::uuid as platform_id, (m ->> 'id')::uuid as id
-    from jsonb_array_elements(p_plans) p, jsonb_path_query(p, '$.plan.quotes[*]') m
-    where not coalesce((m ->> 'fresh')::boolean, false) order by id
-  loop
-    perform from quote where platform_id = v_row.platform_id and id = v_row.id for no key update;
-  end loop;
-  for v_row in
-    select distinct (p ->> 'platform')::uuid as platform_id, (m ->> 'id')::uuid as id
-    from jsonb_array_elements(p_plans) p, jsonb_path_query(p, '$.plan.transactions[*]') m
-    where not coalesce((m ->> 'fresh')::boolean, false) order by id
-  loop
-    perform from transaction where platform_id = v_row.platform_id and id = v_row.id for no key update;
-  end loop;
-  for v_row in
-    select distinct (p ->> 'platform')::uuid as platform_id, coalesce(h.account_id, (i #>> '{}')::uuid) as id
-    from jsonb_array_elements(p_plans) p
-    cross join lateral (
-      select a as i, null::uuid as hold_id from jsonb_path_query(p, '$.plan.journals[*].legs[*].account') a
-      union all select a, null from jsonb_path_query(p, '$.plan.insert.hold[*].account_id') a
-      union all select null, (r #>> '{}')::uuid from jsonb_path_query(p, '$.plan.release[*]') r
-    ) named
-    left join hold h on h.platform_id = (p ->> 'platform')::uuid and h.id = named.hold_id
-    order by id
-  loop
-    perform from account where platform_id = v_row.platform_id and id = v_row.id for no key update;
-  end loop;
+  v_accounts := v_accounts
+    || translate(jsonb_path_query_array(p_plans, '$[*].plan.insert.hold[*].account_id')::text, '[]"', '{}')::uuid[];
+  if cardinality(v_releases) > 0 then
+    v_accounts := v_accounts || array(select account_id from hold where platform_id = any (v_platforms) and id = any (v_releases));
+  end if;
+
+  if cardinality(v_quotes) > 0 then
+    perform from quote where platform_id = any (v_platforms) and id = any (v_quotes) order by platform_id, id for no key update;
+  end if;
+  if cardinality(v_transactions) > 0 then
+    perform from transaction where platform_id = any (v_platforms) and id = any (v_transactions)
+    order by platform_id, id for no key update;
+  end if;
+  if cardinality(v_accounts) > 0 then
+    perform from account where platform_id = any (v_platforms) and id = any (v_accounts) order by platform_id, id for no key update;
+  end if;
 end
 $$;
