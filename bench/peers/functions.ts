@@ -10,6 +10,7 @@ export const peerFunctions = `
     v_from account;
     v_to account;
     v_id uuid := uuid_v7();
+    v_plan jsonb;
     v_answer jsonb;
   begin
     select * into v_from from account where platform_id = v_platform and id = source and kind = 'INTERNAL';
@@ -17,7 +18,7 @@ export const peerFunctions = `
     if v_from.id is null or v_to.id is null or v_from.currency <> v_to.currency or amount < 1 then
       raise exception 'no such accounts';
     end if;
-    v_answer := commit_plan(v_platform, jsonb_build_object(
+    v_plan := jsonb_build_object(
       'claim', jsonb_build_object('operation', 'transferOut', 'key', key,
         'hash', encode(sha256(convert_to(source::text || destination || amount, 'utf8')), 'hex')),
       'ready', jsonb_build_object('customers', jsonb_build_array(v_from.customer_id), 'accounts', jsonb_build_array(v_to.id)),
@@ -31,7 +32,8 @@ export const peerFunctions = `
       'journals', jsonb_build_array(jsonb_build_object('kind', 'debit', 'transactionId', v_id, 'legs', jsonb_build_array(
         jsonb_build_object('account', v_from.id, 'currency', v_from.currency, 'amount', (-amount)::text),
         jsonb_build_object('system', 'CLEARING', 'currency', v_to.currency, 'amount', amount::text)))),
-      'result', jsonb_build_object('type', 'Transaction', 'id', v_id)));
+      'result', jsonb_build_object('type', 'Transaction', 'id', v_id));
+    v_answer := (commit_groups(jsonb_build_array(jsonb_build_array(jsonb_build_object('platform', v_platform, 'plan', v_plan)))))[1];
     if v_answer -> 'result' -> 'row' is null then
       raise exception '%', v_answer;
     end if;
@@ -43,13 +45,14 @@ export const peerFunctions = `
   declare
     v_platform uuid := bench.platform();
     q quote;
+    v_plan jsonb;
     v_answer jsonb;
   begin
     select * into q from quote where platform_id = v_platform and id = quote_id;
     if q.id is null then
       raise exception 'no such quote';
     end if;
-    v_answer := commit_plan(v_platform, jsonb_build_object(
+    v_plan := jsonb_build_object(
       'claim', jsonb_build_object('operation', 'executeQuote', 'key', key, 'hash', encode(sha256(convert_to(quote_id::text, 'utf8')), 'hex')),
       'ready', jsonb_build_object('customers', jsonb_build_array(q.customer_id), 'accounts', jsonb_build_array(q.destination_account_id)),
       'insert', jsonb_build_object('rail_order', jsonb_build_array(jsonb_build_object('platform_id', v_platform, 'id', uuid_v7(),
@@ -66,7 +69,8 @@ export const peerFunctions = `
           jsonb_build_object('system', 'CLEARING', 'currency', q.receiving_currency, 'amount', q.total_receiving_amount::text))
         || case when q.fees_included > 0 then jsonb_build_array(jsonb_build_object('system', 'FEES', 'currency', q.sending_currency,
              'amount', q.fees_included::text)) else '[]'::jsonb end)),
-      'result', jsonb_build_object('type', 'Quote', 'id', q.id)));
+      'result', jsonb_build_object('type', 'Quote', 'id', q.id));
+    v_answer := (commit_groups(jsonb_build_array(jsonb_build_array(jsonb_build_object('platform', v_platform, 'plan', v_plan)))))[1];
     if v_answer -> 'result' -> 'row' is null then
       raise exception '%', v_answer;
     end if;

@@ -11,7 +11,7 @@ begin
     for v_order in
       select o.id, o.due_at from rail_order o
       where o.platform_id = p_platform
-        and o.id = any (array(select (m ->> 'id')::uuid from jsonb_array_elements(p_plan -> 'orders') m))
+        and o.id = any (uuids(jsonb_path_query_array(p_plan, '$.orders[*].id')))
       order by o.id for no key update
     loop
       if v_order.due_at is null then

@@ -128,7 +128,7 @@ begin
     for v_row in
       select h.account_id, h.amount from hold h
       where h.platform_id = p_platform and h.state = 'OPEN'
-        and h.id = any (array(select jsonb_array_elements_text(p_plan -> 'release')::uuid))
+        and h.id = any (uuids(p_plan -> 'release'))
     loop
       v_accounts := v_accounts || v_row.account_id;
       v_changes := v_changes || v_row.amount;
@@ -170,7 +170,7 @@ begin
     for v_row in
       select a.id, a.status from account a
       where a.platform_id = p_platform and a.kind = 'EXTERNAL'
-        and a.id = any (array(select jsonb_array_elements_text(v_items)::uuid))
+        and a.id = any (uuids(v_items))
       order by a.id for share
     loop
       if v_row.status <> 'ACTIVE' then

@@ -1,23 +1,20 @@
 -- Locks what several plans of one transaction will change, a list of {platform, plan}, in the order in which check_plan
 -- locks what one plan changes, over all of them: each plan for itself would take its accounts after the quotes of the one
 -- before, and two such transactions could wait for each other. What is named is collected by expressions, which cost far
--- less than statements; then each table is asked once, by its key. Planned once per connection.
+-- less than statements; then each table is asked once, by its key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
-  set plan_cache_mode = 'force_generic_plan'
-  set enable_seqscan = off
 as $$
 declare
-  v_platforms uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].platform')::text, '[]"', '{}');
-  v_quotes uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id')::text, '[]"', '{}');
-  v_transactions uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id')::text, '[]"', '{}');
-  v_releases uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.release[*]')::text, '[]"', '{}');
-  v_accounts uuid[] := translate(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account')::text, '[]"', '{}');
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
+  v_quotes uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
+  v_transactions uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
+  v_released uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.release[*]'));
+  v_accounts uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'))
+    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.insert.hold[*].account_id'));
 begin
-  v_accounts := v_accounts
-    || translate(jsonb_path_query_array(p_plans, '$[*].plan.insert.hold[*].account_id')::text, '[]"', '{}')::uuid[];
-  if cardinality(v_releases) > 0 then
-    v_accounts := v_accounts || array(select account_id from hold where platform_id = any (v_platforms) and id = any (v_releases));
+  if cardinality(v_released) > 0 then
+    v_accounts := v_accounts || array(select account_id from hold where platform_id = any (v_platforms) and id = any (v_released));
   end if;
 
   if cardinality(v_quotes) > 0 then

@@ -14,8 +14,11 @@ interface Waiting<Outcome> extends PlatformPlan {
 }
 
 interface Lane<Outcome> {
-  busy: boolean;
+  /** Since when its present transaction runs, by `performance.now()`; undefined while it is idle. */
+  busySince: number | undefined;
   waiting: Waiting<Outcome>[];
+  /** How many of its plans, waiting or under way, are on each account. */
+  readonly accounts: Map<string, number>;
 }
 
 /** How plans are carried out: all in one transaction, and one in a transaction of its own, which may throw `HeldUp`. */
@@ -28,13 +31,17 @@ interface Commit<Outcome> {
 const together = 16;
 /** One in so many of the pool's connections commits; the others are for reading. */
 const share = 3;
+/** A transaction that takes longer than this waits for somebody else's locks: who comes now had better not wait for it. */
+const slowMs = 50;
 
 /**
  * Lets plans that come while others are being committed wait for each other and go together, in one statement and one
- * durable transaction: what a transaction costs beside its plans is paid once, and payments of one busy account do not
- * wait for a commit each. A plan that finds its lane empty goes at once, alone. Plans on the same account share a lane,
- * so that transactions of this process do not wait for each other's balances. A plan that has waited as long as one waits
- * for a connection is not begun any more: whoever asked for it will soon be told that nobody knows.
+ * durable transaction: what a transaction and its statements cost beside their rows is paid once, and payments of one busy
+ * account do not wait for a commit each. A plan that finds all lanes empty goes at once, alone. The next lane is used only
+ * when the one before has as much waiting as one transaction carries, or is held up: few full transactions cost less than
+ * many small ones. Plans on the same account share a lane, so that transactions of this process do not wait for each
+ * other's balances. A plan that has waited as long as one waits for a connection is not begun any more: whoever asked for
+ * it will soon be told that nobody knows.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
@@ -43,28 +50,36 @@ export class CommitLanes<Outcome> {
 
   constructor({ options }: pg.Pool, commit: Commit<Outcome>) {
     const lanes = Math.max(1, Math.floor(options.max / share));
-    this.#lanes = Array.from({ length: lanes }, () => ({ busy: false, waiting: [] }));
+    this.#lanes = Array.from({ length: lanes }, () => ({ busySince: undefined, waiting: [], accounts: new Map() }));
     this.#patienceMs = options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY;
     this.#commit = commit;
   }
 
   add(platformId: string, plan: Plan): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      const lane = this.#laneOf(plan);
+    const account = accountOf(plan);
+    const lane = this.#laneOf(account);
+    const added = new Promise<Outcome>((resolve, reject) => {
       lane.waiting.push({ platformId, plan, until: performance.now() + this.#patienceMs, resolve, reject });
-      if (!lane.busy) this.#drive(lane);
+    });
+    if (lane.busySince === undefined) this.#drive(lane);
+    if (account === undefined) return added;
+    lane.accounts.set(account, (lane.accounts.get(account) ?? 0) + 1);
+    return added.finally(() => {
+      const left = (lane.accounts.get(account) ?? 1) - 1;
+      if (left > 0) lane.accounts.set(account, left);
+      else lane.accounts.delete(account);
     });
   }
 
   async #drive(lane: Lane<Outcome>): Promise<void> {
-    lane.busy = true;
     while (lane.waiting.length > 0) {
       const now = performance.now();
+      lane.busySince = now;
       giveUp(lane, ({ until }) => until < now, new HeldUp('too many plans came before it'));
       const plans = lane.waiting.splice(0, together);
       if (plans.length > 0) await this.#commitAll(lane, plans);
     }
-    lane.busy = false;
+    lane.busySince = undefined;
   }
 
   async #commitAll(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
@@ -102,15 +117,13 @@ export class CommitLanes<Outcome> {
     }
   }
 
-  #laneOf(plan: Plan): Lane<Outcome> {
-    const account = accountOf(plan);
+  #laneOf(account: string | undefined): Lane<Outcome> {
+    const slow = performance.now() - slowMs;
     const lanes = this.#lanes;
     const chosen =
-      account === undefined
-        ? lanes.toSorted((a, b) => Number(a.busy) - Number(b.busy) || a.waiting.length - b.waiting.length)[0]
-        : // The end of an id is random.
-          lanes[Number.parseInt(account.slice(-6), 16) % lanes.length];
-    if (!chosen) throw new Error('there is always a lane');
+      (account !== undefined && lanes.find(({ accounts }) => accounts.has(account))) ||
+      lanes.find(({ busySince, waiting }) => waiting.length < together && (busySince ?? slow) >= slow) ||
+      lanes.reduce((least, lane) => (lane.waiting.length < least.waiting.length ? lane : least));
     return chosen;
   }
 }

@@ -38,25 +38,15 @@ interface StoredOutcome {
 
 type Answer = { readonly outcome: 'mismatch' } | ({ readonly outcome: 'now' | 'first' } & StoredOutcome);
 
-const commitPlanStatement = statement<{ answer: Answer }>(
-  'commit_plan',
-  'select commit_plan($1::uuid, $2::jsonb) as answer',
-);
-
-const commitGroupsStatement = statement<{ refusal: PlanRefusal | null }>(
+const commitStatement = statement<{ answer: Answer }>(
   'commit_groups',
-  'select refusal from commit_groups($1::jsonb) as refusal',
+  'select unnest(commit_groups($1::jsonb)) as answer',
 );
 
 const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
   'first_outcome',
   `select request_hash = decode($4, 'hex') as same, refusal, result
    from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
-);
-
-const commitPlansStatement = statement<{ answer: Answer }>(
-  'commit_plans',
-  'select answer from commit_plans($1::jsonb) as answer',
 );
 
 const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
@@ -80,7 +70,7 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const rows = await commitPlansStatement(database.pool, listOf(plans));
+  const rows = await commitStatement(database.pool, listOf(plans.map((plan) => [plan])));
   database.commits.emit('committed');
   return rows.map(({ answer }) => present(answer));
 }
@@ -102,13 +92,13 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
  */
 function waitedInside(error: unknown): boolean {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
-  return /\b(check_plan|apply_plan)\(/.test(where);
+  return /\b(check_plan|apply_plans)\(/.test(where);
 }
 
 /** The same as part of a larger transaction on one connection, without a second try. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
-  const [row] = await commitPlanStatement(on, platformId, serialize(plan));
-  if (!row) throw new Error('commit_plan answered nothing');
+  const [row] = await commitStatement(on, listOf([[{ platformId, plan }]]));
+  if (!row) throw new Error('commit_groups answered nothing');
   return present(row.answer);
 }
 
@@ -144,10 +134,10 @@ export async function commitGroups(
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
   // One order of platforms for all groups, since each plan locks what it changes.
-  const bodies = groups.map((group) => listOf([...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1))));
-  const rows = await retryLostRaces(() => commitGroupsStatement(database.pool, `[${bodies.join(',')}]`));
+  const body = listOf(groups.map((group) => [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1))));
+  const rows = await retryLostRaces(() => commitStatement(database.pool, body));
   database.commits.emit('committed');
-  return rows.map((row) => row.refusal);
+  return rows.map(({ answer }) => ('refusal' in answer ? (answer.refusal ?? null) : null));
 }
 
 /**
@@ -171,9 +161,12 @@ function present(answer: Answer): Outcome {
   };
 }
 
-/** Plans as lists of them are written for the database. */
-function listOf(plans: readonly PlatformPlan[]): string {
-  return `[${plans.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`).join(',')}]`;
+/** Groups of plans as they are written for the database. */
+function listOf(groups: readonly PlanGroup[]): string {
+  const written = groups.map((group) =>
+    group.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`),
+  );
+  return `[${written.map((group) => `[${group.join(',')}]`).join(',')}]`;
 }
 
 /** The plan as JSON: rows under their column names, amounts as digits in strings (Postgres reads them as bigint). */

@@ -122,10 +122,11 @@ test('payments that share a transaction take their accounts in one order, whatev
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
   // While the first waits, the others wait for it, and then go together.
   const paid = [stuck, high, low].map((scene) => pay(scene));
+  expect(await paid[0]).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   await vi.waitFor(
     async () => {
       const { rows } = await database.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_plans%'`,
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
       );
       expect(rows).toHaveLength(1);
     },
@@ -133,7 +134,7 @@ test('payments that share a transaction take their accounts in one order, whatev
   );
   await database.query('select from account where id = $1 for update nowait', [uuid(high.usd)]);
   for (const release of releases) await release();
-  expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['SERVICE_UNAVAILABLE', 'PAID', 'PAID']);
+  expect((await Promise.all(paid.slice(1))).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
 });
 
 test('a plan that has waited as long as one waits for a connection is not begun any more', async () => {

@@ -1,0 +1,44 @@
+-- The part of apply_plans for a plan that changes customers or accounts outside, or when the rail is asked about one again.
+create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_item jsonb;
+  v_customer customer;
+  v_account account;
+begin
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
+    v_item := p_plan -> 'customers' -> v_at;
+    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid for no key update;
+    v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
+    update customer set
+      uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
+      name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
+      registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
+      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+  end loop;
+
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'accounts'), 0) - 1 loop
+    v_item := p_plan -> 'accounts' -> v_at;
+    select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+    v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
+    update account set
+      status = (v_item ->> 'to')::external_account_status,
+      status_reason = v_item ->> 'reason',
+      beneficiary_verification_status = v_account.beneficiary_verification_status,
+      beneficiary_verified_name = v_account.beneficiary_verified_name
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+  end loop;
+  -- The rail is asked about an account again, or has said its last word.
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
+    v_item := p_plan -> 'checks' -> v_at;
+    if v_item ->> 'dueInMs' is null then
+      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    else
+      update account_check set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
+      where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    end if;
+  end loop;
+end
+$$;

@@ -1,0 +1,110 @@
+-- Carries out plans that check_plan has found possible, a list of {platform, plan}: new rows, money, status moves, and the rail's
+-- orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
+-- comes first here is told first; of plans that have nothing in common it does not matter.
+create or replace function apply_plans(p_plans jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_rows jsonb;
+begin
+  -- What few plans have is asked for by an expression: a statement costs, also where it finds nothing to do.
+  if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
+    end loop;
+  end if;
+
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.transaction[*]');
+  if v_rows <> '[]' then
+    insert into transaction select r.* from jsonb_populate_recordset(null::transaction, v_rows) r;
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.quote[*]');
+  if v_rows <> '[]' then
+    insert into quote select r.* from jsonb_populate_recordset(null::quote, v_rows) r;
+  end if;
+  if p_plans @? '$[*].plan.insert ? (exists (@.lookup) || exists (@.arrival) || exists (@.hold))' then
+    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.lookup[*]');
+    insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_rows) r;
+    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+    insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
+    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.hold[*]');
+    insert into hold (platform_id, id, account_id, transaction_id, amount, created_at)
+    select r.platform_id, r.id, r.account_id, r.transaction_id, r.amount, uuid_v7_time(r.id)
+    from jsonb_populate_recordset(null::hold, v_rows) r order by r.account_id, r.id;
+  end if;
+
+  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
+  if p_plans @? '$[*].plan.release[*]' then
+    update hold h set state = 'RELEASED'
+    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb), jsonb_array_elements_text(p.plan -> 'release') r
+    where h.platform_id = p.platform and h.id = r::uuid;
+  end if;
+  if p_plans @? '$[*].plan.journals[*]' then
+    with movement as materialized (
+      select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
+      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, place),
+        rows from (
+          jsonb_to_recordset(p.plan -> 'journals') as (kind text, "transactionId" uuid, legs jsonb)
+        ) with ordinality as j(kind, transaction_id, legs, number)
+    ), journal as (
+      insert into journal (platform_id, id, transaction_id, kind, created_at)
+      select m.platform, m.id, m.transaction_id, m.kind, uuid_v7_time(m.id) from movement m
+    )
+    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
+    select m.platform, m.id, l.leg, l.account, l.system, l.currency, l.amount, l.hold
+    from movement m, rows from (
+      jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint, hold uuid)
+    ) with ordinality as l(account, system, currency, amount, hold, leg)
+    -- A leg moves its account's balance as it is written, which must never be below zero on the way.
+    order by m.place, m.number, l.leg;
+  end if;
+
+  if p_plans @? '$[*].plan.quotes[*]' then
+    update quote q set status = m."to", status_reason = m.reason
+    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
+      jsonb_to_recordset(p.plan -> 'quotes') as m(id uuid, "to" quote_status, reason text)
+    where q.platform_id = p.platform and q.id = m.id;
+  end if;
+  if p_plans @? '$[*].plan.transactions[*]' then
+    update transaction t set
+      status = m."to",
+      status_reason = m.reason,
+      failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
+      refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
+      refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
+      -- A refund that waits has been started and has not arrived.
+      refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
+                                    and m."refundWaits" is not true
+                               then coalesce(t.refund_settled_at, clock_ms()) end,
+      received_amount = case when m."set" ? 'received_amount' then (m."set" ->> 'received_amount')::bigint else t.received_amount end,
+      counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
+      destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
+      requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
+      approval_due_at = coalesce(clock_ms() + m."approvalInMs" * interval '1 millisecond', t.approval_due_at),
+      expected_settlement_at = coalesce(clock_ms() + m."expectedInMs" * interval '1 millisecond', t.expected_settlement_at)
+    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
+      jsonb_to_recordset(p.plan -> 'transactions') as m(id uuid, "to" transaction_status, reason text, "set" jsonb,
+        "refundWaits" boolean, "approvalInMs" bigint, "expectedInMs" bigint)
+    where t.platform_id = p.platform and t.id = m.id;
+  end if;
+
+  if p_plans @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.checks))' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      perform apply_owner_changes((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan');
+    end loop;
+  end if;
+
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
+  if v_rows <> '[]' then
+    insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
+    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id), clock_ms(), 0, r.scenario
+    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, scenario jsonb);
+  end if;
+  if p_plans @? '$[*].plan.orders[*]' then
+    update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
+    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
+      jsonb_to_recordset(p.plan -> 'orders') as m(id uuid, "dueInMs" bigint)
+    where o.platform_id = p.platform and o.id = m.id;
+  end if;
+end
+$$;

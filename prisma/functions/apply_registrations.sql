@@ -1,0 +1,28 @@
+-- The part of apply_plans for a plan that registers customers or accounts, which few do.
+create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_account account;
+begin
+  if p_insert ? 'customer' then
+    insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
+  end if;
+  if p_insert ? 'account' then
+    -- One default deposit account per customer: a new default takes the place of the old one.
+    for v_account in
+      select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
+      where r.default_uma_deposit_account and r.customer_id is not null
+    loop
+      update account set default_uma_deposit_account = false
+      where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
+    end loop;
+    insert into account select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r;
+  end if;
+  if p_insert ? 'account_check' then
+    insert into account_check (platform_id, account_id, due_at)
+    select p_platform, r.account_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(p_insert -> 'account_check') as r(account_id uuid, due_in_ms bigint);
+  end if;
+end
+$$;

@@ -1,0 +1,29 @@
+-- What is answered to a command whose idempotency key was used before, or null. A second call with the key waits for the first
+-- to end (at most lock_timeout), because the key is the first thing that a command alone locks.
+create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_operation text := p_claim ->> 'operation';
+  v_key text := p_claim ->> 'key';
+  -- Two keys that share a lock by chance only wait for each other.
+  v_lock bigint := hashtextextended(p_platform::text || v_operation || ' ' || v_key, 0);
+  v_hash bytea;
+  v_refusal jsonb;
+  v_result jsonb;
+begin
+  -- Asked without waiting at first, since an expression costs less than a statement.
+  if not pg_try_advisory_xact_lock(v_lock) then
+    perform pg_advisory_xact_lock(v_lock);
+  end if;
+  select request_hash, refusal, result into v_hash, v_refusal, v_result from idempotency_record
+  where platform_id = p_platform and operation = v_operation and key = v_key;
+  if not found then
+    return null;
+  end if;
+  if v_hash <> decode(p_claim ->> 'hash', 'hex') then
+    return jsonb_build_object('outcome', 'mismatch');
+  end if;
+  return jsonb_build_object('outcome', 'first', 'refusal', v_refusal, 'result', v_result);
+end
+$$;
