@@ -5,6 +5,7 @@ create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
 declare
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
   -- What few plans have is asked for by an expression: a statement costs, also where it finds nothing to do.
@@ -34,10 +35,9 @@ begin
   end if;
 
   -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
-  if p_plans @? '$[*].plan.release[*]' then
-    update hold h set state = 'RELEASED'
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb), jsonb_array_elements_text(p.plan -> 'release') r
-    where h.platform_id = p.platform and h.id = r::uuid;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.release[*]');
+  if v_rows <> '[]' then
+    update hold set state = 'RELEASED' where platform_id = any (v_platforms) and id = any (uuids(v_rows));
   end if;
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
@@ -59,13 +59,16 @@ begin
     order by m.place, m.number, l.leg;
   end if;
 
-  if p_plans @? '$[*].plan.quotes[*]' then
+  -- Rows are found by their keys as a list: only joined to what moves them, they would be found by reading all of a table that
+  -- was small when this was planned.
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
+  if v_rows <> '[]' then
     update quote q set status = m."to", status_reason = m.reason
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
-      jsonb_to_recordset(p.plan -> 'quotes') as m(id uuid, "to" quote_status, reason text)
-    where q.platform_id = p.platform and q.id = m.id;
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" quote_status, reason text)
+    where q.platform_id = any (v_platforms) and q.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and q.id = m.id;
   end if;
-  if p_plans @? '$[*].plan.transactions[*]' then
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.transactions[*]');
+  if v_rows <> '[]' then
     update transaction t set
       status = m."to",
       status_reason = m.reason,
@@ -82,10 +85,9 @@ begin
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
       approval_due_at = coalesce(clock_ms() + m."approvalInMs" * interval '1 millisecond', t.approval_due_at),
       expected_settlement_at = coalesce(clock_ms() + m."expectedInMs" * interval '1 millisecond', t.expected_settlement_at)
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
-      jsonb_to_recordset(p.plan -> 'transactions') as m(id uuid, "to" transaction_status, reason text, "set" jsonb,
-        "refundWaits" boolean, "approvalInMs" bigint, "expectedInMs" bigint)
-    where t.platform_id = p.platform and t.id = m.id;
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "refundWaits" boolean,
+      "approvalInMs" bigint, "expectedInMs" bigint)
+    where t.platform_id = any (v_platforms) and t.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and t.id = m.id;
   end if;
 
   if p_plans @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.checks))' then
@@ -97,14 +99,16 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
   if v_rows <> '[]' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
-    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id), clock_ms(), 0, r.scenario
-    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, scenario jsonb);
+    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id),
+      clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
+    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
+      scenario jsonb);
   end if;
-  if p_plans @? '$[*].plan.orders[*]' then
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
+  if v_rows <> '[]' then
     update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
-      jsonb_to_recordset(p.plan -> 'orders') as m(id uuid, "dueInMs" bigint)
-    where o.platform_id = p.platform and o.id = m.id;
+    from jsonb_to_recordset(v_rows) as m(id uuid, "dueInMs" bigint)
+    where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
   end if;
 end
 $$;

@@ -74,7 +74,10 @@ export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude
 
 export type NewHold = Pick<Hold, 'platformId' | 'id' | 'accountId' | 'amount'> & Partial<Pick<Hold, 'transactionId'>>;
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
-  Partial<Pick<RailOrder, 'scenario'>>;
+  Partial<Pick<RailOrder, 'scenario'>> & {
+    /** When the rail is asked first, in milliseconds from now; at once when left out. */
+    readonly dueInMs?: number;
+  };
 
 export interface QuoteMove {
   readonly id: string;

@@ -14,7 +14,8 @@ import { checkText } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
 import { type Beneficiary, ownerName } from './external-accounts.ts';
 import { uuidOf } from './ids.ts';
-import { wholeMs } from './outcomes.ts';
+import { wholeMs } from './orders.ts';
+
 import { accountNotFound, outsideOf, readParties } from './parties.ts';
 import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';

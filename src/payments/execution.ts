@@ -3,6 +3,7 @@ import type { Quote } from '../database/rows.ts';
 import type { Plan } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import { debit, deposit, type Flow } from './movements.ts';
+import { firstAskMs } from './orders.ts';
 import type { Target } from './quote-destination.ts';
 
 /** What of a quote its execution needs: all of it is fixed when the quote is made. */
@@ -41,12 +42,14 @@ export interface ExecutionOptions {
  */
 export function execution(quote: Executable, options: ExecutionOptions) {
   const { rail, reason, target, scenario, sourceAccountId, fresh = false } = options;
+  const errand = { step: 'SETTLEMENT', ...target, scenario } as const;
   const order = {
     platformId: quote.platformId,
     id: options.orderId,
     transactionId: quote.transactionId,
     kind: 'PAYOUT' as const,
     scenario,
+    dueInMs: firstAskMs(rail, errand),
   };
   const flow: Flow = {
     transactionId: quote.transactionId,
@@ -72,7 +75,7 @@ export function execution(quote: Executable, options: ExecutionOptions) {
         from: ['PENDING'],
         to: 'PROCESSING',
         reason,
-        expectedInMs: rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario }),
+        expectedInMs: rail.expectedMs(errand),
         fresh,
       },
     ],

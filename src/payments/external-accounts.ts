@@ -6,7 +6,8 @@ import { type AccountDetails, accountTypes } from './account-types.ts';
 import { checkRequiredText, checkText } from './checks.ts';
 import { type Done, type Payments, run, type Tenant } from './command.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from './customers.ts';
-import { wholeMs } from './outcomes.ts';
+import { wholeMs } from './orders.ts';
+
 import { customerNotFound, customerUuid, idAt, readParties } from './parties.ts';
 import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';

@@ -1,6 +1,7 @@
 import type { Environment, Prisma, RailOrderKind } from '../database/generated/client/client.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
+import type { Rail, RailOrder } from '../rails/rail.ts';
 
 /** An order that is due, with everything that its outcome may need, read as it was leased. */
 export interface DueOrder {
@@ -87,6 +88,25 @@ const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
+
+/** What a new order is to do, in the words of the rail. */
+type Errand = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
+
+/**
+ * After how many milliseconds the rail is asked about a new order. At once where the far side is a UMA address: the workers
+ * find out then whether its receiver is a customer here.
+ */
+export function firstAskMs(rail: Rail, errand: Errand): number {
+  return errand.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(errand) ?? 0) : 0;
+}
+
+/** A rail's own word for when to ask, whatever it is: an order without a time would never be asked about again. */
+export function wholeMs(ms: number): number {
+  return Number.isFinite(ms) ? Math.min(longestWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
+}
+
+/** The longest that an order waits unasked: a day. */
+const longestWaitMs = 86_400_000;
 
 /** Whether the order brings in, from an account outside, the money that its payment will send. */
 export function isPull(order: DueOrder): boolean {

@@ -125,14 +125,6 @@ export function close(order: DueOrder): PlanGroup {
   return alone(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** A rail's own word for when to ask again, whatever it is: an order without a time would never be asked about again. */
-export function wholeMs(ms: number): number {
-  return Number.isFinite(ms) ? Math.min(longestWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
-}
-
-/** The longest that an order waits unasked: a day. */
-const longestWaitMs = 86_400_000;
-
 /** A transfer-in pulls from an account, and fails as every payment does; a payment that was sent to us fails here. */
 function otherwise({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'

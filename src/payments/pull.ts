@@ -29,6 +29,8 @@ export function pull(
     readonly orderId: string;
     /** About how long the pull and the payout will take together, in milliseconds. */
     readonly expectedInMs: number;
+    /** When the rail is asked first, in milliseconds from now. */
+    readonly dueInMs: number;
     /** What the sandbox is asked to do to the payout, or null: the pull's order only keeps it until then. */
     readonly scenario: Prisma.JsonValue;
     /** The quote is inserted by the same plan. */
@@ -36,13 +38,14 @@ export function pull(
   },
 ) {
   const reason = 'executed: the money is being pulled from the account outside';
-  const { orderId, expectedInMs, scenario, fresh = false } = options;
+  const { orderId, expectedInMs, dueInMs, scenario, fresh = false } = options;
   const order = {
     platformId: quote.platformId,
     id: orderId,
     transactionId: quote.transactionId,
     kind: 'COLLECTION' as const,
     scenario,
+    dueInMs,
   };
   return {
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, fresh }],

@@ -7,6 +7,7 @@ import { type Command, type Done, type Payments, railOf, run, type Tenant } from
 import { type Executable, type ExecutionOptions, execution } from './execution.ts';
 import { madeAt, uuidOf } from './ids.ts';
 import { checkInformation, type InformationField } from './information.ts';
+import { firstAskMs } from './orders.ts';
 import {
   accountNotFound,
   accountUuid,
@@ -184,9 +185,9 @@ function start(
 ) {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
-  const pullMs = rail.expectedMs({ step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario });
+  const errand = { step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario } as const;
   const payMs = rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario });
-  return pull(quote, { ...options, expectedInMs: pullMs + payMs });
+  return pull(quote, { ...options, expectedInMs: rail.expectedMs(errand) + payMs, dueInMs: firstAskMs(rail, errand) });
 }
 
 /** Accounts outside that take part must be usable, on either side. */

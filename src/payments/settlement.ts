@@ -11,8 +11,9 @@ import {
   nextOrderDue as nextDue,
   type Postponement,
   postponeOrders,
+  wholeMs,
 } from './orders.ts';
-import { close, delivered, returned, undone, wholeMs } from './outcomes.ts';
+import { close, delivered, returned, undone } from './outcomes.ts';
 import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
 import { railAnswer } from './rail-answer.ts';
 import { railRequest } from './rail-request.ts';

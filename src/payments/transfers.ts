@@ -4,6 +4,7 @@ import { checkAmount, checkText } from './checks.ts';
 import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
 import { madeAt, paymentReference } from './ids.ts';
 import { debit } from './movements.ts';
+import { firstAskMs } from './orders.ts';
 import { accountNotFound, accountUuid, currencyOfAccount, idAt, outsideOf, readSides, type Sides } from './parties.ts';
 import { Refusal } from './refusal.ts';
 import { checkScenario, type GivenScenario } from './scenario.ts';
@@ -50,12 +51,9 @@ export function transferOut(
         amount: input.amount,
         customerId: from.customerId,
       });
-      const expected = railOf(payments, tenant).expectedMs({
-        step: 'SETTLEMENT',
-        account: outside,
-        umaAddress: undefined,
-        scenario,
-      });
+      const rail = railOf(payments, tenant);
+      const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
+      const expected = rail.expectedMs(errand);
       return {
         ready: { customers: ownersOf(from, to), accounts: [to.id] },
         insert: {
@@ -69,6 +67,7 @@ export function transferOut(
               transactionId: transaction.id,
               kind: 'PAYOUT',
               scenario,
+              dueInMs: firstAskMs(rail, errand),
             },
           ],
         },
@@ -117,12 +116,8 @@ export function transferIn(
       const rail = railOf(payments, tenant);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
       const transaction = newTransaction(tenant, input, sides, { from, to, amount, customerId: to.customerId });
-      const expected = rail.expectedMs({
-        step: 'SETTLEMENT',
-        account: outsideOf(from),
-        umaAddress: undefined,
-        scenario,
-      });
+      const errand = { step: 'SETTLEMENT', account: outsideOf(from), umaAddress: undefined, scenario } as const;
+      const expected = rail.expectedMs(errand);
       return {
         ready: { customers: ownersOf(from, to), accounts: [from.id] },
         room: [{ account: to.id, amount }],
@@ -137,6 +132,7 @@ export function transferIn(
               transactionId: transaction.id,
               kind: 'COLLECTION',
               scenario,
+              dueInMs: firstAskMs(rail, errand),
             },
           ],
         },

@@ -32,6 +32,12 @@ export interface Rail {
   /** About how long an order will take from now, in milliseconds, to tell the customer. */
   expectedMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
 
+  /**
+   * After how many milliseconds a new order is told to the rail; at once where a rail does not say, since a provider must be
+   * told before it can begin. Payments to UMA addresses are always told at once.
+   */
+  firstAskMs?(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
+
   /** How much is pulled by a collection that names no amount, in smallest units. */
   collectionAmount(currency: Currency): bigint;
 

@@ -52,6 +52,8 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
+    // Nothing begins when it is told: it is asked once there is an outcome.
+    firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
     perform: async (order: RailOrder): Promise<RailOutcome> => {
