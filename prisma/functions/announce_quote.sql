@@ -1,13 +1,22 @@
--- After every change of a quote: its event, in the same transaction.
+-- After every insert or update of quotes: the event of each, as announce_transaction does it.
 create or replace function announce_quote() returns trigger
   language plpgsql
+  set enable_hashjoin = on
 as $$
 begin
-  insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
-                      previous_status, status, reason, terminal, snapshot)
-  values (new.platform_id, uuid_v7(), 'QUOTE_STATUS', new.updated_at, new.transaction_id, new.id, new.customer_id, new.version,
-          old.status, new.status, new.status_reason,
-          new.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(new));
+  if tg_op = 'INSERT' then
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), 'QUOTE_STATUS', n.updated_at, n.transaction_id, n.id, n.customer_id, n.version,
+      n.status, n.status_reason, n.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(n)
+    from now_is n;
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        previous_status, status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), 'QUOTE_STATUS', n.updated_at, n.transaction_id, n.id, n.customer_id, n.version,
+      o.status, n.status, n.status_reason, n.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(n)
+    from now_is n join was o on o.platform_id = n.platform_id and o.id = n.id;
+  end if;
   return null;
 end
 $$;

@@ -1,13 +1,23 @@
--- After every change of a transaction: its event, in the same transaction.
+-- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
+-- Of an update, the old rows (was) and the new ones (now_is) are joined by a hash: neither has an index.
 create or replace function announce_transaction() returns trigger
   language plpgsql
+  set enable_hashjoin = on
 as $$
 begin
-  insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
-                      previous_status, status, reason, terminal, snapshot)
-  values (new.platform_id, uuid_v7(), case new.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end, new.updated_at, new.id, new.quote_id, new.customer_id,
-          new.version, old.status, new.status, new.status_reason, is_terminal(new.status),
-          to_jsonb(new));
+  if tg_op = 'INSERT' then
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), case n.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end,
+      n.updated_at, n.id, n.quote_id, n.customer_id, n.version, n.status, n.status_reason, is_terminal(n.status), to_jsonb(n)
+    from now_is n;
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        previous_status, status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), case n.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end,
+      n.updated_at, n.id, n.quote_id, n.customer_id, n.version, o.status, n.status, n.status_reason, is_terminal(n.status), to_jsonb(n)
+    from now_is n join was o on o.platform_id = n.platform_id and o.id = n.id;
+  end if;
   return null;
 end
 $$;

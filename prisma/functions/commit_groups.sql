@@ -28,7 +28,8 @@ declare
   v_shared text[] := '{}';
   v_names text[];
   v_named text[] := '{}';
-  -- The groups from v_from on have been looked at and have not happened yet; these of them were found possible.
+  -- The groups from v_from on have been looked at and have not happened yet; these of them were found possible, and what the
+  -- last of them does may be looked at without being named.
   v_from int := 0;
   v_possible jsonb[] := '{}';
   v_is_seen boolean := false;
@@ -45,7 +46,8 @@ begin
     if cardinality(v_shared) > 0 and v_at < v_count then
       v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
     end if;
-    if v_at = v_count or v_is_seen or v_names && v_named then
+    -- A release names its hold only, and changes an account.
+    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release' then
       if cardinality(v_possible) > 0 then
         perform apply_plans(
           case when cardinality(v_possible) = v_count then v_plans else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
@@ -79,7 +81,8 @@ begin
       if v_refusal is null then
         v_possible := v_possible || v_group;
         -- Customers and accounts outside are looked at by plans that do not name them.
-        v_is_seen := v_group @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.insert.customer) || exists (@.insert.account))';
+        v_is_seen := v_group @? '$[*].plan ? (exists (@.release) || exists (@.customers) || exists (@.accounts)
+          || exists (@.insert.customer) || exists (@.insert.account))';
         v_answer := '{"outcome": "now"}';
       else
         v_answer := jsonb_build_object('outcome', 'now', 'refusal', v_refusal);

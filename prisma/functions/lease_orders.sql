@@ -4,10 +4,10 @@
 -- than the joins.
 create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
-  leased_until text, age_ms float8, transaction jsonb, platform_fee bigint, sender_information jsonb,
-  sender_uma_address text, source jsonb, destination jsonb, funding_account_id uuid, platform_account_id uuid,
+  leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
+  sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
   can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_ready boolean,
-  deposit_account_id uuid, incoming jsonb, incoming_destination jsonb, approval_left_ms float8
+  deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8
 )
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -28,10 +28,10 @@ begin
     returning o.*
   )
   select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7(),
-    o.due_at::text, (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8,
-    to_jsonb(t), q.platform_fee, q.sender_information, c.uma_address,
-    case when s.id is not null then account_snapshot(s) end,
-    case when d.id is not null then account_snapshot(d) end,
+    o.due_at::text, date_part('epoch', clock_timestamp() - o.created_at) * 1000,
+    to_json(t), q.platform_fee, q.sender_information, c.uma_address,
+    case when s.id is not null then account_party(s) end,
+    case when d.id is not null then account_party(d) end,
     -- The owner's account of that currency, where the money comes from outside.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
@@ -42,9 +42,9 @@ begin
     pa.id, pa.posted - pa.held >= q.platform_fee,
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED'),
     coalesce(rd.id, ri.id),
-    case when i.id is not null then to_jsonb(i) end,
-    case when ia.id is not null then account_snapshot(ia) end,
-    (extract(epoch from coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000)::float8
+    case when i.id is not null then to_json(i) end,
+    case when ia.id is not null then account_party(ia) end,
+    date_part('epoch', coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000
   from leased o
   join platform p on p.id = o.platform_id
   join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id

@@ -7,6 +7,8 @@ export class HeldUp extends Error {}
 
 /** A plan that waits for its lane, and whom to tell what came of it. */
 interface Waiting<Outcome> extends PlatformPlan {
+  /** Whose balance it moves, or the first of several. */
+  readonly account: string | undefined;
   /** Until when it may be begun, by `performance.now()`. */
   readonly until: number;
   readonly resolve: (outcome: Outcome) => void;
@@ -16,9 +18,8 @@ interface Waiting<Outcome> extends PlatformPlan {
 interface Lane<Outcome> {
   /** Since when its present transaction runs, by `performance.now()`; undefined while it is idle. */
   busySince: number | undefined;
+  underWay: readonly Waiting<Outcome>[];
   waiting: Waiting<Outcome>[];
-  /** How many of its plans, waiting or under way, are on each account. */
-  readonly accounts: Map<string, number>;
 }
 
 /** How plans are carried out: all in one transaction, and one in a transaction of its own, which may throw `HeldUp`. */
@@ -31,7 +32,7 @@ interface Commit<Outcome> {
 const together = 16;
 /** One in so many of the pool's connections commits; the others are for reading. */
 const share = 3;
-/** A transaction that takes longer than this waits for somebody else's locks: who comes now had better not wait for it. */
+/** A transaction that takes longer than this waits for somebody else's locks: who can do without it had better not wait for it. */
 const slowMs = 50;
 
 /**
@@ -50,36 +51,49 @@ export class CommitLanes<Outcome> {
 
   constructor({ options }: pg.Pool, commit: Commit<Outcome>) {
     const lanes = Math.max(1, Math.floor(options.max / share));
-    this.#lanes = Array.from({ length: lanes }, () => ({ busySince: undefined, waiting: [], accounts: new Map() }));
+    this.#lanes = Array.from({ length: lanes }, () => ({ busySince: undefined, underWay: [], waiting: [] }));
     this.#patienceMs = options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY;
     this.#commit = commit;
   }
 
   add(platformId: string, plan: Plan): Promise<Outcome> {
-    const account = accountOf(plan);
-    const lane = this.#laneOf(account);
-    const added = new Promise<Outcome>((resolve, reject) => {
-      lane.waiting.push({ platformId, plan, until: performance.now() + this.#patienceMs, resolve, reject });
+    return new Promise((resolve, reject) => {
+      const until = performance.now() + this.#patienceMs;
+      this.#enter({ platformId, plan, account: accountOf(plan), until, resolve, reject });
     });
-    if (lane.busySince === undefined) this.#drive(lane);
-    if (account === undefined) return added;
-    lane.accounts.set(account, (lane.accounts.get(account) ?? 0) + 1);
-    return added.finally(() => {
-      const left = (lane.accounts.get(account) ?? 1) - 1;
-      if (left > 0) lane.accounts.set(account, left);
-      else lane.accounts.delete(account);
-    });
+  }
+
+  #enter(waiting: Waiting<Outcome>): void {
+    const lane = this.#laneOf(waiting.account);
+    lane.waiting.push(waiting);
+    if (lane.busySince !== undefined) return;
+    lane.busySince = performance.now();
+    // What comes in one go is carried out in one go.
+    queueMicrotask(() => this.#drive(lane));
   }
 
   async #drive(lane: Lane<Outcome>): Promise<void> {
     while (lane.waiting.length > 0) {
       const now = performance.now();
-      lane.busySince = now;
       giveUp(lane, ({ until }) => until < now, new HeldUp('too many plans came before it'));
-      const plans = lane.waiting.splice(0, together);
-      if (plans.length > 0) await this.#commitAll(lane, plans);
+      lane.underWay = lane.waiting.splice(0, together);
+      if (lane.underWay.length === 0) break;
+      lane.busySince = now;
+      const slow = setTimeout(() => this.#relieve(lane), slowMs);
+      await this.#commitAll(lane, lane.underWay);
+      clearTimeout(slow);
     }
     lane.busySince = undefined;
+    lane.underWay = [];
+  }
+
+  /** Lets those go elsewhere that wait behind a slow transaction, and are on none of its accounts. */
+  #relieve(lane: Lane<Outcome>): void {
+    const busy = new Set(lane.underWay.map(({ account }) => account));
+    const stays = ({ account }: Waiting<Outcome>) => account !== undefined && busy.has(account);
+    const others = lane.waiting.filter((waiting) => !stays(waiting));
+    lane.waiting = lane.waiting.filter(stays);
+    for (const waiting of others) this.#enter(waiting);
   }
 
   async #commitAll(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
@@ -96,14 +110,14 @@ export class CommitLanes<Outcome> {
       }
     }
     // Each alone now: what one of them ran into is its own, and that of others on its account.
-    const accounts = Map.groupBy(plans, (waiting) => accountOf(waiting.plan) ?? waiting);
+    const accounts = Map.groupBy(plans, (waiting) => waiting.account ?? waiting);
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
   /** Plans of one account, one after another. When it is held up, so are those that wait for it behind them. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let heldUp: HeldUp | undefined;
-    for (const { platformId, plan, resolve, reject } of plans) {
+    for (const { platformId, plan, account, resolve, reject } of plans) {
       try {
         if (heldUp) throw heldUp;
         resolve(await this.#commit.alone({ platformId, plan }));
@@ -111,8 +125,7 @@ export class CommitLanes<Outcome> {
         reject(error);
         if (!(error instanceof HeldUp) || heldUp) continue;
         heldUp = error;
-        const account = accountOf(plan);
-        if (account !== undefined) giveUp(lane, (waiting) => accountOf(waiting.plan) === account, heldUp);
+        if (account !== undefined) giveUp(lane, (waiting) => waiting.account === account, heldUp);
       }
     }
   }
@@ -120,11 +133,13 @@ export class CommitLanes<Outcome> {
   #laneOf(account: string | undefined): Lane<Outcome> {
     const slow = performance.now() - slowMs;
     const lanes = this.#lanes;
-    const chosen =
-      (account !== undefined && lanes.find(({ accounts }) => accounts.has(account))) ||
-      lanes.find(({ busySince, waiting }) => waiting.length < together && (busySince ?? slow) >= slow) ||
-      lanes.reduce((least, lane) => (lane.waiting.length < least.waiting.length ? lane : least));
-    return chosen;
+    const isOnAccount = (waiting: Waiting<Outcome>) => waiting.account === account;
+    return (
+      (account !== undefined &&
+        lanes.find(({ underWay, waiting }) => underWay.some(isOnAccount) || waiting.some(isOnAccount))) ||
+      lanes.find(({ busySince, waiting }) => waiting.length < together && (busySince === undefined || busySince > slow)) ||
+      lanes.reduce((least, lane) => (lane.waiting.length < least.waiting.length ? lane : least))
+    );
   }
 }
 

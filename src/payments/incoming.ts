@@ -1,11 +1,12 @@
 import type { FailureReason } from '../database/generated/client/client.ts';
-import type { Account, Transaction } from '../database/rows.ts';
+import type { Transaction } from '../database/rows.ts';
 import { stored } from '../database/stored.ts';
 import type { Journal, NewRow, TransactionMove } from '../ledger/plan.ts';
 import type { RequiredField } from '../rails/rail.ts';
 import { madeAt, paymentReference } from './ids.ts';
 import { deposit, passage } from './movements.ts';
 import type { DueOrder, Incoming } from './orders.ts';
+import type { Party } from './parties.ts';
 
 /** What the sending side of a UMA payment asks to know of its receiver. */
 export const receiverFields: readonly RequiredField[] = [
@@ -66,7 +67,7 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
  * The receiver's side of a payment to an account that another customer, or the platform, has here: its platform ordered
  * the payment itself, so it is not asked again.
  */
-export function directArrival(order: DueOrder, to: Account) {
+export function directArrival(order: DueOrder, to: Party) {
   const { transaction, newId: id } = order;
   const amount = receivedAmount(transaction);
   const incoming: NewRow<Transaction> = {

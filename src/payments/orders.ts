@@ -1,7 +1,8 @@
 import type { Environment, Prisma, RailOrderKind } from '../database/generated/client/client.ts';
-import { type Account, rowFromSnapshot, type Transaction } from '../database/rows.ts';
+import { rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import type { Rail, RailOrder } from '../rails/rail.ts';
+import type { Party } from './parties.ts';
 
 /** An order that is due, with everything that its outcome may need, read as it was leased. */
 export interface DueOrder {
@@ -15,8 +16,8 @@ export interface DueOrder {
   readonly scenario: Prisma.JsonValue;
   readonly environment: Environment;
   readonly transaction: Transaction;
-  readonly source: Account | undefined;
-  readonly destination: Account | undefined;
+  readonly source: Party | undefined;
+  readonly destination: Party | undefined;
   /** The internal account that an outgoing payment is paid from: the owner's of that currency where its source is outside. */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
@@ -44,14 +45,12 @@ export interface Receiver {
 /** An INCOMING transaction on its way, where it goes, and how long its platform still has to decide on it. */
 export interface Incoming {
   readonly transaction: Transaction;
-  readonly destination: Account | undefined;
+  readonly destination: Party | undefined;
   readonly approvalLeftMs: number;
 }
 
 /** How long a process may work on an order before another takes it up. */
 const leaseMs = 30_000;
-
-type Json = Record<string, unknown> | null;
 
 /** A row of the function `lease_orders`. */
 interface LeasedRow {
@@ -65,8 +64,8 @@ interface LeasedRow {
   environment: Environment;
   new_id: string;
   transaction: Record<string, unknown>;
-  source: Json;
-  destination: Json;
+  source: Party | null;
+  destination: Party | null;
   funding_account_id: string | null;
   platform_fee: bigint | null;
   platform_account_id: string | null;
@@ -77,8 +76,8 @@ interface LeasedRow {
   receiver_customer_id: string | null;
   receiver_ready: boolean | null;
   deposit_account_id: string | null;
-  incoming: Json;
-  incoming_destination: Json;
+  incoming: Record<string, unknown> | null;
+  incoming_destination: Party | null;
   approval_left_ms: number | null;
 }
 
@@ -126,8 +125,8 @@ function dueOrder(row: LeasedRow): DueOrder {
     environment: row.environment,
     newId: row.new_id,
     transaction,
-    source: accountOf(row.source),
-    destination: accountOf(row.destination),
+    source: row.source ?? undefined,
+    destination: row.destination ?? undefined,
     fundingAccountId: row.funding_account_id ?? undefined,
     platformFee: row.platform_fee ?? 0n,
     platformAccount:
@@ -153,17 +152,13 @@ function incomingOf(row: LeasedRow, transaction: Transaction): Incoming | undefi
   if (row.incoming) {
     return {
       transaction: rowFromSnapshot('Transaction', row.incoming),
-      destination: accountOf(row.incoming_destination),
+      destination: row.incoming_destination ?? undefined,
       approvalLeftMs,
     };
   }
   return transaction.type === 'INCOMING'
-    ? { transaction, destination: accountOf(row.destination), approvalLeftMs }
+    ? { transaction, destination: row.destination ?? undefined, approvalLeftMs }
     : undefined;
-}
-
-function accountOf(snapshot: Json): Account | undefined {
-  return snapshot ? rowFromSnapshot('Account', snapshot) : undefined;
 }
 
 /** Nothing is known yet of an order: it is asked about again after so long, or when it is woken before. */

@@ -125,8 +125,11 @@ export function customerNotFound(field: string): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', { field });
 }
 
+/** What an account that takes part in a payment is, as its outcome needs to know it. */
+export type Party = Pick<Account, 'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier'>;
+
 /** An account as the rail sees it, or undefined when it is here. */
-export function outsideOf(account: Account): OutsideAccount | undefined {
+export function outsideOf(account: Party): OutsideAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? { type: account.accountType, identifier: account.identifier }
     : undefined;

@@ -120,22 +120,29 @@ test('payments that share a transaction take their accounts in one order, whatev
   const [low, high] = scenes.toSorted((a, b) => (a.usd < b.usd ? -1 : 1));
   if (!stuck || !low || !high) throw new Error('three scenes');
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
+  const oneWaits = () =>
+    vi.waitFor(
+      async () => {
+        const { rows } = await database.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
+        );
+        expect(rows).toHaveLength(1);
+      },
+      { timeout: 10_000 },
+    );
   // While the first waits, the others wait for it, and then go together.
-  const paid = [stuck, high, low].map((scene) => pay(scene));
-  expect(await paid[0]).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-  await vi.waitFor(
-    async () => {
-      const { rows } = await database.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
-      );
-      expect(rows).toHaveLength(1);
-    },
-    { timeout: 10_000 },
-  );
+  const first = pay(stuck);
+  await oneWaits();
+  const paid = [high, low].map((scene) => pay(scene));
+  expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  await oneWaits();
   await database.query('select from account where id = $1 for update nowait', [uuid(high.usd)]);
   for (const release of releases) await release();
-  expect((await Promise.all(paid.slice(1))).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
+  expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
 });
+
+/** Lets everything happen that waits for nothing. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a plan that has waited as long as one waits for a connection is not begun any more', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -150,11 +157,51 @@ test('a plan that has waited as long as one waits for a connection is not begun 
   };
   const pool = new pg.Pool({ max: 3, connectionTimeoutMillis: 5_000 });
   const lanes = new CommitLanes<string>(pool, { alone, together: () => Promise.reject(new Error('nothing to share')) });
-  const outcomes = Promise.allSettled([lanes.add('first', {}), lanes.add('too late', {})]);
+  const added = lanes.add('first', {});
+  await turn();
+  const outcomes = Promise.allSettled([added, lanes.add('too late', {})]);
   vi.advanceTimersByTime(5_001);
   const last = lanes.add('last', {});
   endFirst();
   expect(await last).toBe('done');
   expect(await outcomes).toMatchObject([{ value: 'done' }, { reason: expect.any(HeldUp) }]);
   expect(begun).toEqual(['first', 'last']);
+});
+
+test('who waits behind a slow transaction goes elsewhere, unless it is on one of its accounts', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const commit = (names: readonly string[]) => {
+    begun.push(names.join('+'));
+    return new Promise<string[]>((resolve) => ends.set(names.join('+'), () => resolve([...names])));
+  };
+  const pool = new pg.Pool({ max: 6 });
+  const lanes = new CommitLanes<string>(pool, {
+    alone: async ({ platformId }) => (await commit([platformId]))[0] ?? '',
+    together: (plans) => commit(plans.map(({ platformId }) => platformId)),
+  });
+  const on = (account: string) => ({
+    journals: [{ kind: 'debit', legs: [{ account, currency: 'USD', amount: -1n }] }],
+  });
+  const first = lanes.add('first', on('a'));
+  await turn();
+  const rest = [lanes.add('same account', on('a')), lanes.add('another', on('b')), lanes.add('none', {})];
+  vi.advanceTimersByTime(49);
+  await turn();
+  expect(begun).toEqual(['first']);
+  vi.advanceTimersByTime(1);
+  await turn();
+  expect(begun).toEqual(['first', 'another+none']);
+  // Who comes now does not wait for the slow one either.
+  const late = lanes.add('late', on('c'));
+  ends.get('another+none')?.();
+  await turn();
+  expect(begun.at(-1)).toBe('late');
+  ends.get('late')?.();
+  ends.get('first')?.();
+  await turn();
+  expect(begun.at(-1)).toBe('same account');
+  ends.get('same account')?.();
+  expect(await Promise.all([first, ...rest, late])).toEqual(['first', 'same account', 'another', 'none', 'late']);
 });

@@ -21,7 +21,7 @@ let platform: TestPlatform;
 let scene: Scene;
 beforeAll(async () => {
   database = await freshDatabase();
-  door = await startTestGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1 }, database.url);
+  door = await startTestGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 }, database.url);
   platform = await door.newPlatform('robust');
   scene = await makeScene(platform);
 });

@@ -4,6 +4,8 @@ DROP FUNCTION commit_groups(jsonb);
 DROP FUNCTION commit_group(jsonb);
 DROP FUNCTION commit_plan(uuid, jsonb);
 DROP FUNCTION apply_plan(uuid, jsonb);
+-- It answers with JSON text now.
+DROP FUNCTION lease_orders(int, bigint);
 
 -- before tables
 -- A JSON list of ids as an array. An expression, which PL/pgSQL evaluates without a statement: unnested and gathered again it
@@ -12,6 +14,62 @@ create or replace function uuids(p_list jsonb) returns uuid[]
   language sql stable parallel safe
 as $$
   select translate(p_list::text, '[]"', '{}')::uuid[]
+$$;
+
+-- What the outcome of a rail's order may need of an account that takes part in it, as JSON text: the whole row costs several
+-- times as much to write and to read. Stable, as to_json is: only then is it built into the statement that calls it.
+create or replace function account_party(a account) returns json
+  language sql stable parallel safe
+as $$
+  select json_build_object('id', a.id, 'kind', a.kind, 'customerId', a.customer_id, 'currency', a.currency,
+                           'accountType', a.account_type, 'identifier', a.identifier)
+$$;
+
+-- After every insert or update of quotes: the event of each, as announce_transaction does it.
+create or replace function announce_quote() returns trigger
+  language plpgsql
+  set enable_hashjoin = on
+as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), 'QUOTE_STATUS', n.updated_at, n.transaction_id, n.id, n.customer_id, n.version,
+      n.status, n.status_reason, n.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(n)
+    from now_is n;
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        previous_status, status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), 'QUOTE_STATUS', n.updated_at, n.transaction_id, n.id, n.customer_id, n.version,
+      o.status, n.status, n.status_reason, n.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(n)
+    from now_is n join was o on o.platform_id = n.platform_id and o.id = n.id;
+  end if;
+  return null;
+end
+$$;
+
+-- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
+-- Of an update, the old rows (was) and the new ones (now_is) are joined by a hash: neither has an index.
+create or replace function announce_transaction() returns trigger
+  language plpgsql
+  set enable_hashjoin = on
+as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), case n.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end,
+      n.updated_at, n.id, n.quote_id, n.customer_id, n.version, n.status, n.status_reason, is_terminal(n.status), to_jsonb(n)
+    from now_is n;
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        previous_status, status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), case n.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end,
+      n.updated_at, n.id, n.quote_id, n.customer_id, n.version, o.status, n.status, n.status_reason, is_terminal(n.status), to_jsonb(n)
+    from now_is n join was o on o.platform_id = n.platform_id and o.id = n.id;
+  end if;
+  return null;
+end
 $$;
 
 -- The part of apply_plans for a plan that changes customers or accounts outside, or when the rail is asked about one again.
@@ -66,6 +124,7 @@ create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
 declare
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
   -- What few plans have is asked for by an expression: a statement costs, also where it finds nothing to do.
@@ -95,10 +154,9 @@ begin
   end if;
 
   -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
-  if p_plans @? '$[*].plan.release[*]' then
-    update hold h set state = 'RELEASED'
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb), jsonb_array_elements_text(p.plan -> 'release') r
-    where h.platform_id = p.platform and h.id = r::uuid;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.release[*]');
+  if v_rows <> '[]' then
+    update hold set state = 'RELEASED' where platform_id = any (v_platforms) and id = any (uuids(v_rows));
   end if;
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
@@ -120,13 +178,16 @@ begin
     order by m.place, m.number, l.leg;
   end if;
 
-  if p_plans @? '$[*].plan.quotes[*]' then
+  -- Rows are found by their keys as a list: only joined to what moves them, they would be found by reading all of a table that
+  -- was small when this was planned.
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
+  if v_rows <> '[]' then
     update quote q set status = m."to", status_reason = m.reason
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
-      jsonb_to_recordset(p.plan -> 'quotes') as m(id uuid, "to" quote_status, reason text)
-    where q.platform_id = p.platform and q.id = m.id;
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" quote_status, reason text)
+    where q.platform_id = any (v_platforms) and q.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and q.id = m.id;
   end if;
-  if p_plans @? '$[*].plan.transactions[*]' then
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.transactions[*]');
+  if v_rows <> '[]' then
     update transaction t set
       status = m."to",
       status_reason = m.reason,
@@ -143,10 +204,9 @@ begin
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
       approval_due_at = coalesce(clock_ms() + m."approvalInMs" * interval '1 millisecond', t.approval_due_at),
       expected_settlement_at = coalesce(clock_ms() + m."expectedInMs" * interval '1 millisecond', t.expected_settlement_at)
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
-      jsonb_to_recordset(p.plan -> 'transactions') as m(id uuid, "to" transaction_status, reason text, "set" jsonb,
-        "refundWaits" boolean, "approvalInMs" bigint, "expectedInMs" bigint)
-    where t.platform_id = p.platform and t.id = m.id;
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "refundWaits" boolean,
+      "approvalInMs" bigint, "expectedInMs" bigint)
+    where t.platform_id = any (v_platforms) and t.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and t.id = m.id;
   end if;
 
   if p_plans @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.checks))' then
@@ -158,14 +218,16 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
   if v_rows <> '[]' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
-    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id), clock_ms(), 0, r.scenario
-    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, scenario jsonb);
+    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id),
+      clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
+    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
+      scenario jsonb);
   end if;
-  if p_plans @? '$[*].plan.orders[*]' then
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
+  if v_rows <> '[]' then
     update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb),
-      jsonb_to_recordset(p.plan -> 'orders') as m(id uuid, "dueInMs" bigint)
-    where o.platform_id = p.platform and o.id = m.id;
+    from jsonb_to_recordset(v_rows) as m(id uuid, "dueInMs" bigint)
+    where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
   end if;
 end
 $$;
@@ -442,7 +504,8 @@ declare
   v_shared text[] := '{}';
   v_names text[];
   v_named text[] := '{}';
-  -- The groups from v_from on have been looked at and have not happened yet; these of them were found possible.
+  -- The groups from v_from on have been looked at and have not happened yet; these of them were found possible, and what the
+  -- last of them does may be looked at without being named.
   v_from int := 0;
   v_possible jsonb[] := '{}';
   v_is_seen boolean := false;
@@ -459,7 +522,8 @@ begin
     if cardinality(v_shared) > 0 and v_at < v_count then
       v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
     end if;
-    if v_at = v_count or v_is_seen or v_names && v_named then
+    -- A release names its hold only, and changes an account.
+    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release' then
       if cardinality(v_possible) > 0 then
         perform apply_plans(
           case when cardinality(v_possible) = v_count then v_plans else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
@@ -493,7 +557,8 @@ begin
       if v_refusal is null then
         v_possible := v_possible || v_group;
         -- Customers and accounts outside are looked at by plans that do not name them.
-        v_is_seen := v_group @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.insert.customer) || exists (@.insert.account))';
+        v_is_seen := v_group @? '$[*].plan ? (exists (@.release) || exists (@.customers) || exists (@.accounts)
+          || exists (@.insert.customer) || exists (@.insert.account))';
         v_answer := '{"outcome": "now"}';
       else
         v_answer := jsonb_build_object('outcome', 'now', 'refusal', v_refusal);
@@ -571,6 +636,75 @@ begin
 end
 $$;
 
+-- Takes up to p_limit orders of the rail that are due, each with everything that its outcome may need; nobody else takes
+-- them for p_lease_ms. Planned once per connection, join by join as it is written, and by keys alone: an order and what
+-- belongs to it are some twenty rows among millions, and finding the best of all orders of these joins took far longer
+-- than the joins.
+create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns table (
+  platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
+  leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
+  sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
+  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_ready boolean,
+  deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8
+)
+  language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set join_collapse_limit = 1
+  set enable_seqscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  return query
+  with leased as (
+    update rail_order o set due_at = clock_ms() + p_lease_ms * interval '1 millisecond', attempts = o.attempts + 1
+    where o.ctid = any (array(
+      select d.ctid from rail_order d where d.due_at <= v_now order by d.due_at limit p_limit for update skip locked))
+    returning o.*
+  )
+  select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7(),
+    o.due_at::text, date_part('epoch', clock_timestamp() - o.created_at) * 1000,
+    to_json(t), q.platform_fee, q.sender_information, c.uma_address,
+    case when s.id is not null then account_party(s) end,
+    case when d.id is not null then account_party(d) end,
+    -- The owner's account of that currency, where the money comes from outside.
+    case when s.kind = 'INTERNAL' then s.id else coalesce(
+      (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+         and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
+      (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+         and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
+      t.source_account_id) end,
+    pa.id, pa.posted - pa.held >= q.platform_fee,
+    r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED'),
+    coalesce(rd.id, ri.id),
+    case when i.id is not null then to_json(i) end,
+    case when ia.id is not null then account_party(ia) end,
+    date_part('epoch', coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000
+  from leased o
+  join platform p on p.id = o.platform_id
+  join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+  left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
+  left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
+  left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+  left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+  left join account pa on pa.platform_id = t.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null
+    and pa.currency = t.sent_currency and q.platform_fee > 0
+  left join lookup l on l.platform_id = q.platform_id and l.id = q.lookup_id
+  left join customer r on r.platform_id = l.receiver_platform_id and r.id = l.receiver_customer_id
+  left join account rd on rd.platform_id = r.platform_id and rd.customer_id = r.id and rd.default_uma_deposit_account
+    and rd.status = 'ACTIVE' and rd.currency = t.received_currency
+  left join account ri on ri.platform_id = r.platform_id and ri.customer_id = r.id and ri.kind = 'INTERNAL'
+    and ri.currency = t.received_currency
+  left join arrival ar on ar.sender_platform_id = t.platform_id and ar.sender_transaction_id = t.id
+  left join transaction i on i.platform_id = ar.platform_id and i.id = ar.transaction_id
+  left join account ia on ia.platform_id = i.platform_id and ia.id = i.destination_account_id
+  order by o.id;
+end
+$$;
+
 -- Locks what several plans of one transaction will change, a list of {platform, plan}, in the order in which check_plan
 -- locks what one plan changes, over all of them: each plan for itself would take its accounts after the quotes of the one
 -- before, and two such transactions could wait for each other. What is named is collected by expressions, which cost far
@@ -618,3 +752,11 @@ as $$
     || uuids(jsonb_path_query_array(p_group, '$[*].plan.room[*].account'))
   )::text[] || (p_group #>> '{0,plan,claim,operation}' || ' ' || (p_group #>> '{0,plan,claim,key}'))
 $$;
+
+-- Events of transactions and quotes are written once a statement.
+DROP TRIGGER "announce" ON "transaction";
+CREATE TRIGGER "announce" AFTER INSERT ON "transaction" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
+CREATE TRIGGER "announce_moved" AFTER UPDATE ON "transaction" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
+DROP TRIGGER "announce" ON "quote";
+CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
+CREATE TRIGGER "announce_moved" AFTER UPDATE ON "quote" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
