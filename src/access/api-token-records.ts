@@ -1,5 +1,5 @@
 import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
-import { byText, created } from '../payments/filters.ts';
+import { byText } from '../payments/filters.ts';
 import { publicId } from '../payments/ids.ts';
 
 /** Which API tokens. What is given combines with AND; date-times are inclusive. */
@@ -21,10 +21,15 @@ export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Pris
     revokedAt: null,
     AND: [
       byText(filter.name, (name) => ({ name })),
-      created(filter.createdAfter, filter.createdBefore),
-      created(filter.updatedAfter, filter.updatedBefore),
+      made(filter.createdAfter, filter.createdBefore),
+      made(filter.updatedAfter, filter.updatedBefore),
     ],
   };
+}
+
+/** By the moment that the record shows: a token's id and its time are each taken from the clock, so the id may be a millisecond older. */
+function made(after: Date | undefined, before: Date | undefined): Prisma.ApiTokenWhereInput {
+  return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
 /** An API token as REST has it (domain-facts 8.6), without its secret. */

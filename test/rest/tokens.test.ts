@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/graphql/graphiql.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -40,8 +41,18 @@ test('a token works from its creation to its deletion, and its secret is shown o
 test('tokens are listed by name and time, without those that are deleted, as GraphQL lists them', async () => {
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const make = (name: string) => rest.ask('POST', '/tokens', { name, permissions: ['VIEW', 'TRANSACT'] }, 201);
-  const [one, two, three] = [await make('one'), await make('two'), await make('three')];
+  const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
+  // Its id was made before its time was taken: by now that may be another millisecond.
+  const database = new pg.Client({ connectionString: t.databaseUrl });
+  await database.connect();
+  await database.query(
+    `update api_token set created_at = created_at + interval '1 millisecond' where name = 'one' and platform_id = $1`,
+    [t.platform.platformId],
+  );
+  await database.end();
+  const { createdAt, updatedAt } = await rest.ask('GET', `/tokens/${made.id}`);
+  const one = { ...made, createdAt, updatedAt };
   const { clientSecret: _one, ...first } = one;
   const { clientSecret: _two, ...second } = two;
   expect((await rest.ask('GET', '/tokens?limit=2')).data).toEqual([second, first]);
