@@ -1,7 +1,6 @@
 -- After every insert or update of quotes: the event of each, as announce_transaction does it.
 create or replace function announce_quote() returns trigger
   language plpgsql
-  set enable_hashjoin = on
 as $$
 begin
   if tg_op = 'INSERT' then

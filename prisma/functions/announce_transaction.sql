@@ -1,8 +1,6 @@
 -- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
--- Of an update, the old rows (was) and the new ones (now_is) are joined by a hash: neither has an index.
 create or replace function announce_transaction() returns trigger
   language plpgsql
-  set enable_hashjoin = on
 as $$
 begin
   if tg_op = 'INSERT' then

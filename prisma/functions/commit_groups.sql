@@ -33,12 +33,20 @@ declare
   v_from int := 0;
   v_possible jsonb[] := '{}';
   v_is_seen boolean := false;
+  v_ends boolean := false;
 begin
   if jsonb_array_length(v_plans) > 1 then
+    -- Keys before rows, as a command alone takes them, and in one order.
+    if v_plans @? '$[*].plan.claim' then
+      perform pg_advisory_xact_lock(c.lock) from (
+        select distinct claim_lock(p.platform, p.plan -> 'claim') as lock
+        from jsonb_to_recordset(v_plans) as p(platform uuid, plan jsonb) where p.plan ? 'claim' order by 1
+      ) c;
+    end if;
     perform lock_plans(v_plans);
     v_shared := array(
       select n.name from jsonb_array_elements(p_groups) with ordinality as g(plans, place), unnest(names_in(g.plans)) as n(name)
-      group by n.name having min(g.place) < max(g.place));
+      where n.name is not null group by n.name having min(g.place) < max(g.place));
   end if;
 
   for v_at in 0 .. v_count loop
@@ -46,8 +54,9 @@ begin
     if cardinality(v_shared) > 0 and v_at < v_count then
       v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
     end if;
-    -- A release names its hold only, and changes an account.
-    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release' then
+    -- A release names its hold only, and changes an account; so does the end of a payment that an account had to have room for.
+    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release'
+       or (v_ends and v_group @? '$[*].plan.room') then
       if cardinality(v_possible) > 0 then
         perform apply_plans(
           case when cardinality(v_possible) = v_count then v_plans else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
@@ -64,6 +73,7 @@ begin
       v_named := '{}';
       v_possible := '{}';
       v_is_seen := false;
+      v_ends := false;
     end if;
     exit when v_at = v_count;
 
@@ -80,6 +90,7 @@ begin
       end loop;
       if v_refusal is null then
         v_possible := v_possible || v_group;
+        v_ends := v_ends or v_group @? '$[*].plan.transactions';
         -- Customers and accounts outside are looked at by plans that do not name them.
         v_is_seen := v_group @? '$[*].plan ? (exists (@.release) || exists (@.customers) || exists (@.accounts)
           || exists (@.insert.customer) || exists (@.insert.account))';

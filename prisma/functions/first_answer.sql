@@ -1,13 +1,12 @@
 -- What is answered to a command whose idempotency key was used before, or null. A second call with the key waits for the first
--- to end (at most lock_timeout), because the key is the first thing that a command alone locks.
+-- to end (at most lock_timeout), because keys are the first thing that is locked.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_operation text := p_claim ->> 'operation';
   v_key text := p_claim ->> 'key';
-  -- Two keys that share a lock by chance only wait for each other.
-  v_lock bigint := hashtextextended(p_platform::text || v_operation || ' ' || v_key, 0);
+  v_lock bigint := claim_lock(p_platform, p_claim);
   v_hash bytea;
   v_refusal jsonb;
   v_result jsonb;

@@ -16,8 +16,9 @@ interface Waiting<Outcome> extends PlatformPlan {
 }
 
 interface Lane<Outcome> {
-  /** Since when its present transaction runs, by `performance.now()`; undefined while it is idle. */
-  busySince: number | undefined;
+  busy: boolean;
+  /** Its present transaction has taken so long that who can do without it had better not wait for it. */
+  slow: boolean;
   underWay: readonly Waiting<Outcome>[];
   waiting: Waiting<Outcome>[];
 }
@@ -32,7 +33,7 @@ interface Commit<Outcome> {
 const together = 16;
 /** One in so many of the pool's connections commits; the others are for reading. */
 const share = 3;
-/** A transaction that takes longer than this waits for somebody else's locks: who can do without it had better not wait for it. */
+/** A transaction that takes longer than this probably waits for somebody else's locks. */
 const slowMs = 50;
 
 /**
@@ -51,7 +52,7 @@ export class CommitLanes<Outcome> {
 
   constructor({ options }: pg.Pool, commit: Commit<Outcome>) {
     const lanes = Math.max(1, Math.floor(options.max / share));
-    this.#lanes = Array.from({ length: lanes }, () => ({ busySince: undefined, underWay: [], waiting: [] }));
+    this.#lanes = Array.from({ length: lanes }, () => ({ busy: false, slow: false, underWay: [], waiting: [] }));
     this.#patienceMs = options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY;
     this.#commit = commit;
   }
@@ -66,8 +67,8 @@ export class CommitLanes<Outcome> {
   #enter(waiting: Waiting<Outcome>): void {
     const lane = this.#laneOf(waiting.account);
     lane.waiting.push(waiting);
-    if (lane.busySince !== undefined) return;
-    lane.busySince = performance.now();
+    if (lane.busy) return;
+    lane.busy = true;
     // What comes in one go is carried out in one go.
     queueMicrotask(() => this.#drive(lane));
   }
@@ -75,20 +76,24 @@ export class CommitLanes<Outcome> {
   async #drive(lane: Lane<Outcome>): Promise<void> {
     while (lane.waiting.length > 0) {
       const now = performance.now();
+      lane.slow = false;
       giveUp(lane, ({ until }) => until < now, new HeldUp('too many plans came before it'));
       lane.underWay = lane.waiting.splice(0, together);
       if (lane.underWay.length === 0) break;
-      lane.busySince = now;
-      const slow = setTimeout(() => this.#relieve(lane), slowMs);
+      const timer = setTimeout(() => this.#relieve(lane), slowMs);
       await this.#commitAll(lane, lane.underWay);
-      clearTimeout(slow);
+      clearTimeout(timer);
     }
-    lane.busySince = undefined;
+    lane.busy = false;
+    lane.slow = false;
     lane.underWay = [];
+    // Here is room for those that found every lane slow.
+    for (const other of this.#lanes) if (other.slow) this.#relieve(other);
   }
 
   /** Lets those go elsewhere that wait behind a slow transaction, and are on none of its accounts. */
   #relieve(lane: Lane<Outcome>): void {
+    lane.slow = true;
     const busy = new Set(lane.underWay.map(({ account }) => account));
     const stays = ({ account }: Waiting<Outcome>) => account !== undefined && busy.has(account);
     const others = lane.waiting.filter((waiting) => !stays(waiting));
@@ -131,13 +136,12 @@ export class CommitLanes<Outcome> {
   }
 
   #laneOf(account: string | undefined): Lane<Outcome> {
-    const slow = performance.now() - slowMs;
     const lanes = this.#lanes;
     const isOnAccount = (waiting: Waiting<Outcome>) => waiting.account === account;
     return (
       (account !== undefined &&
         lanes.find(({ underWay, waiting }) => underWay.some(isOnAccount) || waiting.some(isOnAccount))) ||
-      lanes.find(({ busySince, waiting }) => waiting.length < together && (busySince === undefined || busySince > slow)) ||
+      lanes.find(({ slow, waiting }) => waiting.length < together && !slow) ||
       lanes.reduce((least, lane) => (lane.waiting.length < least.waiting.length ? lane : least))
     );
   }

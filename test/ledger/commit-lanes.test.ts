@@ -205,3 +205,88 @@ test('who waits behind a slow transaction goes elsewhere, unless it is on one of
   ends.get('same account')?.();
   expect(await Promise.all([first, ...rest, late])).toEqual(['first', 'same account', 'another', 'none', 'late']);
 });
+
+test('a lane that becomes free takes over who waits behind a slow one', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const commit = (names: readonly string[]) => {
+    begun.push(names.join('+'));
+    return new Promise<string[]>((resolve) => ends.set(names.join('+'), () => resolve([...names])));
+  };
+  const lanes = new CommitLanes<string>(new pg.Pool({ max: 6 }), {
+    alone: async ({ platformId }) => (await commit([platformId]))[0] ?? '',
+    together: (plans) => commit(plans.map(({ platformId }) => platformId)),
+  });
+  const added: Promise<string>[] = [];
+  for (const name of ['slow', 'slow too']) {
+    added.push(lanes.add(name, {}));
+    await turn();
+    vi.advanceTimersByTime(50);
+  }
+  added.push(lanes.add('one', {}), lanes.add('two', {}));
+  await turn();
+  expect(begun).toEqual(['slow', 'slow too']);
+  ends.get('slow too')?.();
+  await turn();
+  // Those behind it first, then those behind the other.
+  expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
+  ends.get(begun.at(-1) ?? '')?.();
+  await turn();
+  ends.get(begun.at(-1) ?? '')?.();
+  await turn();
+  expect(new Set(begun.slice(2).join('+').split('+'))).toEqual(new Set(['one', 'two']));
+  ends.get('slow')?.();
+  expect(await Promise.all(added)).toEqual(['slow', 'slow too', 'one', 'two']);
+});
+
+test('a batch and a call alone with one of its keys wait for each other, and neither fails', async () => {
+  const [one, other] = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
+  const platform = t.platform.platformId;
+  const plan = ({ usd }: Scene, key: string) => [
+    {
+      platform,
+      plan: {
+        claim: { operation: 'batch', key, hash: 'aa' },
+        journals: [
+          {
+            kind: 'move',
+            legs: [
+              { account: uuid(usd), currency: 'USD', amount: '-1' },
+              { system: 'CLEARING', currency: 'USD', amount: '1' },
+            ],
+          },
+        ],
+      },
+    },
+  ];
+  const [batch, alone] = [
+    new pg.Client({ connectionString: t.databaseUrl }),
+    new pg.Client({ connectionString: t.databaseUrl }),
+  ];
+  await batch.connect();
+  await alone.connect();
+  const commit = (on: pg.Client, groups: object[]) =>
+    on.query('select unnest(commit_groups($1::jsonb)) as answer', [JSON.stringify(groups)]);
+  // The call alone has its key and waits for an account that somebody holds; the batch comes with the same key.
+  const release = await hold('update', one.usd);
+  const first = commit(alone, [plan(one, 'shared')]);
+  await vi.waitFor(async () => {
+    const { rows } = await database.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
+    );
+    expect(rows).toHaveLength(1);
+  });
+  const second = commit(batch, [plan(other, 'its-own'), plan(one, 'shared')]);
+  await vi.waitFor(async () => {
+    const { rows } = await database.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
+    );
+    expect(rows).toHaveLength(2);
+  });
+  await release();
+  expect((await first).rows).toMatchObject([{ answer: { outcome: 'now' } }]);
+  expect((await second).rows).toMatchObject([{ answer: { outcome: 'now' } }, { answer: { outcome: 'first' } }]);
+  await batch.end();
+  await alone.end();
+});

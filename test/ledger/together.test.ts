@@ -17,6 +17,8 @@ let scenes: [Scene, Scene];
 let quotes: { id: string; transaction: string }[];
 let payments: { id: string; order: string }[];
 let holds: string[];
+/** A payment on its way to the second scene's account, of half of what an account may hold. */
+let coming: { id: string; order: string };
 beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
   sql = new pg.Client({ connectionString: t.databaseUrl });
@@ -44,6 +46,9 @@ beforeAll(async () => {
   }
   const { rows } = await sql.query('select platform_id from transaction limit 1');
   platform = rows[0].platform_id;
+  const much: Data = collection(1, 4_600_000_000_000_000, true)[0]?.plan;
+  coming = { id: much.insert.transaction[0].id, order: much.insert.rail_order[0].id };
+  await commit([[plan(much)]]);
   for (const account of scenes.map(({ usd: id }) => uuidOf(id))) {
     const id = randomUUID();
     await commit([[plan({ insert: { hold: [{ platform_id: platform, id, account_id: account, amount: 50 }] } })]]);
@@ -108,14 +113,14 @@ function payout(of: number, amount: number, key: string | undefined): Group {
   ];
 }
 
-/** Collects later: the account must have room for it. */
-function collection(of: number, amount: number): Group {
+/** Collects later: the account must have room for it, or is not asked, as where somebody else sends. */
+function collection(of: number, amount: number, asks: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidOf(scene.outsideUsd), uuidOf(scene.usd)];
   const id = randomUUID();
   return [
     plan({
-      room: [{ account: to, amount: String(amount) }],
+      ...(asks && { room: [{ account: to, amount: String(amount) }] }),
       insert: {
         transaction: [
           {
@@ -171,6 +176,19 @@ function outcome(of: number, fails: boolean): Group {
   ];
 }
 
+/** Ends a payment that was on its way here: there is room for another. */
+const uncollected = (): Group => [
+  plan({
+    orders: [{ id: coming.order, dueInMs: null }],
+    transactions: [
+      {
+        ...{ id: coming.id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says' },
+        set: { failure_reason: 'OFFRAMP_FAILED' },
+      },
+    ],
+  }),
+];
+
 /** Executes a quote. */
 function execution(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
@@ -222,9 +240,12 @@ const anyGroup = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.tuple(either, fc.constantFrom(5, 4_600_000_000_000_000)).map((a) => () => collection(...a)),
+    arbitrary: fc
+      .tuple(either, fc.constantFrom(5, 4_600_000_000_000_000), fc.boolean())
+      .map((a) => () => collection(...a)),
   },
   { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
+  { weight: 2, arbitrary: fc.constant(() => uncollected()) },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
   { weight: 2, arbitrary: fc.tuple(either, amount).map((a) => () => move(...a)) },
   { weight: 2, arbitrary: fc.tuple(either, amount).map((a) => () => held(...a)) },

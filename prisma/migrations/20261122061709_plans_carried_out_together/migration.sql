@@ -8,6 +8,14 @@ DROP FUNCTION apply_plan(uuid, jsonb);
 DROP FUNCTION lease_orders(int, bigint);
 
 -- before tables
+-- The advisory lock of an idempotency key. Two keys that share one by chance only wait for each other.
+create or replace function claim_lock(p_platform uuid, p_claim jsonb) returns bigint
+  language sql immutable parallel safe
+as $$
+  select hashtextextended(p_platform::text || (p_claim ->> 'operation') || ' ' || (p_claim ->> 'key'), 0)
+$$;
+
+-- before tables
 -- A JSON list of ids as an array. An expression, which PL/pgSQL evaluates without a statement: unnested and gathered again it
 -- would cost several times as much. Ids have no character that means something in an array's text.
 create or replace function uuids(p_list jsonb) returns uuid[]
@@ -28,7 +36,6 @@ $$;
 -- After every insert or update of quotes: the event of each, as announce_transaction does it.
 create or replace function announce_quote() returns trigger
   language plpgsql
-  set enable_hashjoin = on
 as $$
 begin
   if tg_op = 'INSERT' then
@@ -49,10 +56,8 @@ end
 $$;
 
 -- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
--- Of an update, the old rows (was) and the new ones (now_is) are joined by a hash: neither has an index.
 create or replace function announce_transaction() returns trigger
   language plpgsql
-  set enable_hashjoin = on
 as $$
 begin
   if tg_op = 'INSERT' then
@@ -509,12 +514,20 @@ declare
   v_from int := 0;
   v_possible jsonb[] := '{}';
   v_is_seen boolean := false;
+  v_ends boolean := false;
 begin
   if jsonb_array_length(v_plans) > 1 then
+    -- Keys before rows, as a command alone takes them, and in one order.
+    if v_plans @? '$[*].plan.claim' then
+      perform pg_advisory_xact_lock(c.lock) from (
+        select distinct claim_lock(p.platform, p.plan -> 'claim') as lock
+        from jsonb_to_recordset(v_plans) as p(platform uuid, plan jsonb) where p.plan ? 'claim' order by 1
+      ) c;
+    end if;
     perform lock_plans(v_plans);
     v_shared := array(
       select n.name from jsonb_array_elements(p_groups) with ordinality as g(plans, place), unnest(names_in(g.plans)) as n(name)
-      group by n.name having min(g.place) < max(g.place));
+      where n.name is not null group by n.name having min(g.place) < max(g.place));
   end if;
 
   for v_at in 0 .. v_count loop
@@ -522,8 +535,9 @@ begin
     if cardinality(v_shared) > 0 and v_at < v_count then
       v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
     end if;
-    -- A release names its hold only, and changes an account.
-    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release' then
+    -- A release names its hold only, and changes an account; so does the end of a payment that an account had to have room for.
+    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release'
+       or (v_ends and v_group @? '$[*].plan.room') then
       if cardinality(v_possible) > 0 then
         perform apply_plans(
           case when cardinality(v_possible) = v_count then v_plans else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
@@ -540,6 +554,7 @@ begin
       v_named := '{}';
       v_possible := '{}';
       v_is_seen := false;
+      v_ends := false;
     end if;
     exit when v_at = v_count;
 
@@ -556,6 +571,7 @@ begin
       end loop;
       if v_refusal is null then
         v_possible := v_possible || v_group;
+        v_ends := v_ends or v_group @? '$[*].plan.transactions';
         -- Customers and accounts outside are looked at by plans that do not name them.
         v_is_seen := v_group @? '$[*].plan ? (exists (@.release) || exists (@.customers) || exists (@.accounts)
           || exists (@.insert.customer) || exists (@.insert.account))';
@@ -607,15 +623,14 @@ end
 $$;
 
 -- What is answered to a command whose idempotency key was used before, or null. A second call with the key waits for the first
--- to end (at most lock_timeout), because the key is the first thing that a command alone locks.
+-- to end (at most lock_timeout), because keys are the first thing that is locked.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_operation text := p_claim ->> 'operation';
   v_key text := p_claim ->> 'key';
-  -- Two keys that share a lock by chance only wait for each other.
-  v_lock bigint := hashtextextended(p_platform::text || v_operation || ' ' || v_key, 0);
+  v_lock bigint := claim_lock(p_platform, p_claim);
   v_hash bytea;
   v_refusal jsonb;
   v_result jsonb;
@@ -738,7 +753,7 @@ end
 $$;
 
 -- What a group of plans changes or is judged by: the ids of quotes, transactions, orders, holds, and accounts whose balances
--- move or will; and its idempotency key. Two groups that have none of it in common can both be found possible before either
+-- move or will, also by new payments to them; and its idempotency key. Two groups that have none of it in common can both be found possible before either
 -- happens. Not what many plans may only look at: the customers and the accounts outside that must be fit to take part.
 create or replace function names_in(p_group jsonb) returns text[]
   language sql stable parallel safe
@@ -750,6 +765,8 @@ as $$
     || uuids(jsonb_path_query_array(p_group, '$[*].plan.insert.hold[*].account_id'))
     || uuids(jsonb_path_query_array(p_group, '$[*].plan.release[*]'))
     || uuids(jsonb_path_query_array(p_group, '$[*].plan.room[*].account'))
+    || uuids(jsonb_path_query_array(p_group, '$[*].plan.insert.transaction[*].destination_account_id'))
+    || uuids(jsonb_path_query_array(p_group, '$[*].plan.transactions[*].set.destination_account_id'))
   )::text[] || (p_group #>> '{0,plan,claim,operation}' || ' ' || (p_group #>> '{0,plan,claim,key}'))
 $$;
 
