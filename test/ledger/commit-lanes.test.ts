@@ -111,6 +111,18 @@ test('payments to one account outside do not wait for each other', async () => {
   await release();
 });
 
+/** Waits until so many commits wait for somebody else's lock. */
+const waitForLocks = (count: number) =>
+  vi.waitFor(
+    async () => {
+      const { rows } = await database.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
+      );
+      expect(rows).toHaveLength(count);
+    },
+    { timeout: 10_000 },
+  );
+
 test('payments that share a transaction take their accounts in one order, whatever order they came in', async () => {
   const [stuck, ...scenes] = [
     await makeScene(t.platform, 10_000n),
@@ -120,22 +132,12 @@ test('payments that share a transaction take their accounts in one order, whatev
   const [low, high] = scenes.toSorted((a, b) => (a.usd < b.usd ? -1 : 1));
   if (!stuck || !low || !high) throw new Error('three scenes');
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
-  const oneWaits = () =>
-    vi.waitFor(
-      async () => {
-        const { rows } = await database.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
-        );
-        expect(rows).toHaveLength(1);
-      },
-      { timeout: 10_000 },
-    );
   // While the first waits, the others wait for it, and then go together.
   const first = pay(stuck);
-  await oneWaits();
+  await waitForLocks(1);
   const paid = [high, low].map((scene) => pay(scene));
   expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-  await oneWaits();
+  await waitForLocks(1);
   await database.query('select from account where id = $1 for update nowait', [uuid(high.usd)]);
   for (const release of releases) await release();
   expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
@@ -168,19 +170,24 @@ test('a plan that has waited as long as one waits for a connection is not begun 
   expect(begun).toEqual(['first', 'last']);
 });
 
-test('who waits behind a slow transaction goes elsewhere, unless it is on one of its accounts', async () => {
-  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+/** Two lanes whose transactions end when the test says so: what was begun, in order, and how to end it. */
+function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const commit = (names: readonly string[]) => {
     begun.push(names.join('+'));
     return new Promise<string[]>((resolve) => ends.set(names.join('+'), () => resolve([...names])));
   };
-  const pool = new pg.Pool({ max: 6 });
-  const lanes = new CommitLanes<string>(pool, {
+  const lanes = new CommitLanes<string>(new pg.Pool({ max: 6 }), {
     alone: async ({ platformId }) => (await commit([platformId]))[0] ?? '',
     together: (plans) => commit(plans.map(({ platformId }) => platformId)),
   });
+  return { lanes, begun, end: (name = begun.at(-1) ?? '') => ends.get(name)?.() };
+}
+
+test('who waits behind a slow transaction goes elsewhere, unless it is on one of its accounts', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const { lanes, begun, end } = lanesByHand();
   const on = (account: string) => ({
     journals: [{ kind: 'debit', legs: [{ account, currency: 'USD', amount: -1n }] }],
   });
@@ -195,29 +202,20 @@ test('who waits behind a slow transaction goes elsewhere, unless it is on one of
   expect(begun).toEqual(['first', 'another+none']);
   // Who comes now does not wait for the slow one either.
   const late = lanes.add('late', on('c'));
-  ends.get('another+none')?.();
+  end('another+none');
   await turn();
   expect(begun.at(-1)).toBe('late');
-  ends.get('late')?.();
-  ends.get('first')?.();
+  end('late');
+  end('first');
   await turn();
   expect(begun.at(-1)).toBe('same account');
-  ends.get('same account')?.();
+  end('same account');
   expect(await Promise.all([first, ...rest, late])).toEqual(['first', 'same account', 'another', 'none', 'late']);
 });
 
 test('a lane that becomes free takes over who waits behind a slow one', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const begun: string[] = [];
-  const ends = new Map<string, () => void>();
-  const commit = (names: readonly string[]) => {
-    begun.push(names.join('+'));
-    return new Promise<string[]>((resolve) => ends.set(names.join('+'), () => resolve([...names])));
-  };
-  const lanes = new CommitLanes<string>(new pg.Pool({ max: 6 }), {
-    alone: async ({ platformId }) => (await commit([platformId]))[0] ?? '',
-    together: (plans) => commit(plans.map(({ platformId }) => platformId)),
-  });
+  const { lanes, begun, end } = lanesByHand();
   const added: Promise<string>[] = [];
   for (const name of ['slow', 'slow too']) {
     added.push(lanes.add(name, {}));
@@ -227,16 +225,16 @@ test('a lane that becomes free takes over who waits behind a slow one', async ()
   added.push(lanes.add('one', {}), lanes.add('two', {}));
   await turn();
   expect(begun).toEqual(['slow', 'slow too']);
-  ends.get('slow too')?.();
+  end('slow too');
   await turn();
   // Those behind it first, then those behind the other.
   expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
-  ends.get(begun.at(-1) ?? '')?.();
+  end();
   await turn();
-  ends.get(begun.at(-1) ?? '')?.();
+  end();
   await turn();
   expect(new Set(begun.slice(2).join('+').split('+'))).toEqual(new Set(['one', 'two']));
-  ends.get('slow')?.();
+  end('slow');
   expect(await Promise.all(added)).toEqual(['slow', 'slow too', 'one', 'two']);
 });
 
@@ -271,19 +269,9 @@ test('a batch and a call alone with one of its keys wait for each other, and nei
   // The call alone has its key and waits for an account that somebody holds; the batch comes with the same key.
   const release = await hold('update', one.usd);
   const first = commit(alone, [plan(one, 'shared')]);
-  await vi.waitFor(async () => {
-    const { rows } = await database.query(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
-    );
-    expect(rows).toHaveLength(1);
-  });
+  await waitForLocks(1);
   const second = commit(batch, [plan(other, 'its-own'), plan(one, 'shared')]);
-  await vi.waitFor(async () => {
-    const { rows } = await database.query(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
-    );
-    expect(rows).toHaveLength(2);
-  });
+  await waitForLocks(2);
   await release();
   expect((await first).rows).toMatchObject([{ answer: { outcome: 'now' } }]);
   expect((await second).rows).toMatchObject([{ answer: { outcome: 'now' } }, { answer: { outcome: 'first' } }]);

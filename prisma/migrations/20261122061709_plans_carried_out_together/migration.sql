@@ -560,6 +560,7 @@ begin
 
     v_claim := v_group #> '{0,plan,claim}';
     v_answer := null;
+    v_refusal := null;
     if v_claim is not null then
       v_answer := first_answer((v_group #>> '{0,platform}')::uuid, v_claim);
     end if;
