@@ -76,6 +76,26 @@ const leg = (account: string, amount: number, more: object = {}) => ({
 });
 const clearing = (amount: number) => ({ system: 'CLEARING', currency: 'USD', amount: String(amount) });
 
+/** A new payment, and its order of the rail. */
+function paymentRows(
+  type: 'OUTGOING' | 'INCOMING',
+  { customerId }: Scene,
+  { id, amount, from, to }: { id: string; amount: number; from: string; to: string },
+) {
+  const kind = type === 'OUTGOING' ? 'PAYOUT' : 'COLLECTION';
+  return {
+    transaction: [
+      {
+        ...{ platform_id: platform, id, type, status: 'PENDING', customer_id: uuidOf(customerId) },
+        ...{ sent_amount: amount, sent_currency: 'USD', received_amount: amount, received_currency: 'USD' },
+        ...{ source_kind: 'ACCOUNT', source_account_id: from, destination_kind: 'ACCOUNT', destination_account_id: to },
+        ...{ reference: `PAY-${id}`, counterparty_information: {} },
+      },
+    ],
+    rail_order: [{ platform_id: platform, id: randomUUID(), transaction_id: id, kind }],
+  };
+}
+
 /** Pays out, as transferOut does. */
 function payout(of: number, amount: number, key: string | undefined): Group {
   const scene = scenes[of] ?? scenes[0];
@@ -85,28 +105,7 @@ function payout(of: number, amount: number, key: string | undefined): Group {
     plan({
       ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2 === 0 ? 'aa' : 'bb' } }),
       ready: { customers: [uuidOf(scene.customerId)], accounts: [to] },
-      insert: {
-        transaction: [
-          {
-            ...{
-              platform_id: platform,
-              id,
-              type: 'OUTGOING',
-              status: 'PENDING',
-              customer_id: uuidOf(scene.customerId),
-            },
-            ...{ sent_amount: amount, sent_currency: 'USD', received_amount: amount, received_currency: 'USD' },
-            ...{
-              source_kind: 'ACCOUNT',
-              source_account_id: from,
-              destination_kind: 'ACCOUNT',
-              destination_account_id: to,
-            },
-            ...{ reference: `PAY-${id}`, counterparty_information: {} },
-          },
-        ],
-        rail_order: [{ platform_id: platform, id: randomUUID(), transaction_id: id, kind: 'PAYOUT' }],
-      },
+      insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
       journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
       result: { type: 'Transaction', id },
     }),
@@ -121,28 +120,7 @@ function collection(of: number, amount: number, asks: boolean): Group {
   return [
     plan({
       ...(asks && { room: [{ account: to, amount: String(amount) }] }),
-      insert: {
-        transaction: [
-          {
-            ...{
-              platform_id: platform,
-              id,
-              type: 'INCOMING',
-              status: 'PENDING',
-              customer_id: uuidOf(scene.customerId),
-            },
-            ...{ sent_amount: amount, sent_currency: 'USD', received_amount: amount, received_currency: 'USD' },
-            ...{
-              source_kind: 'ACCOUNT',
-              source_account_id: from,
-              destination_kind: 'ACCOUNT',
-              destination_account_id: to,
-            },
-            ...{ reference: `PAY-${id}`, counterparty_information: {} },
-          },
-        ],
-        rail_order: [{ platform_id: platform, id: randomUUID(), transaction_id: id, kind: 'COLLECTION' }],
-      },
+      insert: paymentRows('INCOMING', scene, { id, amount, from, to }),
       result: { type: 'Transaction', id },
     }),
   ];
