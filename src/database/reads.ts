@@ -31,6 +31,7 @@ export function openReads(pool: Queryable, names: StatementNames, onStatement?: 
   const read = async (model: string, args: Arguments): Promise<object[]> => {
     const statement = selectStatement(model, args);
     const json = await ask(statement);
+    // The statement makes a list of lists, as its shape says; the assertions in `revive` follow the same shape.
     return typeof json === 'string' ? (JSON.parse(json) as unknown[][]).map((row) => revive(statement.shape, row)) : [];
   };
   const reader = (model: string) => ({

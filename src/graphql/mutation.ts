@@ -110,6 +110,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
           }
           throw error;
         }
+        // Made from a table of successes and refusals: which of them it answers, the compiler cannot follow.
       }) as never,
     }),
   );

@@ -31,9 +31,10 @@ export type PlanRefusal =
       readonly coming: string;
     };
 
+/** A plan that names no result is answered without one. */
 interface StoredOutcome {
-  readonly refusal: PlanRefusal | null;
-  readonly result: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
+  readonly refusal?: PlanRefusal | null;
+  readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
 }
 
 type Answer = { readonly outcome: 'mismatch' } | ({ readonly outcome: 'now' | 'first' } & StoredOutcome);
@@ -70,9 +71,12 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const rows = await commitStatement(database.pool, listOf(plans.map((plan) => [plan])));
+  const answers = await answersTo(
+    database.pool,
+    plans.map((plan) => [plan]),
+  );
   database.commits.emit('committed');
-  return rows.map(({ answer }) => present(answer));
+  return answers.map(present);
 }
 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
@@ -97,9 +101,9 @@ function waitedInside(error: unknown): boolean {
 
 /** The same as part of a larger transaction on one connection, without a second try. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
-  const [row] = await commitStatement(on, listOf([[{ platformId, plan }]]));
-  if (!row) throw new Error('commit_groups answered nothing');
-  return present(row.answer);
+  const [answer] = await answersTo(on, [[{ platformId, plan }]]);
+  if (!answer) throw new Error('commit_groups answered nothing');
+  return present(answer);
 }
 
 /** Plans of one or several platforms that happen together or not at all. */
@@ -134,10 +138,15 @@ export async function commitGroups(
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
   // One order of platforms for all groups, since each plan locks what it changes.
-  const body = listOf(groups.map((group) => [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1))));
-  const rows = await retryLostRaces(() => commitStatement(database.pool, body));
+  const ordered = groups.map((group) => [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1)));
+  const answers = await retryLostRaces(() => answersTo(database.pool, ordered));
   database.commits.emit('committed');
-  return rows.map(({ answer }) => ('refusal' in answer ? (answer.refusal ?? null) : null));
+  return answers.map((answer) => ('refusal' in answer ? (answer.refusal ?? null) : null));
+}
+
+/** Hands groups to the database, and answers what it says of each. */
+async function answersTo(on: Queryable, groups: readonly PlanGroup[]): Promise<Answer[]> {
+  return (await commitStatement(on, listOf(groups))).map(({ answer }) => answer);
 }
 
 /**
