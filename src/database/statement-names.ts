@@ -15,8 +15,8 @@ const most = 200;
  * there is room. A connection sees the names of two periods at most, so it never has more than twice their number.
  */
 export class StatementNames {
-  /** What was asked once, as far as it is remembered. */
-  readonly #seen = new LRUCache<string, true>({ max: 1_000 });
+  /** What was asked once, as far as it is remembered: some thousand of what lists ask. */
+  readonly #seen = new LRUCache<string, true>({ maxSize: 4_000_000, sizeCalculation: (_seen, sql) => sql.length });
   readonly #names = new Map<string, string>();
   #since = Date.now();
 

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { type DocumentNode, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Credentials } from '../access/credentials.ts';
@@ -15,6 +14,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
+import { keptDocuments, nothingKept } from './kept.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useComeBack } from './use-come-back.ts';
@@ -53,13 +53,6 @@ export interface TransportContext {
 
 export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
-/** Characters of documents that are kept parsed, and of malformed ones with their error: strangers fill these, too. */
-const keptCharacters = 4_000_000;
-
-function kept<Value extends object>(): LRUCache<string, Value> {
-  return new LRUCache({ maxSize: keptCharacters, sizeCalculation: (_value, text) => text.length + 1 });
-}
-
 /** The GraphQL endpoint: one chain of plug-ins for HTTP, SSE and (through getEnveloped) WebSocket. */
 export function createGraphqlServer(options: GraphqlOptions) {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, log } = options;
@@ -68,7 +61,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     graphqlEndpoint: '/graphql',
     batching: false,
     multipart: false,
-    parserAndValidationCache: { documentCache: kept<DocumentNode>(), errorCache: kept<Error>() },
+    parserAndValidationCache: { documentCache: keptDocuments(), errorCache: nothingKept },
     landingPage: false,
     cors: false,
     logging: false,

@@ -14,9 +14,10 @@ import {
   type SelectionSetNode,
   visit,
 } from 'graphql';
-import type { Viewer } from '../access/viewer.ts';
 import type { Context } from './context.ts';
+import { keptPlans } from './kept.ts';
 import { type Place, topPlace } from './places.ts';
+import { scopeOf } from './visible.ts';
 
 /**
  * What Pothos finds out about an operation while it runs: which rows and columns each field needs, and where in the answer
@@ -29,22 +30,26 @@ class Plans {
   readonly top: Place = topPlace();
 }
 
-const shared = new WeakMap<OperationDefinitionNode, WeakMap<Viewer, Plans>>();
+/** By operation and by what its caller can see. */
+const shared = keptPlans<Plans>();
 
 /**
- * Lets an operation that is executed again use what was planned before for the same viewer, whose own `where`s are part of
- * it. Nothing that was read is shared. Operations whose plans could differ from one time, or one row, to the next have
- * plans of their own each time (`isFixed`).
+ * Lets an operation that is executed again use what was planned before for callers who see the same: the conditions for
+ * what they can see are part of it. Nothing that was read is shared. Operations whose plans could differ from one time, or
+ * one row, to the next have plans of their own each time (`isFixed`).
  */
 export function sharePlans({ document, operationName, contextValue }: ExecutionArgs): void {
   const operation = getOperationAST(document, operationName);
-  if (!operation || !isFixed(operation, document)) return;
+  const number = operation && numberOf(operation, document);
+  if (number === undefined) return;
   // Envelop leaves the context untyped; it is what server.ts makes.
   const context = contextValue as SharingContext;
-  const byViewer = shared.get(operation) ?? new WeakMap<Viewer, Plans>();
-  shared.set(operation, byViewer);
-  const plans = byViewer.get(context.viewer) ?? new Plans();
-  byViewer.set(context.viewer, plans);
+  const key = `${number} ${scopeOf(context.viewer)}`;
+  let plans = shared.get(key);
+  if (!plans) {
+    plans = new Plans();
+    shared.set(key, plans, document);
+  }
   context[contextCacheSymbol] = plans;
 }
 
@@ -78,26 +83,32 @@ export function selectionOf(field: RootField): Selection {
   return selection;
 }
 
-const fixed = new WeakMap<OperationDefinitionNode, boolean>();
+/** Of operations seen before; undefined for those whose plans are not shared. */
+const numbers = new WeakMap<OperationDefinitionNode, number | undefined>();
+let lastNumber = 0;
+
+/** The number under which the plans of an operation are kept, if they can be shared. */
+function numberOf(operation: OperationDefinitionNode, document: DocumentNode): number | undefined {
+  if (!numbers.has(operation)) {
+    lastNumber += 1;
+    numbers.set(operation, isFixed(operation, document) ? lastNumber : undefined);
+  }
+  return numbers.get(operation);
+}
 
 /**
  * Whether an operation is planned the same whatever its variables are and whatever types its rows turn out to have: no
  * variable below its root fields, and no field with fields of its own that is asked for by two fragments on different types.
  */
 function isFixed(operation: OperationDefinitionNode, document: DocumentNode): boolean {
-  let known = fixed.get(operation);
-  if (known === undefined) {
-    const fragments = new Map<string, FragmentDefinitionNode>();
-    for (const definition of document.definitions) {
-      if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-    }
-    known = opened([operation.selectionSet], fragments).every(
-      ({ field: { selectionSet } }) =>
-        !selectionSet || (!usesVariables(selectionSet, fragments) && hasOneShape([selectionSet], fragments)),
-    );
-    fixed.set(operation, known);
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   }
-  return known;
+  return opened([operation.selectionSet], fragments).every(
+    ({ field: { selectionSet } }) =>
+      !selectionSet || (!usesVariables(selectionSet, fragments) && hasOneShape([selectionSet], fragments)),
+  );
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;

@@ -8,7 +8,22 @@ import { matchesNothing } from '../payments/filters.ts';
  * visible is not there: it looks unknown.
  */
 
-export function visibleQuotes({ platformId, bound }: Viewer): Prisma.QuoteWhereInput {
+/** What of a caller decides that, and nothing else of it does. */
+export type Scope = Pick<Viewer, 'platformId' | 'bound'>;
+
+/** The same for callers who see the same. */
+export function scopeOf({ platformId, bound }: Scope): string {
+  switch (bound.kind) {
+    case 'PLATFORM':
+      return platformId;
+    case 'CUSTOMER':
+      return `${platformId} customer ${bound.customerId}`;
+    case 'PAYMENT':
+      return `${platformId} transaction ${bound.transactionId}`;
+  }
+}
+
+export function visibleQuotes({ platformId, bound }: Scope): Prisma.QuoteWhereInput {
   switch (bound.kind) {
     case 'PLATFORM':
       return { platformId };
@@ -19,7 +34,7 @@ export function visibleQuotes({ platformId, bound }: Viewer): Prisma.QuoteWhereI
   }
 }
 
-export function visibleTransactions({ platformId, bound }: Viewer): Prisma.TransactionWhereInput {
+export function visibleTransactions({ platformId, bound }: Scope): Prisma.TransactionWhereInput {
   switch (bound.kind) {
     case 'PLATFORM':
       return { platformId };
@@ -31,7 +46,7 @@ export function visibleTransactions({ platformId, bound }: Viewer): Prisma.Trans
 }
 
 /** The token of one payment shows the payment, not whose it is. */
-export function visibleCustomers({ platformId, bound }: Viewer): Prisma.CustomerWhereInput {
+export function visibleCustomers({ platformId, bound }: Scope): Prisma.CustomerWhereInput {
   switch (bound.kind) {
     case 'PLATFORM':
       return { platformId };
@@ -42,7 +57,7 @@ export function visibleCustomers({ platformId, bound }: Viewer): Prisma.Customer
   }
 }
 
-export function visibleAccounts({ platformId, bound }: Viewer): Prisma.AccountWhereInput {
+export function visibleAccounts({ platformId, bound }: Scope): Prisma.AccountWhereInput {
   switch (bound.kind) {
     case 'PLATFORM':
       return { platformId };
@@ -54,7 +69,7 @@ export function visibleAccounts({ platformId, bound }: Viewer): Prisma.AccountWh
 }
 
 /** Events of quotes carry their transaction, so one condition holds for both. */
-export function visibleEvents({ platformId, bound }: Viewer): Prisma.EventWhereInput {
+export function visibleEvents({ platformId, bound }: Scope): Prisma.EventWhereInput {
   switch (bound.kind) {
     case 'PLATFORM':
       return { platformId };
@@ -66,7 +81,7 @@ export function visibleEvents({ platformId, bound }: Viewer): Prisma.EventWhereI
 }
 
 /** As `visibleEvents`, for one event in hand. */
-export function maySeeEvent({ platformId, bound }: Viewer, event: Event): boolean {
+export function maySeeEvent({ platformId, bound }: Scope, event: Event): boolean {
   if (event.platformId !== platformId) return false;
   switch (bound.kind) {
     case 'PLATFORM':
@@ -79,14 +94,14 @@ export function maySeeEvent({ platformId, bound }: Viewer, event: Event): boolea
 }
 
 /** As `visibleAccounts`, for one account in hand. */
-export function maySeeAccount(viewer: Viewer, account: { platformId: string; customerId: string | null }): boolean {
+export function maySeeAccount(viewer: Scope, account: { platformId: string; customerId: string | null }): boolean {
   const { platformId, bound } = viewer;
   if (account.platformId !== platformId) return false;
   return bound.kind === 'PLATFORM' || (bound.kind === 'CUSTOMER' && account.customerId === bound.customerId);
 }
 
 /** As `visibleCustomers`, for one customer in hand. */
-export function maySeeCustomer(viewer: Viewer, customer: { platformId: string; id: string }): boolean {
+export function maySeeCustomer(viewer: Scope, customer: { platformId: string; id: string }): boolean {
   const { platformId, bound } = viewer;
   if (customer.platformId !== platformId) return false;
   return bound.kind === 'PLATFORM' || (bound.kind === 'CUSTOMER' && customer.id === bound.customerId);

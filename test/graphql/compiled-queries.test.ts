@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { act } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -79,23 +80,32 @@ test.each([
 });
 
 test('who asks what another has asked sees what is their own, however often it is asked', async () => {
-  const query =
-    '{ customers { edges { node { id transactions { edges { node { id customer { id } } } } } } } transactions { edges { node { id customer { id } } } } }';
-  const { createClientToken } = await t.platform.ask(
-    'mutation ($id: ID!) { createClientToken(input: { customerId: $id, permissions: [VIEW] }) { ... on CreateClientTokenSuccess { token } } }',
-    { id: (await makeScene(t.platform)).customerId },
-  );
-  const askers = [
-    t.platform,
-    await t.newPlatform('another'),
-    connect(t.url, t.platform.platformId, `Bearer ${createClientToken.token}`),
-  ];
-  await makeScene(askers[1] ?? t.platform);
+  const platform = await t.newPlatform('with two customers');
+  const paying = [await makeScene(platform, 1_000n), await makeScene(platform, 1_000n)];
+  const bindings: object[] = paying.map(({ customerId }) => ({ customerId }));
+  for (const { usd, outsideUsd } of paying) {
+    const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100 };
+    bindings.push({ transactionId: (await act(platform, 'transferOut', input, 'transaction { id }')).transaction.id });
+  }
+  const apps: TestPlatform[] = [];
+  for (const binding of bindings) {
+    const { token } = await act(platform, 'createClientToken', { ...binding, permissions: ['VIEW'] }, 'token');
+    apps.push(connect(t.url, platform.platformId, `Bearer ${token}`));
+  }
+  const askers = [platform, await t.newPlatform('another'), ...apps];
+  const query = `{ customers { edges { node { id transactions { edges { node { id customer { id } } } } } } }
+    transactions { edges { node { id customer { id transactions { edges { node { id } } } } } } } }`;
   const firsts = await Promise.all(askers.map((asker) => asker.ask(query)));
-  expect(firsts.map(({ customers }) => customers.edges.length)).toEqual([2, 1, 1]);
-  expect(firsts.map(({ transactions }) => transactions.edges.length)).toEqual([1, 0, 0]);
+  const all = (pick: (data: Data) => Data[]) => firsts.map((data) => pick(data).length);
+  expect(all(({ customers }) => customers.edges)).toEqual([2, 0, 1, 1, 0, 0]);
+  expect(all(({ transactions }) => transactions.edges)).toEqual([2, 0, 1, 1, 1, 1]);
+  const nested = (data: Data) => data.customers.edges.flatMap(({ node }: Data) => node.transactions.edges);
+  expect(all(nested)).toEqual([2, 0, 1, 1, 0, 0]);
+  expect(new Set(firsts.map((data) => JSON.stringify(data))).size).toBe(askers.length);
   for (let again = 0; again < 3; again++) {
     expect(await Promise.all(askers.map((asker) => asker.ask(query)))).toEqual(firsts);
+    // One after the other, too: each finds what the one before has left.
+    for (const [at, asker] of askers.entries()) expect(await asker.ask(query)).toEqual(firsts[at]);
   }
 });
 
