@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { BREAK, type DocumentNode, type ExecutionArgs, getOperationAST, getVariableValues, visit } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
@@ -25,6 +26,9 @@ const uses = new WeakMap<DocumentNode, Map<string, Use>>();
  * subscriptions, of which the execution is the least part, are left to the executor.
  */
 export function useCompiledQueries(): Plugin {
+  // V8 would keep what was compiled from texts by these texts, through several collections of its garbage: some 30 KiB for
+  // each query that was in use once. Queries that are, are kept here.
+  setFlagsFromString('--no-compilation-cache');
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
       const use = useOf(args);
