@@ -40,5 +40,5 @@ export function keptPlans<Plans extends object>() {
   };
 }
 
-/** Malformed documents are read again each time: that ends where they are wrong, and costs less than it would to keep them. */
+/** Of malformed documents: they are read again each time, which ends where they are wrong. */
 export const nothingKept = { get: () => undefined, set: () => undefined };
