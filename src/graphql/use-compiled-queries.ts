@@ -1,19 +1,18 @@
-import { setFlagsFromString } from 'node:v8';
 import { BREAK, type DocumentNode, type ExecutionArgs, getOperationAST, getVariableValues, visit } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
+import { keptCompiled } from './kept.ts';
 import { sharePlans } from './shared-plans.ts';
 
-/** A document is compiled when it has been executed so often: what is asked once is not worth it. */
-const usesBeforeCompiling = 1;
+/** A query is compiled when it has been executed so often: by then it has cost more than compiling it would have. */
+export const usesBeforeCompiling = 10;
 
 /** A document of more operations than any app has keeps no more compiled than this. */
 const mostOperations = 50;
 
 interface Use {
   count: number;
-  /** Undefined until it is compiled; null where it cannot be. */
-  compiled?: CompiledQuery | null;
+  isCompilable: boolean;
   /** Whether its last answer had errors: then the executor says the next one, too. */
   failed: boolean;
 }
@@ -21,30 +20,37 @@ interface Use {
 /** By document as the parser's cache keeps it, then by operation name. */
 const uses = new WeakMap<DocumentNode, Map<string, Use>>();
 
+/** What had to give way to other queries must first be worth compiling again. */
+const compiledQueries = keptCompiled<Use, CompiledQuery>((use) => {
+  use.count = 0;
+});
+
 /**
  * Executes queries that come again and again as compiled functions, with what was planned for them before. Mutations and
  * subscriptions, of which the execution is the least part, are left to the executor.
  */
 export function useCompiledQueries(): Plugin {
-  // V8 would keep what was compiled from texts by these texts, through several collections of its garbage: some 30 KiB for
-  // each query that was in use once. Queries that are, are kept here.
-  setFlagsFromString('--no-compilation-cache');
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
       const use = useOf(args);
-      const compiled = use && compiledQuery(use, args);
-      if (!compiled || !areGood(args)) return;
-      sharePlans(args);
-      setExecuteFn(async () => {
-        if (!use.failed) {
-          const result = await compiled.query(args.rootValue, args.contextValue, args.variableValues);
-          if (!result.errors) return result;
-        }
-        // What goes wrong is said by the executor, so that errors are the same however often a document was asked.
-        const result = await executeFn(args);
-        use.failed = 'errors' in result;
-        return result;
-      });
+      if (!use) return undefined;
+      const compiled = compiledQuery(use, args);
+      if (compiled && areGood(args)) {
+        sharePlans(args);
+        setExecuteFn(async () => {
+          if (!use.failed) {
+            const result = await compiled.query(args.rootValue, args.contextValue, args.variableValues);
+            if (!result.errors) return result;
+          }
+          // What goes wrong is said by the executor, so that errors are the same however often a document was asked.
+          return executeFn(args);
+        });
+      }
+      return {
+        onExecuteDone({ result }) {
+          use.failed = 'errors' in result;
+        },
+      };
     },
   };
 }
@@ -55,20 +61,24 @@ function useOf({ document, operationName }: ExecutionArgs): Use | undefined {
   const operations = uses.get(document) ?? new Map<string, Use>();
   uses.set(document, operations);
   if (operations.size >= mostOperations && !operations.has(operationName ?? '')) return undefined;
-  const use = operations.get(operationName ?? '') ?? { count: 0, failed: false };
+  const use = operations.get(operationName ?? '') ?? { count: 0, isCompilable: true, failed: false };
   operations.set(operationName ?? '', use);
   use.count += 1;
   return use;
 }
 
 function compiledQuery(use: Use, { schema, document, operationName }: ExecutionArgs): CompiledQuery | undefined {
-  if (use.compiled === undefined && use.count > usesBeforeCompiling) {
-    const compiled = hasConditions(document)
-      ? null
-      : compileQuery(schema, document, operationName ?? undefined, { disablingCapturingStackErrors: true });
-    use.compiled = compiled && isCompiledQuery(compiled) ? compiled : null;
+  const known = compiledQueries.get(use);
+  if (known || !use.isCompilable || use.count <= usesBeforeCompiling) return known;
+  const compiled = hasConditions(document)
+    ? undefined
+    : compileQuery(schema, document, operationName ?? undefined, { disablingCapturingStackErrors: true });
+  if (!compiled || !isCompiledQuery(compiled)) {
+    use.isCompilable = false;
+    return undefined;
   }
-  return use.compiled ?? undefined;
+  compiledQueries.set(use, compiled, document);
+  return compiled;
 }
 
 /**

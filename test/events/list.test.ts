@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -61,7 +62,7 @@ test('an event tells the same in a list, alone and in a stream, whatever is aske
     after = cursor;
   }
   expect(alone.map(({ cursor }) => cursor)).toEqual(streamed.map(({ cursor }) => cursor));
-  for (let again = 0; again < 4; again++) expect(await list(viewer.feedCursor, streamed.length)).toEqual(alone);
+  for (let again = 0; again < often; again++) expect(await list(viewer.feedCursor, streamed.length)).toEqual(alone);
   // What an event refers to is told as it is now: of what was streamed meanwhile, only what has changed since may differ.
   const lasting = (events: Data[]) =>
     events.map(({ type, cursor, subject, customer }) => ({ type, cursor, subject, customer: customer?.id }));

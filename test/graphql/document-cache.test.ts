@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
 
 let t: TestGateway;
 let gc: () => void;
@@ -54,7 +55,7 @@ test.each([
 
 test('documents that never come again leave little behind, though each is asked often enough to be compiled', async () => {
   const ask = async (turn: number) => {
-    for (let time = 0; time < 3; time += 1) await t.platform.ask(large(turn));
+    for (let time = 0; time < often; time += 1) await t.platform.ask(large(turn));
   };
   await leftBehind(60, ask);
   expect(await leftBehind(150, (turn) => ask(100 + turn))).toBeLessThan(little);

@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
 import { makeScene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -113,7 +114,7 @@ async function askAgainAndAgain(documents: fc.Arbitrary<string>, count: () => nu
       asked += 1;
       if (first.answer.data) answered += 1;
       expect(JSON.stringify(first.answer)).not.toContain('INTERNAL_SERVER_ERROR');
-      for (let again = 0; again < 3; again++) expect(await ask()).toEqual(first);
+      for (let again = 0; again < often; again++) expect(await ask()).toEqual(first);
     }),
     { numRuns: 75 },
   );

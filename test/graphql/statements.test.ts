@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -45,7 +46,7 @@ async function counted(query: string, variables: object = {}): Promise<{ data: D
     return { data, statements: t.statements.toSorted() };
   };
   const first = await ask();
-  for (let again = 0; again < 3; again++) expect(await ask()).toEqual(first);
+  for (let again = 0; again < often; again++) expect(await ask()).toEqual(first);
   return first;
 }
 
