@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
 import { momentIn } from '../payments/checks.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../payments/paging.ts';
@@ -75,6 +76,12 @@ interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item 
  * takes a hundred times what reading a page does. Whoever needs the number asks GraphQL for it.
  */
 const countedAtMost = 10_000;
+
+/**
+ * The lists found to be longer, by name and conditions: they are not counted again soon. Finding it out takes more than
+ * half of what the whole answer does, and a list that has become shorter is without its total for a minute at most.
+ */
+const longLists = new LRUCache<string, true>({ max: 1_000, ttl: 60_000 });
 
 /** An endpoint that lists in pages: its filters beside `limit` and `cursor`, and the envelope of specification 4.0. */
 export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
@@ -174,11 +181,24 @@ export async function readPage<Filter, Where, Row extends { readonly id: string 
   const hasMore = rows.length > page.size;
   // A first page that is the last tells its total itself.
   const isAll = !hasMore && page.bound === undefined;
-  const total = isAll ? shown.length : await list.count({ where, take: countedAtMost + 1 });
+  const totalCount = isAll ? shown.length : await countUnlessLong(list, where);
   return {
     data: shown.map(list.record),
     hasMore,
     ...(hasMore && last && { nextCursor: rowCursor(list.name, viewer.platformId, last.id) }),
-    ...(total <= countedAtMost && { totalCount: total }),
+    ...(totalCount !== undefined && { totalCount }),
   };
+}
+
+/** How many rows match, or undefined where there are more than are counted. */
+async function countUnlessLong<Where>(
+  { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
+  where: Where,
+): Promise<number | undefined> {
+  const key = JSON.stringify([name, where]);
+  if (longLists.has(key)) return undefined;
+  const total = await count({ where, take: countedAtMost + 1 });
+  if (total <= countedAtMost) return total;
+  longLists.set(key, true);
+  return undefined;
 }

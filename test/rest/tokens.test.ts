@@ -82,7 +82,7 @@ test('tokens are listed by name and time, without those that are deleted, as Gra
   });
 });
 
-test('a list tells its total up to 10,000, and GraphQL tells any', async () => {
+test('a list tells its total up to 10,000, does not count a longer one each time, and GraphQL tells any', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
   // The platform has one token already.
@@ -97,6 +97,11 @@ test('a list tells its total up to 10,000, and GraphQL tells any', async () => {
   await make(1);
   const page = await client.ask('GET', '/tokens?limit=1');
   expect([page.data.length, page.hasMore, 'totalCount' in page]).toEqual([1, true, false]);
+  t.statements.length = 0;
+  expect(await client.ask('GET', '/tokens?limit=1')).toEqual(page);
+  expect(t.statements).toHaveLength(1);
+  const newer = `/tokens?limit=1&createdAfter=${new Date(Date.now() + 3_600_000).toISOString()}`;
+  expect(await client.ask('GET', newer)).toEqual({ data: [], hasMore: false, totalCount: 0 });
   expect((await large.ask('{ apiTokens(first: 1) { totalCount } }')).apiTokens.totalCount).toBe(10_001);
 });
 
