@@ -15,7 +15,7 @@ const most = 200;
  * there is room. A connection sees the names of two periods at most, so it never has more than twice their number.
  */
 export class StatementNames {
-  /** What was asked once, as far as it is remembered: some thousand of what lists ask. */
+  /** What was asked once, as far as it is remembered: more than a thousand of what lists ask. */
   readonly #seen = new LRUCache<string, true>({ maxSize: 4_000_000, sizeCalculation: (_seen, sql) => sql.length });
   readonly #names = new Map<string, string>();
   #since = Date.now();

@@ -58,7 +58,7 @@ export function keptCompiled<Key extends object, Compiled extends object>(forgot
   );
 }
 
-/** Plans of queries, each for callers who see the same: more than a thousand. */
+/** Plans of queries, each for callers who see the same: some eight hundred. */
 export function keptPlans<Plans extends object>() {
   return new Kept<string, Plans>(16 * mebibyte, (tokens) => 400 * tokens);
 }

@@ -140,7 +140,7 @@ function isOfInput({ message, path, extensions }: GraphQLError): boolean {
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
 }
 
-/** A malformed document gets its code and its status on every transport, however its error was cached before. */
+/** A malformed document gets its code and its status on every transport. */
 function useSyntaxErrorCode(): Plugin {
   return {
     onParse({ parseFn, setParseFn }) {

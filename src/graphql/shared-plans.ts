@@ -20,8 +20,9 @@ import { type Place, topPlace } from './places.ts';
 import { scopeOf } from './visible.ts';
 
 /**
- * What Pothos finds out about an operation while it runs: which rows and columns each field needs, and where in the answer
- * they are. It keeps that by this object, the context's own unless it is given one to share (its `initContextCache`).
+ * What Pothos finds out about an operation while it runs: which rows and columns each field needs, where in the answer they
+ * are, and whether the caller has the permissions that fields ask for. It keeps that by this object, the context's own
+ * unless it is given one to share (its `initContextCache`).
  */
 class Plans {
   /** What the root fields select, by response key and type. */
@@ -30,36 +31,50 @@ class Plans {
   readonly top: Place = topPlace();
 }
 
-/** By operation and by what its caller can see. */
+/** By operation and by what its caller can see and may do. */
 const shared = keptPlans<Plans>();
 
 /**
- * Lets an operation that is executed again use what was planned before for callers who see the same: the conditions for
- * what they can see are part of it. Nothing that was read is shared. Operations whose plans could differ from one time, or
- * one row, to the next have plans of their own each time (`isFixed`).
+ * The context to execute a query with that is executed again: with what was planned before for callers who see the same and
+ * have the same permissions, which are part of it. Nothing that was read is shared. Operations whose plans could differ from
+ * one time, or one row, to the next have plans of their own each time (`isFixed`).
  */
-export function sharePlans({ document, operationName, contextValue }: ExecutionArgs): void {
+export function planningContext({ document, operationName, contextValue }: ExecutionArgs): QueryContext {
+  // Envelop leaves the context untyped; it is what server.ts makes.
+  const whole = contextValue as Context;
   const operation = getOperationAST(document, operationName);
   const number = operation && numberOf(operation, document);
-  if (number === undefined) return;
-  // Envelop leaves the context untyped; it is what server.ts makes.
-  const context = contextValue as SharingContext;
-  const key = `${number} ${scopeOf(context.viewer)}`;
+  if (number === undefined) return whole;
+  const { viewer, payments, feed, clientTokens, retentionDays, webhooks, feedHead } = whole;
+  const key = [number, scopeOf(viewer), ...viewer.permissions.toSorted()].join(' ');
   let plans = shared.get(key);
   if (!plans) {
     plans = new Plans();
     shared.set(key, plans, document);
   }
-  context[contextCacheSymbol] = plans;
+  // Pothos keeps the first context beside the plans, so the request and its variables are left out.
+  const lean: SharingContext = {
+    viewer,
+    payments,
+    feed,
+    clientTokens,
+    retentionDays,
+    webhooks,
+    [contextCacheSymbol]: plans,
+  };
+  return feedHead === undefined ? lean : { ...lean, feedHead };
 }
 
 /** The plans that this operation shares with others of its kind, if it does. */
 export function sharedPlans(context: object): Plans | undefined {
-  // Pothos' symbol, under which a context has what `sharePlans` put there or nothing.
+  // Pothos' symbol, under which a context has what `planningContext` put there or nothing.
   return (context as Partial<SharingContext>)[contextCacheSymbol];
 }
 
-type SharingContext = Context & { [contextCacheSymbol]?: Plans };
+/** What resolvers of queries are given: nothing of the connection, which only streams need. */
+type QueryContext = Omit<Context, 'comeBack' | 'eventStream'>;
+
+type SharingContext = QueryContext & { readonly [contextCacheSymbol]: Plans };
 
 interface RootField {
   readonly context: Context;

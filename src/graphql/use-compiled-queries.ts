@@ -2,7 +2,7 @@ import { BREAK, type DocumentNode, type ExecutionArgs, getOperationAST, getVaria
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import { keptCompiled } from './kept.ts';
-import { sharePlans } from './shared-plans.ts';
+import { planningContext } from './shared-plans.ts';
 
 /** A query is compiled when it has been executed so often: by then it has cost more than compiling it would have. */
 export const usesBeforeCompiling = 10;
@@ -33,13 +33,12 @@ export function useCompiledQueries(): Plugin {
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
       const use = useOf(args);
-      if (!use) return undefined;
+      if (!use || !areGood(args)) return undefined;
       const compiled = compiledQuery(use, args);
-      if (compiled && areGood(args)) {
-        sharePlans(args);
+      if (compiled) {
         setExecuteFn(async () => {
           if (!use.failed) {
-            const result = await compiled.query(args.rootValue, args.contextValue, args.variableValues);
+            const result = await compiled.query(args.rootValue, planningContext(args), args.variableValues);
             if (!result.errors) return result;
           }
           // What goes wrong is said by the executor, so that errors are the same however often a document was asked.

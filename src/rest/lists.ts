@@ -81,7 +81,11 @@ const countedAtMost = 10_000;
  * The lists found to be longer, by name and conditions: they are not counted again soon. Finding it out takes more than
  * half of what the whole answer does, and a list that has become shorter is without its total for a minute at most.
  */
-const longLists = new LRUCache<string, true>({ max: 1_000, ttl: 60_000 });
+const longLists = new LRUCache<string, true>({
+  maxSize: 1_000_000,
+  sizeCalculation: (_long, key) => key.length,
+  ttl: 60_000,
+});
 
 /** An endpoint that lists in pages: its filters beside `limit` and `cursor`, and the envelope of specification 4.0. */
 export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/graphql/graphiql.ts';
 import { act } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
@@ -108,6 +109,44 @@ test('who asks what another has asked sees what is their own, however often it i
     // One after the other, too: each finds what the one before has left.
     for (const [at, asker] of askers.entries()) expect(await asker.ask(query)).toEqual(firsts[at]);
   }
+});
+
+test.each([
+  ['who may do more asks first', ['VIEW', 'MANAGE'], ['VIEW']],
+  ['who may do less asks first', ['VIEW'], ['VIEW', 'MANAGE']],
+])(
+  'who asks what another has asked is refused what they may not see, however often it is asked: %s',
+  async (_what, ...both) => {
+    const askers = [];
+    for (const permissions of both) {
+      const made = await act(
+        t.platform,
+        'createApiToken',
+        { name: 'one', permissions },
+        'secret apiToken { clientId }',
+      );
+      const authorization = basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret });
+      askers.push({ platform: connect(t.url, '', authorization), mayManage: permissions.includes('MANAGE') });
+    }
+    const query = `query First${both[0].length} { customers { totalCount } apiTokens { totalCount } }`;
+    for (const { platform, mayManage } of askers) {
+      for (let again = 0; again < often; again++) {
+        const { data, errors } = await platform.send(query);
+        if (mayManage) expect(data?.apiTokens.totalCount).toBeGreaterThan(1);
+        else expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
+      }
+    }
+  },
+);
+
+test('a query that went well often says what is wrong the one time that it goes wrong', async () => {
+  const query = 'query ($first: Int!) { customers(first: $first) { edges { node { id } } } }';
+  const wrong = await t.platform.send(query, { first: 101 });
+  expect(wrong.errors).toHaveLength(1);
+  const right = await t.platform.send(query, { first: 1 });
+  for (let again = 0; again < often; again++) expect(await t.platform.send(query, { first: 1 })).toEqual(right);
+  expect(await t.platform.send(query, { first: 101 })).toEqual(wrong);
+  expect(await t.platform.send(query, { first: 1 })).toEqual(right);
 });
 
 test('a field that a variable leaves out, or gives other arguments, follows the variable each time', async () => {

@@ -61,6 +61,18 @@ test('documents that never come again leave little behind, though each is asked 
   expect(await leftBehind(150, (turn) => ask(100 + turn))).toBeLessThan(little);
 });
 
+test('what comes with documents does not stay with them', async () => {
+  const ask = async (turn: number) => {
+    for (let time = 0; time < often; time += 1) {
+      await t.platform.ask(`query Q${turn} { viewer { kind } currencies { code } }`, {
+        unused: `${turn}`.padEnd(90_000, 'x'),
+      });
+    }
+  };
+  await leftBehind(20, ask);
+  expect(await leftBehind(100, (turn) => ask(100 + turn))).toBeLessThan(little);
+});
+
 test('a document that many customers ask leaves little behind of each', async () => {
   const lists = Array.from(
     { length: 19 },
