@@ -39,7 +39,7 @@ const revivers = new Map<string, readonly Reviver[]>(
 
 /**
  * A row as Prisma would have read it, from the JSON that Postgres made of it (`to_jsonb`). The columns are those of
- * the model; the JSON was written by our own triggers, which is what the two assertions below rely on.
+ * the model; the JSON was written by our own triggers, which is what the assertion below relies on.
  */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,

@@ -7,7 +7,7 @@ import { planningContext } from './shared-plans.ts';
 /** A query is compiled when it has been executed so often: by then it has cost more than compiling it would have. */
 export const usesBeforeCompiling = 10;
 
-/** A document of more operations than any app has keeps no more compiled than this. */
+/** Of a document with more operations than any app has, only so many are counted and compiled. */
 const mostOperations = 50;
 
 interface Use {

@@ -57,9 +57,11 @@ function formed(pattern: RegExp, message: string): z.ZodString {
     : z.string().refine((text) => pattern.test(text), message);
 }
 
+type Kinds = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
+
 /** One schema per kind. In a request the platform's own id of the account may stand here too (decision 25). */
-function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>) {
-  return table.map(([accountType, type]) =>
+function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): Kinds {
+  const made = table.map(([accountType, type]) =>
     z
       .strictObject({
         accountType: z.literal(accountType).openapi({ description: type.description }),
@@ -68,18 +70,20 @@ function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string,
       })
       .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
   );
+  // A union wants to know of at least one; the table has them.
+  return made as unknown as Kinds;
 }
 
-type Kinds = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
+// The compiler cannot follow schemas that are made from a table: the types of the two below are stated with them.
 
-/** The compiler cannot follow schemas that are made from a table, so the two types are stated here. */
+/** The details of an account in a request. */
 export const AccountInfoInputSchema = z
   .discriminatedUnion(
     'accountType',
     kinds('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
       platformAccountId: z.string().optional().openapi({ description: "The platform's own id of the account." }),
-    })) as unknown as Kinds,
+    })),
   )
   .openapi('ExternalAccountInfoInput', {
     description: 'The details of an account, by its kind.',
@@ -89,7 +93,7 @@ export const AccountInfoInputSchema = z
 export const AccountInfoSchema = z
   .discriminatedUnion(
     'accountType',
-    kinds('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })) as unknown as Kinds,
+    kinds('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
   )
   .openapi('ExternalAccountInfo', {
     description: 'The details of an account, by its kind.',
