@@ -60,6 +60,13 @@ begin
     end if;
   end loop;
 
+  if p_plan ? 'expired' then
+    v_refusal := check_expired(p_platform, p_plan);
+    if v_refusal is not null then
+      return v_refusal;
+    end if;
+  end if;
+
   v_items := p_plan -> 'transactions';
   if jsonb_array_length(v_items) > 1 then
     v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);

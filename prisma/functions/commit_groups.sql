@@ -6,6 +6,9 @@
 --   {outcome: mismatch}                its idempotency key was used for something else
 -- A claim or a result is in groups of one plan only. Groups that have nothing in common are found possible one by one and then
 -- carried out together, since what statements cost beside their rows is a good part of a payment.
+-- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
+-- The clock is read once, under the quote's lock, so that a deposit at the moment of expiry either executes its quote or is
+-- credited, and is never refused for its timing.
 -- Every statement here and below is planned once per connection and kept, since planning took longer than carrying out; and by
 -- keys, row by row, since the tables may have been empty then.
 create or replace function commit_groups(p_groups jsonb) returns jsonb[]
@@ -34,6 +37,9 @@ declare
   v_possible jsonb[] := '{}';
   v_is_seen boolean := false;
   v_ends boolean := false;
+  -- Whether an alternative was taken somewhere: then not all plans are carried out as they came.
+  v_is_otherwise boolean := false;
+  v_planned jsonb;
 begin
   if jsonb_array_length(v_plans) > 1 then
     -- Keys before rows, as a command alone takes them, and in one order.
@@ -59,7 +65,8 @@ begin
        or (v_ends and v_group @? '$[*].plan.room') then
       if cardinality(v_possible) > 0 then
         perform apply_plans(
-          case when cardinality(v_possible) = v_count then v_plans else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
+          case when cardinality(v_possible) = v_count and not v_is_otherwise then v_plans
+            else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
       end if;
       for v_done in v_from .. v_at - 1 loop
         v_item := p_groups #> array[v_done::text, '0', 'plan'];
@@ -87,6 +94,17 @@ begin
       for v_place in 0 .. jsonb_array_length(v_group) - 1 loop
         v_item := v_group -> v_place;
         v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
+        while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_item -> 'plan' ? 'otherwise' loop
+          v_planned := jsonb_build_array(v_item);
+          v_item := jsonb_set(v_item, '{plan}', v_item #> '{plan,otherwise}');
+          -- What is locked, and what shares a transaction, was decided by what the plan names.
+          if not array_remove(names_in(jsonb_build_array(v_item)), null) <@ names_in(v_planned) then
+            raise exception 'an alternative changes what its plan does not name' using errcode = 'LG010';
+          end if;
+          v_group := jsonb_set(v_group, array[v_place::text], v_item);
+          v_is_otherwise := true;
+          v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
+        end loop;
         exit when v_refusal is not null;
       end loop;
       if v_refusal is null then

@@ -180,19 +180,23 @@ function listOf(groups: readonly PlanGroup[]): string {
 
 /** The plan as JSON: rows under their column names, amounts as digits in strings (Postgres reads them as bigint). */
 function serialize(plan: Plan): string {
-  const { insert, transactions, customers, accounts, ...rest } = plan;
-  return JSON.stringify(
-    {
-      ...rest,
-      ...(insert && {
-        insert: Object.fromEntries(Object.entries(insert).map(([table, rows]) => [table, rows.map(columns)])),
-      }),
-      ...(transactions && { transactions: transactions.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
-      ...(accounts && { accounts: accounts.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
-      ...(customers && { customers: customers.map((change) => ({ ...change, set: columns(change.set) })) }),
-    },
-    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+  return JSON.stringify(inColumns(plan), (_key, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
   );
+}
+
+function inColumns(plan: Plan): object {
+  const { insert, transactions, customers, accounts, otherwise, ...rest } = plan;
+  return {
+    ...rest,
+    ...(insert && {
+      insert: Object.fromEntries(Object.entries(insert).map(([table, rows]) => [table, rows.map(columns)])),
+    }),
+    ...(transactions && { transactions: transactions.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
+    ...(accounts && { accounts: accounts.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
+    ...(customers && { customers: customers.map((change) => ({ ...change, set: columns(change.set) })) }),
+    ...(otherwise && { otherwise: inColumns(otherwise) }),
+  };
 }
 
 function columns(row: object): Record<string, unknown> {

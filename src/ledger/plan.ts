@@ -49,6 +49,18 @@ export interface Plan {
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
   /** The row that the caller is answered with, as it is after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
+  /** What happens instead where the plan would be refused because a quote has expired. */
+  readonly otherwise?: Alternative;
+}
+
+/**
+ * What happens instead of a plan that comes too late for its quote: decided in the database, under the quote's lock. It
+ * changes nothing that its plan does not name. It may come too late itself, and have an alternative again.
+ */
+export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
+  /** Quotes that must be EXPIRED and not paid yet: locked, and left as they are. */
+  readonly expired?: readonly { readonly id: string }[];
+  readonly otherwise?: Alternative;
 }
 
 /** A plan, and whose it is. */

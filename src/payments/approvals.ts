@@ -98,7 +98,7 @@ async function decide(
     type: 'Transaction',
     plan: () => planDecision(payments, tenant, call.input, decision),
     fields: { CONFLICT: 'transactionId' },
-    conflict: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
   if (!done.replayed) {
     await wakeOrders(payments.database.pool, tenant.platformId, done.row.id);

@@ -64,8 +64,8 @@ export interface Command<Type extends ResultType> {
   readonly readsOnly?: true;
   /** The input field to blame for a refusal that the database gave; by the id that it is about, where it may be of several. */
   readonly fields?: Partial<Record<PlanRefusal['code'], string | ((id: string) => string)>>;
-  /** The operation's own word for a status that does not allow it; CONFLICT when left out. */
-  readonly conflict?: RefusalCode;
+  /** The operation's own code and reason for a status that does not allow it; CONFLICT and a general reason when left out. */
+  readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
 /** Whether a string has the form of an idempotency key: no other is ever stored. */
@@ -184,8 +184,8 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
       );
     case 'CONFLICT':
       return new Refusal(
-        command.conflict ?? refusal.code,
-        `this is not possible any more: it is ${refusal.status}`,
+        command.conflict?.code ?? refusal.code,
+        `${command.conflict?.reason ?? 'this is not possible any more'}: it is ${refusal.status}`,
         { field, status: refusal.status },
         replayed,
       );

@@ -1,8 +1,8 @@
 import type { Prisma } from '../database/generated/client/client.ts';
 import type { Quote } from '../database/rows.ts';
-import type { Plan } from '../ledger/plan.ts';
+import type { Journal, Plan } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
-import { debit, deposit, type Flow } from './movements.ts';
+import { debit, type Flow } from './movements.ts';
 import { firstAskMs } from './orders.ts';
 import type { Target } from './quote-destination.ts';
 
@@ -31,7 +31,7 @@ export interface ExecutionOptions {
   /** Why it is executed, for the timeline. */
   readonly reason: string;
   /** Money that arrived from outside for this quote, credited to the source first. */
-  readonly depositAmount?: bigint;
+  readonly arrived?: Journal;
   /** The quote is inserted by the same plan. */
   readonly fresh?: boolean;
 }
@@ -63,10 +63,6 @@ export function execution(quote: Executable, options: ExecutionOptions) {
     received: quote.totalReceivingAmount,
     destinationAccountId: undefined,
   };
-  const arrived =
-    options.depositAmount === undefined
-      ? []
-      : [deposit(sourceAccountId, quote.sendingCurrency, options.depositAmount, quote.transactionId)];
   return {
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, fresh }],
     transactions: [
@@ -79,7 +75,7 @@ export function execution(quote: Executable, options: ExecutionOptions) {
         fresh,
       },
     ],
-    journals: [...arrived, debit(flow)],
+    journals: [...(options.arrived ? [options.arrived] : []), debit(flow)],
     order,
   } as const satisfies Plan & { order: object };
 }

@@ -59,16 +59,22 @@ export function refund(flow: Flow): Journal {
   };
 }
 
-/** Money comes in from outside to an account here. */
-export function deposit(accountId: string, currency: string, amount: bigint, transactionId?: string): Journal {
-  return {
-    kind: 'deposit',
-    transactionId,
-    legs: [
-      { system: 'OUTSIDE', currency, amount: -amount },
-      { account: accountId, currency, amount },
-    ],
-  };
+/**
+ * Money comes in from outside to an account here. `times`: that many arrivals of the same amount at once. They share a journal,
+ * since a payment has at most one of this kind: a second one is money credited twice, which the auditor finds.
+ */
+export function deposit(
+  accountId: string,
+  currency: string,
+  amount: bigint,
+  transactionId?: string,
+  times: 1 | 2 = 1,
+): Journal {
+  const legs: Leg[] = [
+    { system: 'OUTSIDE', currency, amount: -amount },
+    { account: accountId, currency, amount },
+  ];
+  return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
 /** Neither delivered nor given back by the rail: what was under way waits in suspense, where it can be seen. */

@@ -62,36 +62,35 @@ const fundableStatement = statement<{
   destination: Record<string, unknown> | null;
   funding_account_id: string | null;
   order_id: string;
-  late: boolean;
-  paid_before: boolean;
 }>(
   'fundable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
-     q.status = 'EXPIRED' or q.status = 'PENDING' and clock_timestamp() >= q.expires_at as late,
-     exists (select from journal j where j.platform_id = q.platform_id and j.transaction_id = q.transaction_id) as paid_before,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
    from quote q where q.platform_id = $1 and q.id = $2`,
 );
 
+interface SandboxSend {
+  readonly quoteId: string;
+  readonly currencyCode: string;
+  readonly currencyAmount?: bigint | null | undefined;
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
 /**
  * Lets the deposit for a real-time funded quote arrive (specification 4.7): the money is credited, converted and sent on
  * without another call. Without an amount, exactly what the quote asks for. Money that does not match the quote, or comes
- * after its expiry, fails the payment and stays in the customer's account of that currency. Money that this account
- * cannot take is refused and goes back to its payer; the quote can be paid as before.
+ * after its expiry, fails the payment and stays in the customer's account of that currency. The database decides by its clock
+ * and the quote's status, under the quote's lock: no deposit is refused for its timing, and each quote takes one. Money that
+ * this account cannot take is refused and goes back to its payer; the quote can be paid as before.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
- *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), QUOTE_EXPIRED, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
 export function sandboxSend(
   payments: Payments,
   tenant: Tenant,
-  input: {
-    readonly quoteId: string;
-    readonly currencyCode: string;
-    readonly currencyAmount?: bigint | null | undefined;
-    readonly sandboxScenario?: GivenScenario | null | undefined;
-  },
+  input: SandboxSend,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   return run(payments, tenant, {
@@ -99,87 +98,75 @@ export function sandboxSend(
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: async () => {
-      sandboxOnly(tenant);
-      const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
-      const uuid = uuidOf(input.quoteId, 'Quote');
-      const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
-      if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
-      const quote = rowFromSnapshot('Quote', found.quote);
-      if (quote.sourceKind !== 'REALTIME_FUNDING' || !found.funding_account_id) {
-        throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
-          field: 'quoteId',
-        });
-      }
-      if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
-        throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
-          field: 'currencyCode',
-          value: input.currencyCode,
-        });
-      }
-      const asked = input.currencyAmount ?? quote.totalSendingAmount;
-      checkAmount(asked, 'currencyAmount');
-      const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
-      const funded = found.funding_account_id;
-      if (found.late) {
-        return {
-          ...lateDeposit(quote, {
-            amount: twice ? 2n * amount : amount,
-            accountId: funded,
-            paidBefore: found.paid_before,
-          }),
-          result: quote.transactionId,
-        };
-      }
-      const second = twice ? [deposit(funded, quote.sendingCurrency, amount, quote.transactionId)] : [];
-      const to = quotedDestination(quote, found.destination);
-      const arrival = {
-        orderId: found.order_id,
-        rail: railOf(payments, tenant),
-        sourceAccountId: found.funding_account_id,
-        target: to.target,
-        scenario: scenario ?? quote.scenario,
-        reason: 'the deposit arrived',
-        depositAmount: amount,
-      };
-      const ready = { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts };
-      if (amount === quote.totalSendingAmount && !late) {
-        const { order, ...moves } = execution(quote, arrival);
-        return {
-          ...moves,
-          journals: [...second, ...moves.journals],
-          ready,
-          insert: { rail_order: [order] },
-          result: quote.transactionId,
-        };
-      }
-      // The money stays in the customer's account of that currency; the payment fails (decision on deposits that do not match).
-      const reason = late
-        ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
-        : `${amount} arrived where ${quote.totalSendingAmount} were due; the money is in the customer's ${quote.sendingCurrency} account`;
-      return {
-        ready,
-        quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', expiry: 'before', reason }],
-        transactions: [
-          {
-            id: quote.transactionId,
-            from: ['PENDING'],
-            to: 'FAILED',
-            reason,
-            set: { failureReason: late ? 'QUOTE_EXPIRED' : 'QUOTE_EXECUTION_FAILED' },
-          },
-        ],
-        journals: [deposit(funded, quote.sendingCurrency, amount, quote.transactionId), ...second],
-        result: quote.transactionId,
-      };
-    },
+    plan: () => planDeposit(payments, tenant, input),
     fields: {
-      QUOTE_EXPIRED: 'quoteId',
       CONFLICT: 'quoteId',
       USER_NOT_READY: 'quoteId',
       INVALID_BANK_ACCOUNT: 'quoteId',
       AMOUNT_OUT_OF_RANGE:
         input.currencyAmount === undefined || input.currencyAmount === null ? 'quoteId' : 'currencyAmount',
     },
+    conflict: { reason: 'a deposit for this quote has arrived before' },
   });
+}
+
+/** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
+async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSend) {
+  sandboxOnly(tenant);
+  const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
+  const { quote, fundingAccountId, found } = await readFundable(payments, tenant, input);
+  const due = quote.totalSendingAmount;
+  const asked = input.currencyAmount ?? due;
+  checkAmount(asked, 'currencyAmount');
+  const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
+  const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
+  const to = quotedDestination(quote, found.destination);
+  const common = {
+    ready: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
+    otherwise: lateDeposit(quote, arrived, twice ? 2n * amount : amount),
+    result: quote.transactionId,
+  };
+  if (amount === due && !late) {
+    const { order, ...moves } = execution(quote, {
+      orderId: found.order_id,
+      rail: railOf(payments, tenant),
+      sourceAccountId: fundingAccountId,
+      target: to.target,
+      scenario: scenario ?? quote.scenario,
+      reason: 'the deposit arrived',
+      arrived,
+    });
+    return { ...common, ...moves, insert: { rail_order: [order] } };
+  }
+  // The money stays in the customer's account of that currency; the payment fails (decision 12).
+  const reason = late
+    ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
+    : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
+  const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
+  const fails = { from: ['PENDING'], to: 'FAILED', reason } as const;
+  return {
+    ...common,
+    quotes: [{ id: quote.id, ...fails, expiry: 'before' as const }],
+    transactions: [{ id: quote.transactionId, ...fails, set: { failureReason } }],
+    journals: [arrived],
+  };
+}
+
+/** The quote that a deposit is for, and the customer's account that the money comes to. */
+async function readFundable(payments: Payments, tenant: Tenant, input: SandboxSend) {
+  const uuid = uuidOf(input.quoteId, 'Quote');
+  const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+  const quote = rowFromSnapshot('Quote', found.quote);
+  const fundingAccountId = found.funding_account_id;
+  if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
+    throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', { field: 'quoteId' });
+  }
+  if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
+    throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
+      field: 'currencyCode',
+      value: input.currencyCode,
+    });
+  }
+  return { quote, fundingAccountId, found };
 }

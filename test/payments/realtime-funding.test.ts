@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 let scene: Scene;
@@ -10,53 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-interface Funded {
-  readonly quoteId: string;
-  readonly transactionId: string;
-  readonly due: bigint;
-  /** The customer's account in the funding currency. */
-  readonly account: string;
-  readonly currency: string;
-}
-
-/** A quote that the customer pays in `currency`, for 50 euro at the receiver. */
-async function fundedQuote(currency = 'USDC', platform = t.platform, of = scene): Promise<Funded> {
-  const { createQuote } = await platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote {
-      id status totalSendingAmount { amount } transaction { id status } paymentInstructions { __typename }
-      source { ... on RealtimeFundingSource { customer { id } currency { code } } } } } ... on UserError { code message } } }`,
-    {
-      input: {
-        source: { realtimeFunding: { customerId: of.customerId, currency } },
-        destination: { account: { accountId: of.outsideEur } },
-        lockedCurrencySide: 'RECEIVING',
-        lockedCurrencyAmount: 5_000,
-      },
-    },
-  );
-  const { quote } = createQuote;
-  expect(quote).toMatchObject({
-    status: 'PENDING',
-    transaction: { status: 'PENDING' },
-    source: { customer: { id: of.customerId }, currency: { code: currency } },
-  });
-  return {
-    quoteId: quote.id,
-    transactionId: quote.transaction.id,
-    due: BigInt(quote.totalSendingAmount.amount),
-    account: await internalAccount(platform, of.customerId, currency),
-    currency,
-  };
-}
-
-async function send(quote: Funded, more: object = {}, platform = t.platform): Promise<Data> {
-  const { sandboxSend } = await platform.ask(
-    `mutation ($input: SandboxSendInput!) { sandboxSend(input: $input) { __typename
-      ... on SandboxSendSuccess { replayed transaction { id status failureReason } } ... on UserError { code message path } } }`,
-    { input: { quoteId: quote.quoteId, currencyCode: quote.currency, ...more } },
-  );
-  return sandboxSend;
-}
+const newQuote = (currency = 'USDC', platform = t.platform, of = scene) => fundedQuote(platform, of, currency);
+const send = (quote: FundedQuote, more: object = {}, platform = t.platform) => sendDeposit(platform, quote, more);
 
 /** The statuses of a payment from now to its end. */
 async function statuses(transactionId: string, platform: TestPlatform = t.platform): Promise<string[]> {
@@ -70,7 +26,7 @@ async function statuses(transactionId: string, platform: TestPlatform = t.platfo
   return seen;
 }
 
-async function payment(quote: Funded, platform = t.platform): Promise<Data> {
+async function payment(quote: FundedQuote, platform = t.platform): Promise<Data> {
   const { transaction } = await platform.ask(
     `query ($id: ID!) { transaction(id: $id) { status failureReason refund { reference } quote { status }
       timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system } } }`,
@@ -88,7 +44,7 @@ describe('a deposit of what the quote asks for', () => {
   test.each(['USDC', 'USDT', 'BTC', 'USD', 'MXN'])(
     'in %s is credited, converted and delivered by itself',
     async (currency) => {
-      const quote = await fundedQuote(currency);
+      const quote = await newQuote(currency);
       const end = statuses(quote.transactionId);
       expect(await send(quote)).toMatchObject({
         replayed: false,
@@ -104,7 +60,7 @@ describe('a deposit of what the quote asks for', () => {
   );
 
   test('named to the unit, or sent again with its key, is the same deposit', async () => {
-    const quote = await fundedQuote();
+    const quote = await newQuote();
     const input = { currencyAmount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
     expect(await send(quote, input)).toMatchObject({ replayed: true, transaction: { status: 'PROCESSING' } });
@@ -113,7 +69,7 @@ describe('a deposit of what the quote asks for', () => {
   });
 
   test('is told as a change of balance before the payment proceeds', async () => {
-    const quote = await fundedQuote();
+    const quote = await newQuote();
     await send(quote);
     await statuses(quote.transactionId);
     const events = await t.gateway.payments.database.prisma.event.findMany({
@@ -135,7 +91,7 @@ describe('a deposit of what the quote asks for', () => {
   });
 
   test('arrives once: a second one is refused, whichever comes first', async () => {
-    const quote = await fundedQuote();
+    const quote = await newQuote();
     const answers = await Promise.all([send(quote), send(quote), send(quote)]);
     expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual(['CONFLICT', 'CONFLICT', 'done']);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
@@ -145,7 +101,7 @@ describe('a deposit of what the quote asks for', () => {
 
   test('whose delivery fails comes back to the customer’s account of that currency', async () => {
     const failing = await makeScene(t.platform, 0n, '003');
-    const quote = await fundedQuote('USDC', t.platform, failing);
+    const quote = await newQuote('USDC', t.platform, failing);
     await send(quote);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('FAILED');
     expect(await payment(quote)).toMatchObject({
@@ -163,7 +119,7 @@ describe('a deposit that does not match', () => {
     ['excess', 1n],
   ])('%s by one unit fails the payment and stays with the customer', async (_word, difference) => {
     const own = await makeScene(t.platform, 0n);
-    const quote = await fundedQuote('USDC', t.platform, own);
+    const quote = await newQuote('USDC', t.platform, own);
     const amount = quote.due + difference;
     expect(await send(quote, { currencyAmount: amount })).toMatchObject({
       transaction: { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' },
@@ -178,7 +134,7 @@ describe('a deposit that does not match', () => {
   });
 
   test('in another currency, of nothing, or for a quote that an account pays is refused', async () => {
-    const quote = await fundedQuote();
+    const quote = await newQuote();
     expect(await send(quote, { currencyCode: 'USD' })).toMatchObject({
       code: 'INVALID_CURRENCY',
       path: ['input', 'currencyCode'],
@@ -210,7 +166,7 @@ describe('a deposit that does not match', () => {
 });
 
 test('a quote that a deposit pays cannot be executed by hand', async () => {
-  const quote = await fundedQuote();
+  const quote = await newQuote();
   const { executeQuote } = await t.platform.ask(
     'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { __typename ... on UserError { code message path } } }',
     { id: quote.quoteId },
@@ -222,7 +178,7 @@ test('a quote that a deposit pays cannot be executed by hand', async () => {
 test('a production platform cannot pretend a deposit', async () => {
   const production = await t.newPlatform('production', 'PRODUCTION');
   expect(
-    await send({ ...(await fundedQuote()), quoteId: 'Quote:00000000-0000-7000-8000-000000000000' }, {}, production),
+    await send({ ...(await newQuote()), quoteId: 'Quote:00000000-0000-7000-8000-000000000000' }, {}, production),
   ).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
 });
 
@@ -231,7 +187,7 @@ describe('a late deposit', () => {
     const short = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 });
     try {
       const own = await makeScene(short.platform, 0n);
-      const quote = await fundedQuote('USDC', short.platform, own);
+      const quote = await newQuote('USDC', short.platform, own);
       expect((await statuses(quote.transactionId, short.platform)).at(-1)).toBe('EXPIRED');
       expect(await payment(quote, short.platform)).toMatchObject({ failureReason: 'QUOTE_EXPIRED' });
 
@@ -253,7 +209,7 @@ describe('a late deposit', () => {
     const still = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
     try {
       const own = await makeScene(still.platform, 0n);
-      const quote = await fundedQuote('USDC', still.platform, own);
+      const quote = await newQuote('USDC', still.platform, own);
       expect(await send(quote, {}, still.platform)).toMatchObject({
         transaction: { status: 'FAILED', failureReason: 'QUOTE_EXPIRED' },
       });

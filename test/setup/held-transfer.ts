@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Data, TestGateway } from './gateway.ts';
+import { waitForLocks } from './locks.ts';
 import { makeScene } from './scene.ts';
 
 const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
@@ -15,8 +16,7 @@ export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>
   const held = of.platform.ask(transferOut, {
     input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 },
   });
-  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  while ((await holder.query(waiting)).rowCount === 0);
+  await waitForLocks(holder, 1);
   return async () => {
     await holder.query('commit');
     await holder.end();

@@ -1,0 +1,25 @@
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED: locks each and tells the first reason why it
+-- may not be paid, or null. Such a quote stays as it is and is paid once; whether it was paid before is seen by the journals of
+-- its payment, under the quote's lock.
+create or replace function check_expired(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+  v_status quote_status;
+  v_transaction uuid;
+begin
+  foreach v_id in array uuids(jsonb_path_query_array(p_plan, '$.expired[*].id')) loop
+    select status, transaction_id into v_status, v_transaction from quote
+    where platform_id = p_platform and id = v_id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
+    end if;
+    if v_status <> 'EXPIRED'
+       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+    end if;
+  end loop;
+  return null;
+end
+$$;

@@ -1,0 +1,151 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ended } from '../setup/acts.ts';
+import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { waitForLocks } from '../setup/locks.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+
+// Every gateway here is audited when it stops: a payment has at most one deposit, and its legs are what its row asks for.
+
+/** Quotes expire at once, or, where the test says so, after a second. */
+let expired: TestGateway;
+let brief: TestGateway;
+beforeAll(async () => {
+  expired = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 });
+  brief = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
+});
+afterAll(async () => {
+  await expired.stop();
+  await brief.stop();
+});
+
+/** A quote of a customer of its own, whose account of the funding currency is empty. */
+async function newQuote(t: TestGateway): Promise<FundedQuote> {
+  return fundedQuote(t.platform, await makeScene(t.platform, 0n));
+}
+
+/** What came of deposits: `done` once for each that took effect, and the codes of the others. */
+function outcomes(answers: readonly Data[]): string[] {
+  return answers.map((answer) => (answer.replayed === false ? 'done' : (answer.code ?? 'replayed'))).sort();
+}
+
+const conflicts = (count: number) => Array.from({ length: count }, () => 'CONFLICT');
+
+/** Runs `act` while another connection has the quote's row, and lets go of it once `waiting` statements wait for it. */
+async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Promise<Data>[], until: Promise<unknown>) {
+  const holder = new pg.Client({ connectionString: t.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from quote where id = $1 for update', [quote.quoteId.split(':')[1]]);
+    const answers = act();
+    await waitForLocks(holder, 1);
+    await until;
+    await holder.query('commit');
+    return await Promise.all(answers);
+  } finally {
+    await holder.end();
+  }
+}
+
+/** Resolves at a moment of the database's clock, which is this machine's. */
+function at(moment: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, moment - Date.now()));
+  });
+}
+
+describe('an expired quote', () => {
+  test('takes one of six deposits that come at once; the others are told so', async () => {
+    for (let round = 0; round < 10; round++) {
+      const quote = await newQuote(expired);
+      expect(await ended(expired.platform, quote.transactionId)).toMatchObject({ status: 'EXPIRED' });
+      const answers = await Promise.all(Array.from({ length: 6 }, () => sendDeposit(expired.platform, quote)));
+      expect(outcomes(answers)).toEqual([...conflicts(5), 'done']);
+      expect(answers.find(({ code }) => code === 'CONFLICT')).toMatchObject({
+        path: ['input', 'quoteId'],
+        message: 'a deposit for this quote has arrived before: it is EXPIRED',
+      });
+      expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
+    }
+  });
+
+  test('takes one deposit of those that have planned before the first was committed', async () => {
+    const quote = await newQuote(expired);
+    await ended(expired.platform, quote.transactionId);
+    const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);
+    const answers = await withQuoteLocked(
+      expired,
+      quote,
+      () => keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey })),
+      Promise.resolve(),
+    );
+    expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
+    expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
+    // What was answered stays the answer.
+    const again = await Promise.all(
+      keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey })),
+    );
+    expect(outcomes(again)).toEqual([...conflicts(2), 'replayed']);
+    expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
+  });
+
+  test('credits a deposit that comes twice, and one that is short, as one', async () => {
+    const cases = [
+      [{ sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
+      [{ currencyAmount: 7 }, () => 7n],
+    ] as const;
+    for (const [more, comesTo] of cases) {
+      const quote = await newQuote(expired);
+      await ended(expired.platform, quote.transactionId);
+      const answers = await Promise.all([1, 2, 3].map(() => sendDeposit(expired.platform, quote, more)));
+      expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
+      expect(await balanceOf(expired.platform, quote.account)).toBe(comesTo(quote.due));
+    }
+  });
+});
+
+describe('a deposit at the moment of expiry', () => {
+  /** The deposit took effect: its payment was executed, or the money is on the customer's account. */
+  async function expectCredited(quote: FundedQuote): Promise<void> {
+    const { status, failureReason } = await ended(brief.platform, quote.transactionId);
+    const balance = await balanceOf(brief.platform, quote.account);
+    expect([
+      ['COMPLETED', null, 0n],
+      ['FAILED', 'QUOTE_EXPIRED', quote.due],
+      ['EXPIRED', 'QUOTE_EXPIRED', quote.due],
+    ]).toContainEqual([status, failureReason, balance]);
+  }
+
+  test('that was planned before and waits for the quote until after is credited', async () => {
+    const quote = await newQuote(brief);
+    const send = () => [sendDeposit(brief.platform, quote, { idempotencyKey: `waits-${quote.quoteId}` })];
+    await at(quote.expiresAt - 300);
+    const [answer] = await withQuoteLocked(brief, quote, send, at(quote.expiresAt + 20));
+    expect(answer).toMatchObject({ replayed: false, transaction: { failureReason: 'QUOTE_EXPIRED' } });
+    await expectCredited(quote);
+  });
+
+  test('within 20 ms of it either executes or is credited, once, with one key or with several', async () => {
+    const offsets = [-20, -15, -10, -6, -3, -1, 0, 1, 3, 6, 10, 15, 20];
+    await Promise.all(
+      offsets.map(async (offset) => {
+        const quote = await newQuote(brief);
+        const send = (key: string) =>
+          sendDeposit(brief.platform, quote, { idempotencyKey: `${quote.transactionId}-${key}` });
+        await at(quote.expiresAt + offset);
+        const answers = await Promise.all(['one', 'one', 'two', 'three'].map(send));
+        expect(outcomes(answers).filter((outcome) => outcome === 'done')).toHaveLength(1);
+        expect(answers.map(({ code }) => code)).not.toContain('QUOTE_EXPIRED');
+        const [first, second] = answers;
+        expect([first, second].map(({ code, transaction }) => code ?? transaction.id)).toEqual(
+          code(first) ? ['CONFLICT', 'CONFLICT'] : [quote.transactionId, quote.transactionId],
+        );
+        await expectCredited(quote);
+      }),
+    );
+  });
+
+  const code = (answer: Data): string | undefined => answer.code;
+});

@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import type { Data, TestPlatform } from './gateway.ts';
+import { internalAccount, type Scene } from './scene.ts';
+
+/** A quote that its customer pays from outside. Ids are public ids. */
+export interface FundedQuote {
+  readonly quoteId: string;
+  readonly transactionId: string;
+  /** What is to be paid, in smallest units. */
+  readonly due: bigint;
+  /** The customer's account in the funding currency. */
+  readonly account: string;
+  readonly currency: string;
+  /** By the database's clock, in milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Makes a quote that the customer pays in `currency`, for 50 euro at the receiver. */
+export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 'USDC'): Promise<FundedQuote> {
+  const { createQuote } = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote {
+      id status expiresAt totalSendingAmount { amount } transaction { id status } paymentInstructions { __typename }
+      source { ... on RealtimeFundingSource { customer { id } currency { code } } } } } ... on UserError { code message } } }`,
+    {
+      input: {
+        source: { realtimeFunding: { customerId: of.customerId, currency } },
+        destination: { account: { accountId: of.outsideEur } },
+        lockedCurrencySide: 'RECEIVING',
+        lockedCurrencyAmount: 5_000,
+      },
+    },
+  );
+  const { quote } = createQuote;
+  expect(quote).toMatchObject({
+    status: 'PENDING',
+    transaction: { status: 'PENDING' },
+    source: { customer: { id: of.customerId }, currency: { code: currency } },
+  });
+  return {
+    quoteId: quote.id,
+    transactionId: quote.transaction.id,
+    due: BigInt(quote.totalSendingAmount.amount),
+    account: await internalAccount(platform, of.customerId, currency),
+    currency,
+    expiresAt: Date.parse(quote.expiresAt),
+  };
+}
+
+/** Lets a deposit for the quote arrive, and answers the success or the refusal. */
+export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
+  const { sandboxSend } = await platform.ask(
+    `mutation ($input: SandboxSendInput!) { sandboxSend(input: $input) { __typename
+      ... on SandboxSendSuccess { replayed transaction { id status failureReason } } ... on UserError { code message path } } }`,
+    { input: { quoteId: quote.quoteId, currencyCode: quote.currency, ...more } },
+  );
+  return sandboxSend;
+}
