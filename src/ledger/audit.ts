@@ -1,4 +1,7 @@
-import type { Database } from '../database/database.ts';
+import pg from 'pg';
+import { connectionConfig, type Database } from '../database/database.ts';
+import { paymentRules } from './payment-rules.ts';
+import type { Rule } from './rule.ts';
 
 /** A rule of the ledger that some rows break. */
 export interface Breach {
@@ -8,8 +11,7 @@ export interface Breach {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Each statement answers the rows that break its rule; a sound ledger answers none. */
-const rules: readonly { readonly rule: string; readonly offenders: string }[] = [
+const rules: readonly Rule[] = [
   {
     rule: 'all postings of a currency sum to zero',
     offenders:
@@ -56,25 +58,6 @@ const rules: readonly { readonly rule: string; readonly offenders: string }[] = 
       where (h.state = 'CAPTURED') <> (p.journal_id is not null) and (h.id is not null or p.hold_id is not null)`,
   },
   {
-    rule: 'an ended transaction holds no money under way',
-    offenders: `select t.platform_id, t.id, t.status, p.currency, sum(p.amount) as in_clearing
-      from transaction t
-      join journal j on j.platform_id = t.platform_id and j.transaction_id = t.id
-      join posting p on p.platform_id = j.platform_id and p.journal_id = j.id and p.system = 'CLEARING'
-      where is_terminal(t.status)
-      group by t.platform_id, t.id, t.status, p.currency having sum(p.amount) <> 0`,
-  },
-  {
-    rule: 'what waits in suspense is what the refunds that wait are owed',
-    offenders: `select t.platform_id, t.id, t.status, t.refund_settled_at, p.currency, sum(p.amount) as in_suspense
-      from transaction t
-      join journal j on j.platform_id = t.platform_id and j.transaction_id = t.id
-      join posting p on p.platform_id = j.platform_id and p.journal_id = j.id and p.system = 'SUSPENSE'
-      group by t.platform_id, t.id, t.status, t.refund_settled_at, p.currency
-      having sum(p.amount) <> case when t.refund_reference is not null and t.refund_settled_at is null and p.currency = t.received_currency
-                                   then t.received_amount else 0 end`,
-  },
-  {
     rule: 'a quote and its transaction stand alike',
     offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
       from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
@@ -102,14 +85,17 @@ const rules: readonly { readonly rule: string; readonly offenders: string }[] = 
         or (previous_status is not null and not (previous_status = status and refund_paid) and not exists (
           select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
   },
+  ...paymentRules,
 ];
 
 /**
- * Proves the ledger over all rows, in one consistent look at the database.
+ * Proves the ledger over all rows, in one consistent look at the database, on a connection of its own: it may take longer than
+ * any other statement is allowed to.
  * @returns the broken rules with their rows; none when all is well
  */
-export async function audit(database: Database): Promise<Breach[]> {
-  const client = await database.pool.connect();
+export async function audit(database: Pick<Database, 'url'>): Promise<Breach[]> {
+  const client = new pg.Client({ ...connectionConfig(database.url), application_name: 'audit' });
+  await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
     await client.query('set local statement_timeout = 0');
@@ -121,7 +107,7 @@ export async function audit(database: Database): Promise<Breach[]> {
     await client.query('commit');
     return breaches;
   } finally {
-    client.release();
+    await client.end();
   }
 }
 

@@ -248,10 +248,10 @@ test('a batch and a call alone with one of its keys wait for each other, and nei
         claim: { operation: 'batch', key, hash: 'aa' },
         journals: [
           {
-            kind: 'move',
+            kind: 'deposit',
             legs: [
-              { account: uuid(usd), currency: 'USD', amount: '-1' },
-              { system: 'CLEARING', currency: 'USD', amount: '1' },
+              { system: 'OUTSIDE', currency: 'USD', amount: '-1' },
+              { account: uuid(usd), currency: 'USD', amount: '1' },
             ],
           },
         ],

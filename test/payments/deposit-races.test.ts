@@ -33,7 +33,12 @@ function outcomes(answers: readonly Data[]): string[] {
 const conflicts = (count: number) => Array.from({ length: count }, () => 'CONFLICT');
 
 /** Runs `act` while another connection has the quote's row, and lets go of it once `waiting` statements wait for it. */
-async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Promise<Data>[], until: Promise<unknown>) {
+async function withQuoteLocked(
+  t: TestGateway,
+  quote: FundedQuote,
+  act: () => Promise<Data>[],
+  until: Promise<unknown>,
+) {
   const holder = new pg.Client({ connectionString: t.databaseUrl });
   await holder.connect();
   try {

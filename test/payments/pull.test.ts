@@ -196,16 +196,17 @@ test('a pull that two workers both saw settle is credited once', async () => {
     const { platformId } = idle.platform;
     const transactionId = quote.transaction.id.replace('Transaction:', '');
     const order = await database.prisma.railOrder.findFirstOrThrow({ where: { platformId, transactionId } });
+    const quoted = await database.prisma.quote.findFirstOrThrow({ where: { platformId, transactionId } });
     const flow = {
       transactionId,
       sourceAccountId: scene.usd.replace('InternalAccount:', ''),
-      sendingCurrency: 'USD',
-      sent: 10_000n,
-      fees: 0n,
-      platformFee: 0n,
+      sendingCurrency: quoted.sendingCurrency,
+      sent: quoted.totalSendingAmount,
+      fees: quoted.feesIncluded,
+      platformFee: quoted.platformFee,
       platformAccountId: undefined,
-      receivingCurrency: 'EUR',
-      received: 9_000n,
+      receivingCurrency: quoted.receivingCurrency,
+      received: quoted.totalReceivingAmount,
       destinationAccountId: undefined,
     };
     const outcome = () => [

@@ -1,0 +1,126 @@
+import type { Rule } from './rule.ts';
+
+/**
+ * The auditor's rules that tie journals to their payment: what has been booked for it is what its row and its status ask for,
+ * account by account. So a unit that is booked to the wrong place is found, though every journal balances.
+ */
+
+/**
+ * For each payment, what is booked under it. `deposited`: what its deposits brought in; `deposits`: in how many journals;
+ * `share`: the platform's part of the fees, as far as it has been paid out of FEES.
+ */
+const booked = `booked as materialized (
+  select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
+    coalesce(-sum(p.amount) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE'), 0) as deposited,
+    count(distinct j.id) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE') as deposits,
+    coalesce(-sum(p.amount) filter (where j.kind in ('delivery', 'return') and p.system = 'FEES'), 0) as share
+  from journal j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
+  where j.transaction_id is not null
+  group by j.platform_id, j.transaction_id, p.account_id, p.system, p.currency
+)`;
+
+/**
+ * Each payment with what decides its legs. `funding_account_id`: where an outgoing payment is paid from; an owner's account
+ * here, where its source is outside. `debited`: it has been, which its PAYOUT order shows. `gone`: it has been debited and the
+ * money is not back. `arrives_here`: it is credited to an account here by the payment itself.
+ */
+const payment = `payment as materialized (
+  select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone
+  from (
+    select t.platform_id, t.id, t.type, t.status, t.sent_amount, t.sent_currency, t.received_amount, t.received_currency,
+      coalesce(t.fees, 0) as fees, t.refund_reference, t.refund_amount, t.refund_settled_at, t.destination_account_id, t.settled_at,
+      t.status in ('FAILED', 'REJECTED', 'REFUNDED') as ended_badly,
+      t.type = 'OUTGOING' and exists (
+        select from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as debited,
+      coalesce(q.source_kind::text, s.kind::text) as paid_from, coalesce(q.platform_fee, 0) as platform_fee,
+      case when s.kind = 'INTERNAL' then s.id else (
+        select f.id from account f
+        where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+          and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end) end as funding_account_id,
+      s.kind as source_account_kind,
+      d.kind = 'INTERNAL' and (t.type = 'INCOMING' or d.customer_id is not distinct from t.customer_id) as arrives_here,
+      pa.id as platform_account_id,
+      coalesce(b.deposited, 0) as deposited, coalesce(b.deposits, 0) as deposits, coalesce(b.share, 0) as share
+    from transaction t
+    left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
+    left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+    left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+    left join account pa on pa.platform_id = t.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null
+      and pa.currency = t.sent_currency and q.platform_fee > 0
+    left join (
+      select platform_id, transaction_id, sum(deposited) as deposited, sum(deposits) as deposits, sum(share) as share
+      from booked group by platform_id, transaction_id
+    ) b on b.platform_id = t.platform_id and b.transaction_id = t.id
+  ) t
+)`;
+
+/** What each payment's legs must come to: on accounts here, and on system accounts. */
+const expected = `expected as (
+  select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
+  from payment p cross join lateral (values
+    (p.funding_account_id, null::system_account, p.sent_currency, p.deposited - case when p.gone then p.sent_amount else 0 end),
+    (p.platform_account_id, null, p.sent_currency, p.share),
+    (null, 'OUTSIDE', p.sent_currency, -p.deposited),
+    (null, 'FEES', p.sent_currency, case when p.gone then p.fees else 0 end - p.share),
+    (null, 'LIQUIDITY', p.sent_currency, case when p.gone then p.sent_amount - p.fees else 0 end),
+    (null, 'LIQUIDITY', p.received_currency, case when p.gone then -p.received_amount else 0 end),
+    (null, 'CLEARING', p.received_currency,
+      case when p.debited and p.status in ('PENDING', 'PROCESSING') then p.received_amount else 0 end),
+    (null, 'SUSPENSE', p.received_currency, case when p.gone and p.ended_badly then p.received_amount else 0 end),
+    (case when p.arrives_here then p.destination_account_id end, case when p.arrives_here then null else 'OUTSIDE'::system_account end,
+      p.received_currency, case when p.status = 'COMPLETED' then p.received_amount else 0 end)
+  ) as e(account_id, system, currency, amount)
+  where p.type = 'OUTGOING' and e.amount <> 0
+  union all
+  select p.platform_id, p.id, e.account_id, e.system, p.received_currency, e.amount
+  from payment p cross join lateral (values
+    (p.destination_account_id, null::system_account, p.received_amount),
+    (null, 'OUTSIDE', -p.received_amount)
+  ) as e(account_id, system, amount)
+  where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
+)`;
+
+export const paymentRules: readonly Rule[] = [
+  {
+    rule: "the legs of a payment come to what its row and its status ask for, on every account (a row's `booked` beside its `asked`)",
+    offenders: `with ${booked}, ${payment}, ${expected}
+      select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(asked) as asked from (
+        select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as asked from booked
+        union all select platform_id, id, account_id, system, currency, 0, amount from expected
+      ) legs
+      group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(asked)`,
+  },
+  {
+    rule: 'a payment takes one deposit at most, of what it is for, or of anything where it was not executed',
+    offenders: `with ${booked}, ${payment}
+      select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment
+      where deposits > 1 or type = 'OUTGOING' and not case
+        when paid_from = 'REALTIME_FUNDING' and debited then deposited in (sent_amount, 2 * sent_amount)
+        when paid_from = 'REALTIME_FUNDING' and status in ('FAILED', 'EXPIRED') then deposited >= 0
+        when source_account_kind = 'EXTERNAL' and debited then deposited = sent_amount
+        else deposited = 0 end`,
+  },
+  {
+    rule: "the platform's part of the fees is paid whole when its payment is delivered, where its account can take it",
+    offenders: `with ${booked}, ${payment}
+      select platform_id, id as transaction_id, status, platform_fee, share from payment p
+      where share <> 0 and (share <> platform_fee or status not in ('COMPLETED', 'REFUNDED'))
+        or share <> platform_fee and status = 'COMPLETED' and platform_account_id is not null and not exists (
+          select from posting l where l.platform_id = p.platform_id and l.account_id = p.platform_account_id
+            and l.balance_after > 9000000000000000000 - p.platform_fee)`,
+  },
+  {
+    rule: 'a payment that has been debited and has not arrived has a refund of all that was sent, and no other has one',
+    offenders: `with ${booked}, ${payment}
+      select platform_id, id as transaction_id, status, sent_amount, refund_reference, refund_amount from payment
+      where (refund_reference is not null) is distinct from (debited and ended_badly)
+        or refund_reference is not null and refund_amount is distinct from sent_amount
+        or debited and status not in ('PENDING', 'PROCESSING', 'COMPLETED') and not ended_badly`,
+  },
+  {
+    rule: 'what belongs to no payment comes in from outside to an account here',
+    offenders: `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
+      from journal j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
+      where j.transaction_id is null and not case when p.account_id is null then p.system = 'OUTSIDE' and p.amount < 0 else p.amount > 0 end`,
+  },
+];
