@@ -74,8 +74,13 @@ export async function startGateway(options: {
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
   readonly onReadStatement?: (sql: string) => void;
-  /** How often open streams are sent a sign of life, and the most that one operation may take: for tests only. */
-  readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number; readonly slowMs?: number };
+  /** How often open streams are sent a sign of life, and the most that an operation or a statement may take: for tests only. */
+  readonly pace?: {
+    readonly keepAliveMs?: number;
+    readonly operationMs?: number;
+    readonly slowMs?: number;
+    readonly statementMs?: number;
+  };
   /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
 }): Promise<Gateway> {
@@ -83,6 +88,7 @@ export async function startGateway(options: {
   const database = openDatabase({
     url: options.databaseUrl,
     poolSize: config.DATABASE_POOL,
+    ...(options.pace?.statementMs !== undefined && { statementMs: options.pace.statementMs }),
     ...(options.onReadStatement && { onReadStatement: options.onReadStatement }),
   });
   const payments = openPayments(database, config, log);

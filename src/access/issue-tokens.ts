@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { afterCommit } from '../database/faults.ts';
 import type { ApiToken, Permission } from '../database/generated/client/client.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { checkText } from '../payments/checks.ts';
@@ -61,9 +62,8 @@ export async function createClientToken(
     (on) => storeClientToken(on, viewer, target, input),
   );
   if (done.replayed) throw alreadyAnswered(publicId('ClientToken', done.id));
-  const row = await database.prisma.clientToken.findUniqueOrThrow({
-    where: { platformId_id: { platformId: viewer.platformId, id: done.id } },
-  });
+  const where = { platformId_id: { platformId: viewer.platformId, id: done.id } };
+  const row = await afterCommit(database.prisma.clientToken.findUniqueOrThrow({ where }));
   return {
     token: await tokens.sign(row, subjectOf(row)),
     tokenId: publicId('ClientToken', row.id),
@@ -181,9 +181,8 @@ export async function issueApiToken(
     },
   );
   if (done.replayed) throw alreadyAnswered(publicId('ApiToken', done.id));
-  const apiToken = await database.prisma.apiToken.findUniqueOrThrow({
-    where: { platformId_id: { platformId: viewer.platformId, id: done.id } },
-  });
+  const where = { platformId_id: { platformId: viewer.platformId, id: done.id } };
+  const apiToken = await afterCommit(database.prisma.apiToken.findUniqueOrThrow({ where }));
   return { apiToken, secret, replayed: false };
 }
 

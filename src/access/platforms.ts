@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import type { Environment } from '../database/generated/client/client.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { currencies } from '../money/currencies.ts';
 import type { Payments, Tenant } from '../payments/command.ts';
@@ -35,9 +36,7 @@ export async function createPlatform(
     throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
   }
   if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
-  const client = await database.pool.connect();
-  try {
-    await client.query('begin');
+  return inTransaction(database, async (client) => {
     const { rows } = await client.query<{ id: string }>(
       'insert into platform (name, environment, uma_domain, currencies) values ($1, $2, $3, $4) returning id',
       [name, environment, umaDomainOf(name), currencies.map((currency) => currency.code)],
@@ -45,29 +44,15 @@ export async function createPlatform(
     const platformId = rows[0]?.id ?? '';
     const tenant = { platformId, environment };
     const profile = await readProfile(client, platformId);
-    await commitPlanOn(client, platformId, {
-      insert: {
-        account: await newInternalAccounts(
-          payments,
-          tenant,
-          { platformId, customerId: null },
-          profile.currencies,
-          profile.ids,
-        ),
-      },
-    });
+    const own = { platformId, customerId: null };
+    const account = await newInternalAccounts(payments, tenant, own, profile.currencies, profile.ids);
+    await commitPlanOn(client, platformId, { insert: { account } });
     await client.query(
       'insert into api_token (platform_id, client_id, secret_hash, name, permissions) values ($1, $2, $3, $4, $5)',
       [platformId, credentials.clientId, hashSecret(credentials.secret), 'first token', ['VIEW', 'TRANSACT', 'MANAGE']],
     );
-    await client.query('commit');
     return { ...tenant, ...credentials };
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
 }
 
 /** A domain of the platform's own for its customers' UMA addresses. Names that read alike get different ones. */

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { timedOut } from './faults.ts';
 import { PrismaClient } from './generated/client/client.ts';
 import { openReads, type Reads } from './reads.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
@@ -14,6 +15,8 @@ export interface Database {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly reads: Reads;
+  /** How long an answer is waited for, in milliseconds; then its connection is given up. */
+  readonly patienceMs: number;
   /** Tells this process's sequencer that something was committed, so that it need not wait for its next look. */
   readonly commits: EventEmitter<{ committed: [] }>;
   close(): Promise<void>;
@@ -24,33 +27,46 @@ export interface DatabaseOptions {
   /** Most connections held at once. Work beyond it waits in this process, at most `acquireTimeoutMs`. */
   readonly poolSize?: number;
   readonly acquireTimeoutMs?: number;
+  /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
+  readonly statementMs?: number;
   /** Called with the text of each statement of `reads` and of Prisma, for tests that count them. */
   readonly onReadStatement?: (sql: string) => void;
 }
 
 const INT8 = 20;
 
+/** The most that a statement may take; then Postgres cancels it. */
+const mostMs = 10_000;
+/** How much longer an answer may take: what does not come then was lost on the way, and its connection with it. */
+const graceMs = 2_000;
+
 /** Settings that every session needs. UTC, because adapter-pg shifts timestamps in any other zone. */
-const sessionSettings = [
+const sessionSettings = (statementMs: number) => [
   'timezone=UTC',
   'lock_timeout=2000',
-  'statement_timeout=10000',
+  `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
   // A plan over JSON is thought to be of a million rows, and has two: compiling it took ten times as long as the payment.
   'jit=off',
   // A process whose machine is gone keeps its locks only until the server has asked it a few times.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+];
+
+function patienceMs(statementMs = mostMs): number {
+  return statementMs + graceMs;
+}
 
 /** Parameters of a connection to `url` under the settings above; money (int8) arrives as bigint. */
-export function connectionConfig(url: string): pg.ClientConfig {
+export function connectionConfig(url: string, statementMs = mostMs): pg.ClientConfig {
   return {
     connectionString: url,
-    options: sessionSettings,
+    options: sessionSettings(statementMs)
+      .map((setting) => `-c ${setting}`)
+      .join(' '),
     keepAlive: true,
+    // The system asks the other end ten times, a second apart, from then on (libuv): 15 seconds, where its own way takes hours.
+    keepAliveInitialDelayMillis: 5_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format),
@@ -60,22 +76,14 @@ export function connectionConfig(url: string): pg.ClientConfig {
 
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = new pg.Pool({
-    ...connectionConfig(options.url),
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: options.acquireTimeoutMs ?? 5_000,
-    idleTimeoutMillis: 30_000,
-    maxLifetimeSeconds: connectionSeconds,
-  });
-  // An idle connection that the server closes is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => undefined);
-
+  const pool = openPool(options);
   const names = new StatementNames();
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.nameOf(sql) });
   const prisma = openPrisma(adapter, options.onReadStatement);
 
   return {
     url: options.url,
+    patienceMs: patienceMs(options.statementMs),
     pool,
     prisma,
     reads: openReads(pool, names, options.onReadStatement),
@@ -85,6 +93,37 @@ export function openDatabase(options: DatabaseOptions): Database {
       await pool.end();
     },
   };
+}
+
+/** A pool that gives up connections on which no answer comes. */
+function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions): pg.Pool {
+  const pool = new pg.Pool({
+    ...connectionConfig(url, statementMs),
+    query_timeout: patienceMs(statementMs),
+    max: poolSize ?? 10,
+    connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: connectionSeconds,
+  });
+  // An idle connection that the server closes is replaced by the pool; without a listener it would end the process. So would
+  // one in use, whose statement fails with the same error.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+
+  const idle = new Set<pg.PoolClient>();
+  pool.on('acquire', (client) => idle.delete(client));
+  pool.on('remove', (client) => idle.delete(client));
+  pool.on('release', (error, client) => {
+    if (!error) idle.add(client);
+    // What silenced one has probably silenced all: whoever was given one of the others would wait as long for nothing.
+    else if (timedOut(error)) for (const other of idle) destroy(other);
+  });
+  return pool;
+}
+
+/** Not `end`: that would say goodbye to somebody who does not answer. */
+function destroy(client: pg.PoolClient): void {
+  (client as pg.PoolClient & pg.Client).connection.stream.destroy();
 }
 
 /** A client that tells of its statements only where somebody listens: telling costs time on each of them. */

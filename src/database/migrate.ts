@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { sqlState } from './faults.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
-import { sqlState } from './retry.ts';
 
 // Applies migrations without Prisma's native engine, which is a download of its own. Not with its WebAssembly build
 // either: that one reaches the database through adapter-pg, whose `executeScript` cuts a script at every semicolon,

@@ -8,9 +8,8 @@ const leaderLock = 0x66656564;
  * (hours). With these settings of the session it lets go after two seconds.
  */
 const letGoQuickly = ['idle=1', 'interval=1', 'count=1'].map((setting) => `-c tcp_keepalives_${setting}`).join(' ');
-/** A database that does not take a connection, or answer a step, within so long is given up and asked anew. */
+/** A database that does not take a connection within so long is asked anew. */
 const connectMs = 5_000;
-const answerMs = 15_000;
 /** How many changes one step takes at most. */
 const batch = 2_000;
 
@@ -71,7 +70,7 @@ export class Sequencer {
       application_name: 'sequencer',
       options: `${config.options} ${letGoQuickly}`,
       connectionTimeoutMillis: connectMs,
-      query_timeout: answerMs,
+      query_timeout: this.#database.patienceMs,
     });
     client.on('error', () => this.#forget(client));
     client.on('end', () => this.#forget(client));

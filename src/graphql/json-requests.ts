@@ -31,7 +31,8 @@ export async function answerJsonRequest(
   );
   if (!('document' in prepared) || isSubscription(prepared)) return answerByYoga(graphql, request, response, body);
   const result: ExecutionResult = await execute(prepared);
-  const status = statusOf(result, type);
+  const status = isUnavailable(result) ? 503 : statusOf(result, type);
+  if (status === 503) response.setHeader('retry-after', '1');
   const json = JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(json) });
   response.end(json);
@@ -68,6 +69,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isSubscription({ document, operationName }: Parameters<typeof execute>[0]): boolean {
   return getOperationAST(document, operationName)?.operation === 'subscription';
+}
+
+/** Whether nothing was read, and nothing done, as the database was out of reach. */
+function isUnavailable({ data, errors = [] }: ExecutionResult): boolean {
+  return !data && errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
 }
 
 /** The highest status that an error names. Those that belong to GraphQL over HTTP itself leave application/json at 200. */

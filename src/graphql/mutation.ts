@@ -41,6 +41,7 @@ const general: readonly MemberName[] = [
   'ConflictError',
   'ForbiddenError',
   'UnavailableError',
+  'OutcomeUnknownError',
 ];
 
 /**

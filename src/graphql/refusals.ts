@@ -9,7 +9,7 @@ interface UserError {
 }
 
 const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
-  description: 'Why a mutation was refused. Nothing has changed.',
+  description: 'Why a mutation was refused. Nothing has changed, unless it is an OutcomeUnknownError.',
   fields: (t) => ({
     code: t.string({
       description: 'What to act on: the same string as in REST, such as INSUFFICIENT_BALANCE.',
@@ -32,7 +32,9 @@ const members = {
   ConflictError: 'It collides with what is already there or with what has already happened.',
   IdempotencyMismatchError: 'The idempotency key was used before with another input.',
   ForbiddenError: 'The caller, or the customer concerned, may not do this.',
-  UnavailableError: 'Not possible at the moment; the same request may succeed later.',
+  UnavailableError: 'Not possible at the moment; nothing has changed, and the same request may succeed later.',
+  OutcomeUnknownError:
+    'The database did not answer in time: the mutation may have taken effect or not. Send it again with the same idempotencyKey, or ask mutationReceipt.',
 } as const;
 
 export type MemberName = keyof typeof members;
@@ -71,6 +73,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   CUSTOMER_DELETED: 'ConflictError',
   IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
   SERVICE_UNAVAILABLE: 'UnavailableError',
+  OUTCOME_UNKNOWN: 'OutcomeUnknownError',
 };
 
 export const memberTypes = Object.fromEntries(

@@ -6,13 +6,14 @@ import type { Logger } from 'pino';
 import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Credentials } from '../access/credentials.ts';
 import type { Sessions } from '../access/sessions.ts';
+import { isDatabaseFault, OutcomeUnknown } from '../database/faults.ts';
 import { Overflow } from '../events/channel.ts';
 import type { Feed } from '../events/feed.ts';
 import type { Payments } from '../payments/command.ts';
 import { refusalIn } from '../payments/refusal.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Context } from './context.ts';
-import { failure } from './failure.ts';
+import { badRequest, failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { keptDocuments, nothingKept } from './kept.ts';
 import { schema } from './schema.ts';
@@ -21,6 +22,7 @@ import { useComeBack } from './use-come-back.ts';
 import { useCompiledQueries } from './use-compiled-queries.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
+import { useLostAnswers } from './use-lost-answers.ts';
 import { useRequests } from './use-requests.ts';
 import { useStreamRules } from './use-stream-rules.ts';
 import { useTimeLimit } from './use-time-limit.ts';
@@ -70,7 +72,9 @@ export function createGraphqlServer(options: GraphqlOptions) {
     graphiql: options.graphiql ? graphiqlOptions(options.graphiql.newcomer) : false,
     context: async (initial: YogaInitialContext & TransportContext): Promise<Context> => {
       const authorization = initial.authorization ?? initial.request?.headers.get('authorization');
-      const viewer = await credentials.authenticate(authorization);
+      const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
+        throw refusalIn(error) ? unavailable() : error;
+      });
       if (!viewer) throw unauthenticated();
       const comeBack = initial.comeBack ?? (() => initial.res?.destroy());
       return { viewer, payments, feed, webhooks, clientTokens, retentionDays, comeBack, eventStream: initial.res };
@@ -82,6 +86,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useSyntaxErrorCode(),
       useCompiledQueries(),
       useTimeLimit(options.operationMs),
+      useLostAnswers(),
       // After the time limit: waiting for its turn is not part of a stream's opening.
       useComeBack(),
       useFeedHead(),
@@ -99,6 +104,15 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
+/** Nobody can be recognised while the database is out of reach: nothing was begun. */
+export function unavailable(): GraphQLError {
+  return badRequest('the database is out of reach or has too much to do; try again', {
+    code: 'SERVICE_UNAVAILABLE',
+    status: 503,
+    headers: { 'retry-after': '1' },
+  });
+}
+
 /** Errors as clients see them: refusals with their code, GraphQL's own as they are, and bugs without their inside. */
 function presentError(error: unknown, log: Logger): Error {
   const original = error instanceof GraphQLError ? error.originalError : error;
@@ -107,6 +121,9 @@ function presentError(error: unknown, log: Logger): Error {
       ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
       : {};
   const refusal = refusalIn(original);
+  if (original instanceof OutcomeUnknown && !isDatabaseFault(original.cause)) {
+    log.error({ err: original.cause }, 'a resolver failed');
+  }
   if (refusal) {
     const { field, ...details } = refusal.details;
     return new GraphQLError(refusal.message, {

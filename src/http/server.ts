@@ -4,7 +4,7 @@ import type { Credentials } from '../access/credentials.ts';
 import type { Database } from '../database/database.ts';
 import { answerJsonRequest } from '../graphql/json-requests.ts';
 import { withoutStatus } from '../graphql/operation.ts';
-import { type GraphqlServer, unauthenticated } from '../graphql/server.ts';
+import { type GraphqlServer, unauthenticated, unavailable } from '../graphql/server.ts';
 import { type SingleConnections, streamToken } from '../graphql/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
@@ -136,9 +136,11 @@ async function answerGraphql(
   }
   if (wantsEvents(request)) {
     // Once an event stream has begun its status is 200: strangers are told before.
-    if (!(await options.credentials.authenticate(request.headers.authorization))) {
-      return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
-    }
+    const viewer = await options.credentials
+      .authenticate(request.headers.authorization)
+      .catch(() => 'UNAVAILABLE' as const);
+    if (viewer === 'UNAVAILABLE') return refuseLoad(response, { errors: [withoutStatus(unavailable())] });
+    if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
     response.setHeader('x-accel-buffering', 'no');
   }
@@ -152,7 +154,7 @@ function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffe
 
 const busy = 'too many requests at once; try again';
 
-/** More than can be answered in good time: nothing was begun, so the same request may come again as it is. */
+/** More than can be answered in good time, or at all now: nothing was begun, so the same request may come again as it is. */
 function refuseLoad(response: ServerResponse, body: object): void {
   response.setHeader('retry-after', '1');
   answer(response, 503, body);

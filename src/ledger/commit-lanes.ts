@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { wasRolledBack } from '../database/retry.ts';
+import { wasRolledBack } from '../database/faults.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /** A plan was not carried out, as others hold its account, or as too many came before it. It may be tried again. */

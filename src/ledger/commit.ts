@@ -1,7 +1,9 @@
 import type { Database } from '../database/database.ts';
-import { retryLostRaces, sqlState } from '../database/retry.ts';
+import { sqlState } from '../database/faults.ts';
+import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
+import { committing } from '../database/transaction.ts';
 import { CommitLanes, HeldUp } from './commit-lanes.ts';
 import type { Claim, Plan, PlatformPlan, ResultType } from './plan.ts';
 
@@ -56,6 +58,7 @@ const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
  * Carries out a plan in one round trip and one durable transaction, which plans that come at the same time may share
  * (commit-lanes.ts): each is done or refused on its own. A plan that loses a race with another is tried again.
  * @throws HeldUp when its account is not to be had within two seconds, or when too many wait before it: nothing happened
+ * @throws OutcomeUnknown when the database did not say what came of it; after any other error nothing happened
  * @throws SQLSTATE 55P03 when another call with its idempotency key is still under way after two seconds
  */
 export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
@@ -71,17 +74,17 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const answers = await answersTo(
-    database.pool,
-    plans.map((plan) => [plan]),
-  );
+  const groups = plans.map((plan) => [plan]);
+  const answers = await committing(database.pool, (client) => answersTo(client, groups));
   database.commits.emit('committed');
   return answers.map(present);
 }
 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
   try {
-    const outcome = await retryLostRaces(() => commitPlanOn(database.pool, platformId, plan));
+    const outcome = await retryLostRaces(() =>
+      committing(database.pool, (client) => commitPlanOn(client, platformId, plan)),
+    );
     database.commits.emit('committed');
     return outcome;
   } catch (error) {
@@ -99,7 +102,7 @@ function waitedInside(error: unknown): boolean {
   return /\b(check_plan|apply_plans)\(/.test(where);
 }
 
-/** The same as part of a larger transaction on one connection, without a second try. */
+/** The same on one connection, alone or as part of a larger transaction, without a second try. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
   const [answer] = await answersTo(on, [[{ platformId, plan }]]);
   if (!answer) throw new Error('commit_groups answered nothing');
@@ -139,7 +142,7 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
   if (groups.length === 0) return [];
   // One order of platforms for all groups, since each plan locks what it changes.
   const ordered = groups.map((group) => [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1)));
-  const answers = await retryLostRaces(() => answersTo(database.pool, ordered));
+  const answers = await retryLostRaces(() => committing(database.pool, (client) => answersTo(client, ordered)));
   database.commits.emit('committed');
   return answers.map((answer) => ('refusal' in answer ? (answer.refusal ?? null) : null));
 }

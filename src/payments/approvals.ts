@@ -100,11 +100,19 @@ async function decide(
     fields: { CONFLICT: 'transactionId' },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!done.replayed) {
-    await wakeOrders(payments.database.pool, tenant.platformId, done.row.id);
-    payments.database.commits.emit('committed');
-  }
+  if (!done.replayed) wakeOrder(payments, tenant, done.row.id);
   return done;
+}
+
+/**
+ * Has the decision's payment looked at now. The decision stands whether or not this succeeds, so nobody waits for it and no
+ * error is answered: an order that is not woken is looked at when the time for the decision is over.
+ */
+function wakeOrder({ database, log }: Payments, { platformId }: Tenant, transactionId: string): void {
+  wakeOrders(database.pool, platformId, transactionId).then(
+    () => database.commits.emit('committed'),
+    (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
+  );
 }
 
 async function planDecision(payments: Payments, tenant: Tenant, input: object, decision: Decision) {

@@ -1,8 +1,8 @@
 import { hash as digest } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
+import { sqlState } from '../database/faults.ts';
 import type { Environment } from '../database/generated/client/client.ts';
-import { sqlState } from '../database/retry.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../ledger/commit.ts';
 import { HeldUp } from '../ledger/commit-lanes.ts';

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { retryLostRaces, sqlState } from '../database/retry.ts';
+import { sqlState } from '../database/faults.ts';
+import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { claimOf, type Tenant } from './command.ts';

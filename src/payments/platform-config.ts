@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import { sqlState } from '../database/faults.ts';
 import type { Platform } from '../database/generated/client/client.ts';
-import { retryLostRaces, sqlState } from '../database/retry.ts';
+import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { commitPlanOn } from '../ledger/commit.ts';

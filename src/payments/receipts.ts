@@ -1,14 +1,17 @@
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
-import { keyedOperation, type Payments, type Tenant } from './command.ts';
+import { isIdempotencyKey, keyedOperation, type Payments, type Tenant } from './command.ts';
 
 /** What came of an idempotency key's first call: the answer to "did it happen?". */
 export interface Receipt {
   readonly operation: string;
   readonly idempotencyKey: string;
-  readonly createdAt: Date;
-  /** The refusal's code, or null when it succeeded. */
+  /** NONE: nothing was done or refused under the key. */
+  readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
+  /** When the key was first used, or null where it was not. */
+  readonly createdAt: Date | null;
+  /** The refusal's code, where it was refused. */
   readonly code: string | null;
   readonly result: { readonly type: ResultType; readonly row: SnapshotRows[ResultType] } | null;
 }
@@ -22,23 +25,27 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** The receipt of a key, or undefined when nothing was done or refused under it. */
+/** Reads the receipt of a key. A first call that is still under way has none yet. */
 export async function readReceipt(
   payments: Payments,
   tenant: Tenant,
   operation: string,
   idempotencyKey: string,
-): Promise<Receipt | undefined> {
-  const [row] = await receiptStatement(
-    payments.database.pool,
-    tenant.platformId,
-    keyedOperation(tenant, operation),
-    idempotencyKey,
-  );
-  if (!row) return undefined;
+): Promise<Receipt> {
+  // Nothing is ever stored under what has not the form of a key, and Postgres would not take all of it.
+  const [row] = isIdempotencyKey(idempotencyKey)
+    ? await receiptStatement(
+        payments.database.pool,
+        tenant.platformId,
+        keyedOperation(tenant, operation),
+        idempotencyKey,
+      )
+    : [];
+  if (!row) return { operation, idempotencyKey, outcome: 'NONE', createdAt: null, code: null, result: null };
   return {
     operation,
     idempotencyKey,
+    outcome: row.refusal ? 'REFUSED' : 'SUCCEEDED',
     createdAt: row.created_at,
     code: row.refusal && presentedCode(operation, row.refusal.code),
     result: row.result && { type: row.result.type, row: rowFromSnapshot(row.result.type, row.result.row) },

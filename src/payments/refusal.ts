@@ -1,4 +1,4 @@
-import { foundNoConnection } from '../database/retry.ts';
+import { isDatabaseFault, OutcomeUnknown } from '../database/faults.ts';
 
 /**
  * Every way in which the domain says no, with the status that REST answers (domain-facts 1.2 and the decisions on
@@ -36,6 +36,7 @@ export const refusals = {
   CUSTOMER_DELETED: 410,
   IDEMPOTENCY_MISMATCH: 422,
   SERVICE_UNAVAILABLE: 503,
+  OUTCOME_UNKNOWN: 504,
 } as const satisfies Record<string, number>;
 
 export type RefusalCode = keyof typeof refusals;
@@ -48,15 +49,29 @@ export interface RefusalDetails {
   readonly [fact: string]: unknown;
 }
 
-/** The refusal that an error is, or stands for; undefined for all else. */
+/**
+ * The refusal that an error is, or stands for; undefined for all else. SERVICE_UNAVAILABLE says that nothing has happened, so
+ * that the same request may simply come again; OUTCOME_UNKNOWN that it may have.
+ */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  return foundNoConnection(error)
-    ? new Refusal('SERVICE_UNAVAILABLE', 'the database has too much to do; try again', { retryAfter: 1 })
+  if (error instanceof OutcomeUnknown) return answerLost();
+  return isDatabaseFault(error)
+    ? new Refusal('SERVICE_UNAVAILABLE', 'the database is out of reach or has too much to do; try again', {
+        retryAfter: 1,
+      })
     : undefined;
 }
 
-/** The domain's no: thrown by commands, presented by each door in its own words. Nothing has changed. */
+/** What is said where a command may have taken effect and its answer is lost. */
+export function answerLost(): Refusal {
+  return new Refusal(
+    'OUTCOME_UNKNOWN',
+    'the answer was lost: this may have taken effect or not. Send it again with the same idempotency key, or ask mutationReceipt',
+  );
+}
+
+/** The domain's no: thrown by commands, presented by each API in its own words. Nothing has changed, but for OUTCOME_UNKNOWN. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;

@@ -16,6 +16,8 @@ export interface RestEnvironment {
   Variables: {
     /** Who asks; set before any endpoint runs. */
     viewer: Viewer;
+    /** Whether the command of this request has taken effect, so that an error from now on is not one of the command. */
+    tookEffect?: true;
   };
 }
 

@@ -134,7 +134,10 @@ const update = createRoute({
   method: 'patch',
   path: '/config',
   request: { query: noQuery, body: body(UpdateConfigBody) },
-  responses: { 200: answers(ChangedConfigSchema, 'The settings as they are now.'), ...readErrors(409, 413, 415, 501) },
+  responses: {
+    200: answers(ChangedConfigSchema, 'The settings as they are now.'),
+    ...readErrors(409, 413, 415, 501, 504),
+  },
 });
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];

@@ -105,12 +105,13 @@ const reasons: Readonly<Record<number, string>> = {
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
-  500: 'Something went wrong here. The same request may succeed later.',
+  500: 'Something went wrong here, and nothing has changed. The same request may succeed later.',
   501: 'Something is asked for that is not offered here.',
-  503: 'Not possible at the moment; `Retry-After` says when to try again.',
+  503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
+  504: 'The answer was lost: the request may have taken effect or not. Send it again with the same `Idempotency-Key`, which tells.',
 };
 
-type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501;
+type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501 | 504;
 
 /**
  * The errors of an endpoint: those given, and those that every one can have. Handlers throw them, so the compiler need
@@ -122,7 +123,7 @@ export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
 
 /** As `readErrors`, with what every command can answer besides. */
 export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 409, 413, 415, 422, 500, 503, ...statuses]);
+  return errorsOf([400, 401, 403, 409, 413, 415, 422, 500, 503, 504, ...statuses]);
 }
 
 function errorsOf(statuses: readonly number[]): Record<never, never> {
@@ -147,6 +148,7 @@ export async function command<Row>(
 ): Promise<Row> {
   try {
     const done = await act(idempotencyKey(context));
+    context.set('tookEffect', true);
     if (done.replayed) context.header('Idempotency-Replayed', 'true');
     return done.row;
   } catch (error) {

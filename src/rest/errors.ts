@@ -4,7 +4,8 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { UnrepresentableAmount } from '../payments/records/numbers.ts';
-import { type Refusal, refusalIn, refusals } from '../payments/refusal.ts';
+import { answerLost, type Refusal, refusalIn, refusals } from '../payments/refusal.ts';
+import type { RestEnvironment } from './app.ts';
 
 /** One field that is wrong. */
 interface FieldError {
@@ -54,7 +55,9 @@ export const ErrorBody = z
       .optional()
       .openapi({ description: 'Facts about the error.' }),
   })
-  .openapi('Error', { description: 'Why a request was refused. Nothing has changed.' });
+  .openapi('Error', {
+    description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
+  });
 
 /** A refusal of this door. */
 export class RestError extends Error {
@@ -174,10 +177,12 @@ function lowerFirst(text: string): string {
 }
 
 /** Presents whatever was thrown: refusals with their code, bugs without their inside. */
-export function presentError(thrown: unknown, context: Context, log: Logger): Response {
+export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
-  if (refusal) return presentRefusal(refusal, context);
+  if (refusal) return presentRefusal(context.get('tookEffect') ? refusalAfterEffect(refusal) : refusal, context);
   const error = asRestError(thrown, log);
+  // The command stands: what failed is its answer.
+  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(answerLost(), context);
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
@@ -185,6 +190,11 @@ export function presentError(thrown: unknown, context: Context, log: Logger): Re
     { status, code, message, details: details ?? { reason: message, ...error.facts } },
     { status: status as 400, headers: { ...error.headers } },
   );
+}
+
+/** A refusal that comes when the command has taken effect must not say that nothing has happened. */
+function refusalAfterEffect(refusal: Refusal): Refusal {
+  return refusal.code === 'SERVICE_UNAVAILABLE' ? answerLost() : refusal;
 }
 
 function asRestError(thrown: unknown, log: Logger): RestError {

@@ -62,7 +62,7 @@ function lookup<Path extends string>(operationId: string, summary: string, path:
       }),
       query,
     },
-    responses: { 200: answers(LookupSchema, 'What the receiver takes.'), ...readErrors(404) },
+    responses: { 200: answers(LookupSchema, 'What the receiver takes.'), ...readErrors(404, 504) },
   });
 }
 

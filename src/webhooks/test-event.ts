@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { afterCommit } from '../database/faults.ts';
 import { statement } from '../database/statement.ts';
 import type { Tenant } from '../payments/command.ts';
 import { once } from '../payments/once.ts';
@@ -74,7 +75,7 @@ export async function sendTest(
     },
     repeat: async (kept) => ({ eventId: String(kept.eventId), url: String(kept.url) }),
   });
-  return { url, ...(await firstOutcome(webhooks, tenant, id, eventId)), replayed };
+  return { url, ...(await afterCommit(firstOutcome(webhooks, tenant, id, eventId))), replayed };
 }
 
 async function firstOutcome(

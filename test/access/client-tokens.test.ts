@@ -76,10 +76,10 @@ test('idempotency keys of one app are not those of another, nor of the platform'
   const other = (await b.ask(quoteDocument, { input: quoteInput(theirs, { idempotencyKey: 'one' }) })).createQuote;
   expect(other).toMatchObject({ replayed: false });
   expect(other.quote.id).not.toBe(first.quote.id);
-  const receipt = '{ mutationReceipt(operation: "createQuote", idempotencyKey: "one") { result { id } } }';
+  const receipt = '{ mutationReceipt(operation: "createQuote", idempotencyKey: "one") { outcome result { id } } }';
   expect((await a.ask(receipt)).mutationReceipt.result.id).toBe(first.quote.id);
   expect((await b.ask(receipt)).mutationReceipt.result.id).toBe(other.quote.id);
-  expect((await t.platform.ask(receipt)).mutationReceipt).toBeNull();
+  expect((await t.platform.ask(receipt)).mutationReceipt).toEqual({ outcome: 'NONE', result: null });
 });
 
 test('a token of one quote shows that quote and its transaction, and nobody’s name or account', async () => {
@@ -171,9 +171,9 @@ test('a token that was answered once is not answered again, but its key tells wh
   expect(repeat.message).toContain(tokenId);
   expect(await mint({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "createClientToken", idempotencyKey: "mint-1") { succeeded code result { id } } }',
+    '{ mutationReceipt(operation: "createClientToken", idempotencyKey: "mint-1") { outcome code result { id } } }',
   );
-  expect(mutationReceipt).toEqual({ succeeded: true, code: null, result: null });
+  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', code: null, result: null });
 });
 
 test('a revoked or forged client token is like none', async () => {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decideIncoming } from '../../src/payments/approvals.ts';
 import { actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
@@ -33,6 +34,20 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
 }
 
 describe('an incoming payment', () => {
+  test('whose order somebody has locked is approved all the same, and goes on when the lock is gone', async () => {
+    const { transaction } = await receive(t);
+    const holder = new pg.Client({ connectionString: t.databaseUrl });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from rail_order where transaction_id = $1 for update', [transaction.id.split(':')[1]]);
+    expect(await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
+      transaction: { status: 'PROCESSING' },
+    });
+    await holder.query('commit');
+    await holder.end();
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
   test('waits PENDING for five seconds at most, tells its sender, and is credited after its approval only', async () => {
     const { scene, transaction } = await receive(t, {}, 'address');
     expect(transaction).toMatchObject({

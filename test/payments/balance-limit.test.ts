@@ -106,9 +106,9 @@ describe('an account that holds as much as it may', () => {
     await sendOut(scene, 100n);
     expect(await act(t.platform, 'sandboxFundAccount', input, 'account { id }')).toEqual(first);
     const { mutationReceipt } = await t.platform.ask(
-      '{ mutationReceipt(operation: "sandboxFundAccount", idempotencyKey: "no-room") { code } }',
+      '{ mutationReceipt(operation: "sandboxFundAccount", idempotencyKey: "no-room") { outcome code } }',
     );
-    expect(mutationReceipt).toEqual({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'AMOUNT_OUT_OF_RANGE' });
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ __typename: 'SandboxFundAccountSuccess' });
   });
 

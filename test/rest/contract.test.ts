@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/access/operations.ts';
 import type { ErrorCode } from '../../src/rest/errors.ts';
+import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { heldTransfer } from '../setup/held-transfer.ts';
 import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
@@ -122,7 +123,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
 };
 
 /** Those that take a gateway in trouble: each has a test of its own below, over every endpoint that names it. */
-const inTrouble = [409, 500, 503];
+const inTrouble = [409, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
 
@@ -209,6 +210,21 @@ describe('the contract', () => {
     await release();
     await t.stop();
   });
+
+  test('504 is answered by each endpoint whose answer is lost, and says that it may have taken effect', async () => {
+    const proxy = await databaseProxy(catalog.t.databaseUrl);
+    // It does nothing by itself, so that the next commit is the request's.
+    const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);
+    const rest = await restClient(serving.url, catalog.t.platform.authorization);
+    for (const endpoint of naming(504)) {
+      const { path, body } = await good(endpoint);
+      proxy.loseAnswer(anyCommit);
+      const answer = await rest.call(endpoint.method, path, { body });
+      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 504, body: { code: 'OUTCOME_UNKNOWN' } });
+    }
+    await serving.stop();
+    await proxy.close();
+  });
 });
 
 /**
@@ -253,6 +269,7 @@ const codes: Record<ErrorCode, string> = {
   UMA_ADDRESS_EXISTS: 'refusals',
   CUSTOMER_DELETED: 'changes',
   IDEMPOTENCY_MISMATCH: 'commands',
+  OUTCOME_UNKNOWN: 'contract',
   SERVICE_UNAVAILABLE: 'contract',
 };
 

@@ -232,9 +232,9 @@ test('a test on demand tells what the receiver answered', async () => {
   expect((await t.platform.ask(again, { id })).sendTestWebhook).toEqual({ responseStatus: 500, replayed: false });
   expect((await t.platform.ask(again, { id })).sendTestWebhook).toEqual({ responseStatus: 500, replayed: true });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "sendTestWebhook", idempotencyKey: "one-test") { succeeded result { id } } }',
+    '{ mutationReceipt(operation: "sendTestWebhook", idempotencyKey: "one-test") { outcome result { id } } }',
   );
-  expect(mutationReceipt).toEqual({ succeeded: true, result: null });
+  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
   await receiver.stop();
 });
 
@@ -251,9 +251,9 @@ test('a secret is shown once: a repeated key is refused with the id of what it m
     code: 'IDEMPOTENCY_MISMATCH',
   });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "createWebhookEndpoint", idempotencyKey: "one-endpoint") { succeeded result { id } } }',
+    '{ mutationReceipt(operation: "createWebhookEndpoint", idempotencyKey: "one-endpoint") { outcome result { id } } }',
   );
-  expect(mutationReceipt).toEqual({ succeeded: true, result: { id } });
+  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
   await receiver.stop();
 });
 

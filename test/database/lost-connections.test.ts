@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { act, ended, execute, quote } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { commit, type DatabaseProxy, databaseProxy, planWithKey } from '../setup/database-proxy.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+
+let database: ThrowawayDatabase;
+let proxy: DatabaseProxy;
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  database = await freshDatabase();
+  proxy = await databaseProxy(database.url);
+  t = await startTestGateway({}, proxy.url, { pace: { statementMs: 500 } });
+  platform = await t.newPlatform('cut-off');
+  scene = await makeScene(platform, 1_000_000n);
+});
+beforeEach(() => proxy.reopen());
+afterAll(async () => {
+  proxy.reopen();
+  await t.stop();
+  await proxy.close();
+  await database.drop();
+});
+
+const rest = (method: string, path: string, body?: object, key?: string) =>
+  fetch(`${t.url}/2025-10-13${path}`, {
+    method,
+    headers: {
+      authorization: platform.authorization,
+      'content-type': 'application/json',
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  }).then(async (response) => ({
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    replayed: response.headers.get('idempotency-replayed'),
+    body: (await response.json()) as Data,
+  }));
+
+const transfer = (idempotencyKey: string, selection = 'transaction { id status }') =>
+  act(
+    platform,
+    'transferOut',
+    { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey },
+    selection,
+  );
+
+const receipt = async (operation: string, key: string) =>
+  (
+    await platform.ask(
+      'query ($operation: String!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
+      { operation, key },
+    )
+  ).mutationReceipt;
+
+/** Asks until it is answered with data, and answers that. */
+async function askUntilAnswered(query: string): Promise<Data> {
+  for (;;) {
+    const { data, errors } = await platform.send(query);
+    if (!errors) return data;
+    expect(errors[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
+  }
+}
+
+describe('connections that fall silent', () => {
+  test('are given up, and the service is back with its streams', async () => {
+    const made = await quote(platform, {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: 1_000,
+    });
+    // As many as there are: each is in the pool, listens or sequences.
+    await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
+    const frozen = proxy.freeze();
+    expect(frozen).toBeGreaterThanOrEqual(12);
+    await askUntilAnswered('{ customers { edges { node { id } } } }');
+    // Nobody waits for another silent one: those that idled were closed with the first.
+    await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 10_000);
+    await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
+
+    await execute(platform, made.id);
+    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(proxy.givenUp).toBeGreaterThan(frozen - 3);
+  });
+});
+
+describe('a command whose answer is lost on its way', () => {
+  test('is told as unknown, with what tells more; its repeat is the first answer', async () => {
+    const before = await balanceOf(platform, scene.usd);
+    proxy.loseAnswer(planWithKey('lost-1'));
+    expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });
+    expect(await receipt('transferOut', 'lost-1')).toEqual({ outcome: 'SUCCEEDED', code: null });
+    expect(await transfer('lost-1')).toMatchObject({ replayed: true, transaction: { status: 'PENDING' } });
+    expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
+  });
+
+  test('is 504 over REST, and the same with plain records', async () => {
+    const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
+    proxy.loseAnswer(planWithKey('lost-2'));
+    expect(await rest('POST', '/transfer-out', body, 'lost-2')).toMatchObject({
+      status: 504,
+      body: { code: 'OUTCOME_UNKNOWN' },
+    });
+    expect(await rest('POST', '/transfer-out', body, 'lost-2')).toMatchObject({ status: 201, replayed: 'true' });
+
+    const endpoint = { url: 'http://127.0.0.1:9/hook', idempotencyKey: 'lost-3' };
+    proxy.loseAnswer(commit);
+    expect(await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+    expect(await receipt('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
+  });
+
+  test('is not told as if nothing had happened when only a part of the answer cannot be read', async () => {
+    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+    proxy.loseAnswer(planWithKey('partly'), true);
+    const answer = await platform.send(
+      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess {
+         transaction { id ledgerEntries { amount { amount } } timeline { status } } } ... on UserError { code } } }`,
+      { input: { ...input, idempotencyKey: 'partly' } },
+    );
+    proxy.reopen();
+    expect(answer.errors?.map(({ extensions }) => extensions.code)).toContain('OUTCOME_UNKNOWN');
+    expect(answer.errors?.map(({ extensions }) => extensions.code)).not.toContain('SERVICE_UNAVAILABLE');
+    expect(
+      await askUntilAnswered('{ mutationReceipt(operation: "transferOut", idempotencyKey: "partly") { outcome } }'),
+    ).toEqual({ mutationReceipt: { outcome: 'SUCCEEDED' } });
+
+    const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
+    proxy.loseAnswer(planWithKey('partly-2'), true);
+    expect(await rest('POST', '/transfer-out', body, 'partly-2')).toMatchObject({
+      status: 504,
+      body: { code: 'OUTCOME_UNKNOWN' },
+    });
+    proxy.reopen();
+    expect(await rest('POST', '/transfer-out', body, 'partly-2')).toMatchObject({ status: 201, replayed: 'true' });
+  });
+});
+
+describe('while the database is out of reach', () => {
+  const query = '{ customers { edges { node { id } } } }';
+
+  test('every API says so, that nothing has happened, and when to come again', async () => {
+    proxy.shut();
+    const stranger = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;
+    const graphql = (authorization: string, accept: string, method: 'GET' | 'POST' = 'POST') =>
+      fetch(`${t.url}/graphql${method === 'GET' ? `?query=${encodeURIComponent(query)}` : ''}`, {
+        method,
+        headers: { authorization, accept, ...(method === 'POST' && { 'content-type': 'application/json' }) },
+        ...(method === 'POST' && { body: JSON.stringify({ query }) }),
+      });
+    // Credentials that are remembered for a moment are good; those of a stranger would have to be looked up.
+    const answers = [
+      graphql(platform.authorization, 'application/json'),
+      graphql(platform.authorization, 'application/graphql-response+json'),
+      graphql(stranger, 'application/json'),
+      graphql(stranger, 'application/graphql-response+json'),
+      graphql(stranger, 'application/json', 'GET'),
+      graphql(stranger, 'text/event-stream'),
+    ];
+    for (const response of await Promise.all(answers)) {
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await response.text()).toContain('"SERVICE_UNAVAILABLE"');
+    }
+    expect(await (await graphql(platform.authorization, 'text/event-stream')).text()).toContain(
+      '"SERVICE_UNAVAILABLE"',
+    );
+    expect(await rest('GET', '/customers')).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      body: { code: 'SERVICE_UNAVAILABLE' },
+    });
+    expect(await transfer('never')).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  test('a receipt does not look like "it did not happen"', async () => {
+    await transfer('happened');
+    proxy.shut();
+    const { data, errors } = await platform.send(
+      '{ viewer { kind } mutationReceipt(operation: "transferOut", idempotencyKey: "happened") { outcome } }',
+    );
+    expect(errors?.[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
+    expect(data ?? null).toBeNull();
+    proxy.reopen();
+    expect(await receipt('transferOut', 'happened')).toMatchObject({ outcome: 'SUCCEEDED' });
+  });
+});

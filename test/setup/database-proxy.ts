@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+
+/** A Postgres that can be cut off from its clients, in the ways in which networks do that. */
+export interface DatabaseProxy {
+  /** The database's address through the proxy. */
+  readonly url: string;
+  /** How many connections are open. */
+  readonly connections: number;
+  /** Passes nothing on the connections that are open now, both ways; new ones are good. Answers how many it froze. */
+  freeze(): number;
+  /** How many of the frozen connections their clients have given up. */
+  readonly givenUp: number;
+  /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
+  shut(): void;
+  reopen(): void;
+  /**
+   * Loses the answer to the next statement whose message matches: it is carried out, and then its connection is cut.
+   * `andAfter`: what is asked on any connection from then on is cut, too, unanswered.
+   */
+  loseAnswer(to: RegExp, andAfter?: boolean): void;
+  /** Resolves when the answer has been lost. */
+  lost(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The statement that commits the plan with this idempotency key. */
+export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
+
+/** The end of a transaction, as plain records have it. */
+export const commit = /Q....commit\0/s;
+
+/** Whatever commits: a plan, or plain records. */
+export const anyCommit = new RegExp(`commit_groups|${commit.source}`, 's');
+
+/** What Postgres ends every answer with, outside of a transaction and inside one. */
+const readyForQuery = /Z\0\0\0\u0005[IT]/;
+
+interface Rule {
+  readonly to: RegExp;
+  readonly andAfter: boolean;
+  matched: boolean;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  frozen: boolean;
+}
+
+export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const url = new URL(databaseUrl);
+  const [host, port] = [url.hostname, Number(url.port)];
+  const pairs = new Set<Pair>();
+  let givenUp = 0;
+  let isShut = false;
+  let rule: Rule | undefined;
+  let told = Promise.withResolvers<void>();
+
+  const cut = ({ client, server }: Pair) => {
+    client.destroy();
+    server.destroy();
+  };
+
+  function join(client: Socket): void {
+    if (isShut) return void client.resetAndDestroy();
+    const server = dial({ host, port });
+    const pair: Pair = { client, server, frozen: false };
+    let losing = false;
+    pairs.add(pair);
+    client.on('data', (data) => {
+      if (pair.frozen) return;
+      if (rule?.matched && rule.andAfter) return cut(pair);
+      if (rule && !rule.matched && rule.to.test(data.toString('latin1'))) {
+        rule.matched = true;
+        losing = !rule.andAfter;
+        if (rule.andAfter) told.resolve();
+      }
+      server.write(data);
+    });
+    server.on('data', (data) => {
+      if (pair.frozen) return;
+      if (!losing) return void client.write(data);
+      if (!readyForQuery.test(data.toString('latin1'))) return;
+      rule = undefined;
+      cut(pair);
+      told.resolve();
+    });
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        if (pair.frozen && socket === client) givenUp += 1;
+        pairs.delete(pair);
+        cut(pair);
+      });
+    }
+  }
+
+  const listener: Server = createServer(join).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  url.hostname = '127.0.0.1';
+  url.port = String(typeof address === 'object' && address !== null ? address.port : '');
+  return {
+    url: url.href,
+    get connections() {
+      return pairs.size;
+    },
+    get givenUp() {
+      return givenUp;
+    },
+    freeze() {
+      for (const pair of pairs) pair.frozen = true;
+      return pairs.size;
+    },
+    shut() {
+      isShut = true;
+      for (const pair of pairs) cut(pair);
+    },
+    reopen() {
+      isShut = false;
+      rule = undefined;
+    },
+    loseAnswer(to, andAfter = false) {
+      told = Promise.withResolvers();
+      rule = { to, andAfter, matched: false };
+    },
+    lost: () => told.promise,
+    async close() {
+      for (const pair of pairs) cut(pair);
+      await new Promise((resolve) => listener.close(resolve));
+    },
+  };
+}
