@@ -112,7 +112,9 @@ const dueChecksStatement = statement<{
      returning c.*
    )
    select l.platform_id, p.environment, l.attempts, account_snapshot(a) as account,
-     (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 as age_ms
+     -- An account that was made later than now was made before the clock was set back: nobody knows its age.
+     case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
+       else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms
    from leased l
    join platform p on p.id = l.platform_id
    join account a on a.platform_id = l.platform_id and a.id = l.account_id`,

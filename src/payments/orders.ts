@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Environment, Prisma, RailOrderKind } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
@@ -11,8 +12,8 @@ export interface DueOrder {
   readonly kind: RailOrderKind;
   readonly attempts: number;
   readonly ageMs: number;
-  /** When its lease ends, as the database writes it. */
-  readonly leasedUntil: string;
+  /** When its lease ends, as the database writes it: later each time that it is renewed. */
+  leasedUntil: string;
   readonly scenario: Prisma.JsonValue;
   readonly environment: Environment;
   readonly transaction: Transaction;
@@ -49,8 +50,12 @@ export interface Incoming {
   readonly approvalLeftMs: number;
 }
 
-/** How long a process may work on an order before another takes it up. */
-const leaseMs = 30_000;
+/**
+ * How long an order stays with a process that says nothing more of it: then another takes it up. A process that lives renews
+ * its leases, however long a rail takes to answer.
+ */
+const leaseMs = 2_000;
+const renewMs = 600;
 
 /** A row of the function `lease_orders`. */
 interface LeasedRow {
@@ -86,6 +91,46 @@ const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from
 /** Takes up to `limit` orders that are due; nobody else takes them until their lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
+}
+
+const renewStatement = statement<{ platform_id: string; id: string; leased_until: string }>(
+  'renew_orders',
+  `update rail_order o set due_at = clock_ms() + $4::bigint * interval '1 millisecond'
+   from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as l(platform_id, id, leased_until)
+   where o.platform_id = l.platform_id and o.id = l.id and o.due_at = l.leased_until
+   returning o.platform_id, o.id, o.due_at::text as leased_until`,
+);
+
+/**
+ * Renews the leases of orders that are worked on until `end`, which resolves when nothing is renewed any more. A lease that is
+ * not as it was left is another's, or its order was woken: it is let go.
+ */
+export function keepLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
+  let renewing: Promise<void> | undefined;
+  const renew = async () => {
+    const rows = await renewStatement(
+      on,
+      orders.map(({ platformId }) => platformId),
+      orders.map(({ id }) => id),
+      orders.map(({ leasedUntil }) => leasedUntil),
+      leaseMs,
+    );
+    const renewed = new Map(rows.map((row) => [`${row.platform_id} ${row.id}`, row.leased_until]));
+    for (const order of orders) order.leasedUntil = renewed.get(`${order.platformId} ${order.id}`) ?? order.leasedUntil;
+  };
+  const timer = setInterval(() => {
+    renewing ??= renew()
+      .catch((error: unknown) => log.warn({ err: error }, 'leases of orders could not be renewed; trying again'))
+      .finally(() => {
+        renewing = undefined;
+      });
+  }, renewMs);
+  return {
+    async end() {
+      clearInterval(timer);
+      await renewing;
+    },
+  };
 }
 
 /** What a new order is to do, in the words of the rail. */
@@ -147,8 +192,12 @@ function dueOrder(row: LeasedRow): DueOrder {
   };
 }
 
+/** No platform has longer to decide (the setting PAYMENT_APPROVAL_MS): where more is left, the clock was set back since. */
+const longestApprovalMs = 60_000;
+
 function incomingOf(row: LeasedRow, transaction: Transaction): Incoming | undefined {
-  const approvalLeftMs = row.approval_left_ms ?? 0;
+  const leftMs = row.approval_left_ms ?? 0;
+  const approvalLeftMs = leftMs > longestApprovalMs ? 0 : leftMs;
   if (row.incoming) {
     return {
       transaction: rowFromSnapshot('Transaction', row.incoming),

@@ -7,6 +7,7 @@ import { type Concluded, concludedOtherwise } from './no-room.ts';
 import {
   type DueOrder,
   isPull,
+  keepLeases,
   leaseOrders,
   nextOrderDue as nextDue,
   type Postponement,
@@ -26,11 +27,13 @@ export function nextOrderDue(payments: Payments): Promise<number | undefined> {
 /**
  * Takes up to `limit` due orders, asks their rails, and commits what came of each: delivered, failed with the money back
  * at its source, or to be asked again. A process that dies at any point leaves orders that another takes up when their
- * lease ends; an outcome that was committed is not committed twice, since the transaction has moved on.
+ * lease ends, two seconds later; an outcome that was committed is not committed twice, since the transaction has moved on.
  * @returns how many orders were taken
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
-  const orders = await leaseOrders(payments.database.pool, limit);
+  const { pool } = payments.database;
+  const orders = await leaseOrders(pool, limit);
+  const leases = keepLeases(pool, orders, payments.log);
   const postponements: Postponement[] = [];
   const concluded: Concluded[] = [];
   await Promise.all(
@@ -51,7 +54,8 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
   // What an account has no room for is concluded otherwise, until there is nothing that an account could refuse.
   for (let trying: readonly Concluded[] = concluded; trying.length > 0; )
     trying = await commitConcluded(payments, trying, postponements);
-  await retryLostRaces(() => postponeOrders(payments.database.pool, postponements));
+  await leases.end();
+  await retryLostRaces(() => postponeOrders(pool, postponements));
   return orders.length;
 }
 

@@ -7,6 +7,7 @@ import { nextOrderDue, settleDueOrders } from '../payments/settlement.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { fanOut } from '../webhooks/fan-out.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
+import { followClock } from './clock.ts';
 import { tidyUp } from './housekeeping.ts';
 import { startLoop } from './loop.ts';
 
@@ -22,6 +23,8 @@ const settlementRestMs = 20;
  */
 const busySequencerMs = 4;
 const idleSequencerMs = 20;
+/** How often the database's clock is compared with what was seen of it. */
+const clockMs = 1_000;
 /** What is kept long enough is deleted each hour, in batches with room for other work between them. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
@@ -81,6 +84,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   const tidying = startLoop('housekeeping', log, async () =>
     (await tidyUp(payments.database)) ? betweenBatchesMs : housekeepingMs,
   );
+  const following = startLoop('clock', log, async () => {
+    await followClock(payments.database, log);
+    return clockMs;
+  });
   const wake = () => {
     sequencing.wake();
     settling.wake();
@@ -90,7 +97,9 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   return {
     async stop(): Promise<void> {
       payments.database.commits.off('committed', wake);
-      await Promise.all([settling, expiring, checking, fanning, delivering, tidying].map((loop) => loop.stop()));
+      await Promise.all(
+        [settling, expiring, checking, fanning, delivering, tidying, following].map((loop) => loop.stop()),
+      );
       await deliverer.stop();
       await sequencing.stop();
       await sequencer.close();

@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { act, actOn, ended } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+let database: ThrowawayDatabase;
+let sql: pg.Client;
+/** Serves, and does no work. */
+let serving: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+let receiver: Receiver;
+beforeAll(async () => {
+  database = await freshDatabase();
+  sql = new pg.Client({ connectionString: database.url });
+  await sql.connect();
+  serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
+  platform = await serving.newPlatform('timekeeper');
+  scene = await makeScene(platform, 10_000n);
+  // 202: the platform decides later, and does not.
+  receiver = await startReceiver(answer(202));
+  await act(platform, 'createWebhookEndpoint', { url: receiver.url }, 'endpoint { id }');
+});
+afterAll(async () => {
+  await sql.end();
+  await serving.stop();
+  await receiver.stop();
+  await database.drop();
+});
+
+const key = Buffer.alloc(32, 7);
+
+/** What is written of moments, as it stands right after the clock has been set back by an hour. */
+async function setClockBack(): Promise<void> {
+  const hour = "interval '1 hour'";
+  // Nothing of the service changes these.
+  await sql.query('set session_replication_role = replica');
+  for (const change of [
+    `update clock_reading set seen_at = clock_timestamp() + ${hour}`,
+    `update rail_order set due_at = due_at + ${hour}, created_at = created_at + ${hour} where due_at is not null`,
+    `update webhook_delivery set next_attempt_at = next_attempt_at + ${hour}, leased_until = leased_until + ${hour}`,
+    `update transaction set approval_due_at = approval_due_at + ${hour}`,
+  ])
+    await sql.query(change);
+  await sql.query('set session_replication_role = origin');
+}
+
+test('what is under way when the clock is set back by an hour is done now, and not an hour later', async () => {
+  const { transaction } = await actOn(platform, 'transferOut', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 100,
+  });
+  const { transaction: incoming } = await actOn(platform, 'sandboxReceiveUma', {
+    senderUmaAddress: '$success.usd@sandbox.uma.money',
+    customerId: scene.customerId,
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 500,
+  });
+  await setClockBack();
+  const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
+  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  // Nobody approves it: its time is over when it would have been.
+  expect(await ended(platform, incoming.id)).toMatchObject({
+    status: 'FAILED',
+    failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
+  });
+  expect(await balanceOf(platform, scene.usd)).toBe(9_900n);
+  await receiver.until((received) => received.some(({ body }) => body.transaction?.id === transaction.id));
+  await working.stop();
+});
+
+test('a clock that is right changes nothing', async () => {
+  const { rows: before } = await sql.query('select id, due_at, created_at from rail_order order by id');
+  const { rows: answers } = await sql.query('select follow_clock() as back from generate_series(1, 3)');
+  expect(answers).toEqual([{ back: null }, { back: null }, { back: null }]);
+  expect((await sql.query('select id, due_at, created_at from rail_order order by id')).rows).toEqual(before);
+  // Somebody else may be looking.
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  await other.query('begin');
+  await other.query('select from clock_reading for update');
+  expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]);
+  await other.end();
+});
