@@ -106,10 +106,14 @@ export async function runAll(
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
     what: 'the auditor, after all of it',
-    value: breaches.length === 0 ? `${auditRules} rules hold` : JSON.stringify(breaches),
+    value: breaches.length === 0 ? `${auditRules} rules hold` : written(breaches),
   });
   console.log(facts.at(-1)?.value);
   return { rows, facts, sound: breaches.length === 0 };
+}
+
+function written(breaches: readonly object[]): string {
+  return JSON.stringify(breaches, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
 /** SQL statements per request, counted on the wire with nothing else going on, and the same answer from both. */

@@ -21,8 +21,9 @@ const booked = `booked as materialized (
 
 /**
  * Each payment with what decides its legs. `funding_account_id`: where an outgoing payment is paid from; an owner's account
- * here, where its source is outside. `debited`: it has been, which its PAYOUT order shows. `gone`: it has been debited and the
- * money is not back. `arrives_here`: it is credited to an account here by the payment itself.
+ * here, where its source is outside. `debited`: it must have been. A transfer is debited when it is made, a quote's payment when
+ * it is executed, and one that is pulled when it has been: then it has a PAYOUT order. A payment that failed before that has no
+ * refund. `gone`: it has been debited and the money is not back. `arrives_here`: it is credited to an account here by the payment itself.
  */
 const payment = `payment as materialized (
   select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone
@@ -30,8 +31,13 @@ const payment = `payment as materialized (
     select t.platform_id, t.id, t.type, t.status, t.sent_amount, t.sent_currency, t.received_amount, t.received_currency,
       coalesce(t.fees, 0) as fees, t.refund_reference, t.refund_amount, t.refund_settled_at, t.destination_account_id, t.settled_at,
       t.status in ('FAILED', 'REJECTED', 'REFUNDED') as ended_badly,
-      t.type = 'OUTGOING' and exists (
-        select from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as debited,
+      t.type = 'OUTGOING' and case
+        when t.status = 'PENDING' then t.quote_id is null
+        when t.status = 'PROCESSING' and s.kind = 'EXTERNAL' then exists (
+          select from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT')
+        when t.status in ('PROCESSING', 'COMPLETED', 'REFUNDED') then true
+        when t.status in ('FAILED', 'REJECTED') then t.refund_reference is not null
+        else false end as debited,
       coalesce(q.source_kind::text, s.kind::text) as paid_from, coalesce(q.platform_fee, 0) as platform_fee,
       case when s.kind = 'INTERNAL' then s.id else (
         select f.id from account f
@@ -110,12 +116,13 @@ export const paymentRules: readonly Rule[] = [
             and l.balance_after > 9000000000000000000 - p.platform_fee)`,
   },
   {
-    rule: 'a payment that has been debited and has not arrived has a refund of all that was sent, and no other has one',
-    offenders: `with ${booked}, ${payment}
-      select platform_id, id as transaction_id, status, sent_amount, refund_reference, refund_amount from payment
-      where (refund_reference is not null) is distinct from (debited and ended_badly)
-        or refund_reference is not null and refund_amount is distinct from sent_amount
-        or debited and status not in ('PENDING', 'PROCESSING', 'COMPLETED') and not ended_badly`,
+    rule: 'a refund is of all that was sent, for a payment that went out and did not arrive, and is in the books once it is paid',
+    offenders: `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
+      from transaction t
+      where refund_reference is not null
+          and (type <> 'OUTGOING' or status not in ('FAILED', 'REJECTED', 'REFUNDED') or refund_amount is distinct from sent_amount)
+        or status in ('FAILED', 'REJECTED', 'REFUNDED') and (refund_settled_at is not null) is distinct from exists (
+          select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
     rule: 'what belongs to no payment comes in from outside to an account here',

@@ -97,8 +97,14 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [/^a payment takes one deposit at most/, depositFor(`t.status = 'COMPLETED'`)],
   [/^the platform's part of the fees/, `update quote set platform_fee = 1 where status = 'COMPLETED'`],
   [
-    /^a payment that has been debited and has not arrived has a refund/,
+    /^a refund is of all that was sent/,
     'update transaction set refund_amount = refund_amount - 1 where refund_amount is not null',
+  ],
+  // A payment that failed after its debit, and whose row knows of no refund.
+  [
+    /^a refund is of all that was sent/,
+    `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
+     where refund_reference is not null`,
   ],
   [
     /^what belongs to no payment comes in from outside/,
