@@ -15,6 +15,8 @@ export interface Database {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly reads: Reads;
+  /** Asks a statement whose one value is JSON as text. It is prepared when it comes again. */
+  readJson(text: string, values: readonly unknown[]): Promise<string>;
   /** How long an answer is waited for, in milliseconds; then its connection is given up. */
   readonly patienceMs: number;
   /** Tells this process's sequencer that something was committed, so that it need not wait for its next look. */
@@ -87,6 +89,18 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     prisma,
     reads: openReads(pool, names, options.onReadStatement),
+    async readJson(text, values) {
+      options.onReadStatement?.(text);
+      const { rows } = await pool.query<[string]>({
+        name: names.nameOf(text),
+        text,
+        values: [...values],
+        rowMode: 'array',
+      });
+      const json = rows[0]?.[0];
+      if (typeof json !== 'string') throw new Error('a read answers one text');
+      return json;
+    },
     commits: new EventEmitter(),
     async close() {
       await prisma.$disconnect();

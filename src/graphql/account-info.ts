@@ -2,6 +2,7 @@ import type { ExternalAccountType as AccountTypeName } from '../database/generat
 import { type AccountDetails, type AccountField, type AccountType, accountTypes } from '../payments/account-types.ts';
 import { builder } from './builder.ts';
 import { ExternalAccountType } from './enums.ts';
+import { leaf, reads, typeReads } from './reading/reads.ts';
 
 /** Output types and inputs of the account kinds, made from the domain's table of them. */
 
@@ -51,7 +52,11 @@ const infoTypes = table.map(([, type]) =>
   builder.objectRef<AccountInfo>(type.graphql.type).implement({
     description: type.description,
     fields: (t) => ({
-      accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What kind of account.' }),
+      accountType: t.expose('accountType', {
+        type: ExternalAccountType,
+        description: 'What kind of account.',
+        ...reads(leaf.of(({ accountType }) => [`'"' || ${accountType} || '"'`])),
+      }),
       ...Object.fromEntries(
         Object.entries(type.fields).map(([name, field]) => [
           name,
@@ -59,6 +64,7 @@ const infoTypes = table.map(([, type]) =>
             type: typeOf(field),
             nullable: optionalSomewhere.has(name),
             description: field.description,
+            ...reads(leaf.member(name)),
             // Fields made from a table have types that only the table knows; checkAccountInfo wrote the details by it.
             resolve: ({ details }) => details[name] as never,
           }),
@@ -71,6 +77,10 @@ const infoTypes = table.map(([, type]) =>
 export const ExternalAccountInfo = builder.unionType('ExternalAccountInfo', {
   description: 'The details of an external account, by its kind.',
   types: infoTypes,
+  ...typeReads({
+    variants: (env) =>
+      table.map(([accountType, type]) => ({ type: type.graphql.type, when: `${env.accountType} = '${accountType}'` })),
+  }),
   resolveType: ({ accountType }) => accountTypes[accountType].graphql.type,
 });
 

@@ -9,11 +9,13 @@ import { builder } from './builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
 import { AccountFilter, whereAccounts } from './filters.ts';
 import { pageArgs, rootPage, sortArg } from './list.ts';
-import { CurrencyType, knownCurrency, MoneyType, money } from './money.ts';
+import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf, moneyRead } from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { AddressInput, AddressType } from './people.ts';
+import { jsonList, jsonObject, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
+import { visibleAccounts } from './visible.ts';
 
 const findUnique = (account: { platformId: string; id: string }) => ({
   platformId_id: { platformId: account.platformId, id: account.id },
@@ -22,16 +24,28 @@ const findUnique = (account: { platformId: string; id: string }) => ({
 export const Account = builder.prismaInterface('Account', {
   description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({
+    model: 'Account',
+    variants: ({ row }) => [
+      { type: 'InternalAccount', when: `${row}.kind = 'INTERNAL'` },
+      { type: 'ExternalAccount', when: 'true' },
+    ],
+  }),
   select: { platformId: true, id: true, kind: true },
   resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
   fields: (t) => ({
     currency: t.field({
       type: CurrencyType,
       description: 'Its one currency.',
+      ...reads(currencyRead(({ row }) => `${row}.currency`)),
       select: { currency: true },
       resolve: (account) => knownCurrency(account.currency),
     }),
-    customer: t.relation('customer', { nullable: true, description: "Its owner; null when it is the platform's own." }),
+    customer: t.relation('customer', {
+      nullable: true,
+      description: "Its owner; null when it is the platform's own.",
+      ...reads(toOne('Customer', 'customer_id')),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
   }),
@@ -39,29 +53,42 @@ export const Account = builder.prismaInterface('Account', {
 
 export const InternalAccount = builder.prismaObject('Account', {
   variant: 'InternalAccount',
+  ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'INTERNAL'`] }),
   description:
     'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.',
   interfaces: [Account, builder.nodeInterfaceRef()],
   select: { platformId: true, id: true, kind: true },
   findUnique,
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('INTERNAL', account.id) }),
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('InternalAccount')),
+      resolve: (account) => accountPublicId('INTERNAL', account.id),
+    }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     balance: t.field({
       type: MoneyType,
       description: 'What can be spent.',
+      ...reads(
+        moneyOf(
+          ({ row }) => `(${row}.posted - ${row}.held)`,
+          ({ row }) => `${row}.currency`,
+        ),
+      ),
       select: { posted: true, held: true, currency: true },
       resolve: (account) => money(account.posted - account.held, account.currency),
     }),
     totalBalance: t.field({
       type: MoneyType,
       description: 'What can be spent and what is held.',
+      ...reads(moneyRead('posted', 'currency')),
       select: { posted: true, currency: true },
       resolve: (account) => money(account.posted, account.currency),
     }),
     fundingPaymentInstructions: t.field({
       type: [PaymentInstruction],
       description: 'How to bring money in from outside; any one of them.',
+      ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
       select: { fundingInstructions: true },
       // Written by the rail in this form when the account was made.
       resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
@@ -72,7 +99,11 @@ export const InternalAccount = builder.prismaObject('Account', {
 const VerifiedData = builder.objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData').implement({
   description: 'What the payment rail says of the owner.',
   fields: (t) => ({
-    fullName: t.exposeString('fullName', { nullable: true, description: "The owner's name at the bank." }),
+    fullName: t.exposeString('fullName', {
+      nullable: true,
+      description: "The owner's name at the bank.",
+      ...reads(leaf.text('beneficiary_verified_name')),
+    }),
   }),
 });
 
@@ -105,6 +136,12 @@ const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').i
 const BeneficiaryUnion = builder.unionType('Beneficiary', {
   description: 'Who owns a bank account.',
   types: [IndividualBeneficiary, BusinessBeneficiary],
+  ...typeReads({
+    variants: ({ json }) => [
+      { type: 'IndividualBeneficiary', when: `${json} ->> 'beneficiaryType' = 'INDIVIDUAL'` },
+      { type: 'BusinessBeneficiary', when: 'true' },
+    ],
+  }),
   resolveType: (owner) => (owner.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary'),
 });
 
@@ -116,15 +153,21 @@ function filled<T>(value: T | null, account: { readonly id: string }, column: st
 
 export const ExternalAccount = builder.prismaObject('Account', {
   variant: 'ExternalAccount',
+  ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'EXTERNAL'`] }),
   description: 'A bank account or wallet elsewhere (specification 2.9).',
   interfaces: [Account, builder.nodeInterfaceRef()],
   select: { platformId: true, id: true, kind: true },
   findUnique,
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (account) => accountPublicId('EXTERNAL', account.id) }),
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('ExternalAccount')),
+      resolve: (account) => accountPublicId('EXTERNAL', account.id),
+    }),
     status: t.field({
       type: ExternalAccountStatus,
       description: 'Only an ACTIVE one can be paid or pulled from.',
+      ...reads(leaf.word('status')),
       select: { status: true },
       resolve: (account) => filled(account.status, account, 'status'),
     }),
@@ -136,6 +179,10 @@ export const ExternalAccount = builder.prismaObject('Account', {
     accountInfo: t.field({
       type: ExternalAccountInfo,
       description: 'Its details, by its kind.',
+      ...reads({
+        kind: 'value',
+        env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
+      }),
       select: { accountType: true, accountInfo: true },
       resolve: (account) => ({
         accountType: filled(account.accountType, account, 'accountType'),
@@ -151,6 +198,7 @@ export const ExternalAccount = builder.prismaObject('Account', {
       type: BeneficiaryUnion,
       nullable: true,
       description: 'Who owns it; null for a wallet.',
+      ...reads(jsonObject('beneficiary')),
       select: { beneficiary: true },
       // Written by createExternalAccount in this form.
       resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
@@ -167,6 +215,11 @@ export const ExternalAccount = builder.prismaObject('Account', {
       type: VerifiedData,
       nullable: true,
       description: 'What the payment rail says of the owner.',
+      ...reads({
+        kind: 'value',
+        env: (env) => env,
+        unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
+      }),
       select: { beneficiaryVerificationStatus: true, beneficiaryVerifiedName: true },
       resolve: (account) =>
         account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
@@ -186,17 +239,27 @@ export const AccountConnection = builder.connectionObject(
   { name: 'AccountEdge', description: 'An account in a page.' },
 );
 
+/** A page of accounts, as a filter wants them. */
+export const accountsRead = {
+  kind: 'page',
+  list: 'Account',
+  model: 'Account',
+  where: (viewer, args) => whereAccounts(viewer, args.filter as Parameters<typeof whereAccounts>[1]),
+} as const satisfies Read;
+
 builder.queryFields((t) => ({
   account: t.field({
     type: Account,
     nullable: true,
     description: 'An account by its id, or null.',
+    ...reads({ kind: 'node', types: ['InternalAccount', 'ExternalAccount'] }),
     args: { id: t.arg.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) },
     resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['InternalAccount', 'ExternalAccount']),
   }),
   accounts: t.field({
     type: AccountConnection,
     description: "The platform's accounts and its customers'.",
+    ...reads(accountsRead),
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     resolve: (_root, args, context, info) => {
       const { account } = context.payments.database.reads;

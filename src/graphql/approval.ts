@@ -4,6 +4,7 @@ import { sandboxReceiveUma } from '../payments/sandbox-receive.ts';
 import { builder } from './builder.ts';
 import { InformationFieldInput, RequiredField } from './information.ts';
 import { mutation } from './mutation.ts';
+import { jsonList, reads } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 import { Transaction } from './transaction.ts';
 
@@ -18,6 +19,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   requestedReceiverInformation: t.field({
     type: [RequiredField],
     description: 'What the sending side asks to know of the receiver. approveTransaction tells it.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
     select: { requestedInformation: true },
     resolve: (transaction) => [...requestedFields(transaction)],
   }),

@@ -1,4 +1,4 @@
-import { AccountConnection } from './account.ts';
+import { AccountConnection, accountsRead } from './account.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
 import {
@@ -10,8 +10,14 @@ import {
   whereTransactions,
 } from './filters.ts';
 import { nestedPage, nestedQuery, pageArgs, sortArg, withKeys } from './list.ts';
-import { QuoteConnection } from './quote.ts';
-import { TransactionConnection } from './transaction.ts';
+import { QuoteConnection, quotesRead } from './quote.ts';
+import { type Env, reads, type Sql } from './reading/reads.ts';
+import { TransactionConnection, transactionsRead } from './transaction.ts';
+
+/** The rows that belong to a customer. */
+const ofCustomer = ({ row }: Env, alias: string): Sql => [
+  `${alias}.platform_id = ${row}.platform_id and ${alias}.customer_id = ${row}.id`,
+];
 
 /** Where the rows of a connection are below its field. */
 const nodes = ['edges', 'node'];
@@ -25,6 +31,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   accounts: t.field({
     type: AccountConnection,
     description: 'Its accounts, internal and external.',
+    ...reads({ ...accountsRead, of: ofCustomer }),
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
       accounts: withKeys(
@@ -44,6 +51,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   transactions: t.field({
     type: TransactionConnection,
     description: 'Its transactions.',
+    ...reads({ ...transactionsRead, of: ofCustomer }),
     args: {
       ...pageArgs(t.arg),
       filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
@@ -75,6 +83,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   quotes: t.field({
     type: QuoteConnection,
     description: 'Its quotes, as the sender.',
+    ...reads({ ...quotesRead, of: ofCustomer }),
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     select: (args, context, nested) => ({
       quotes: withKeys(nested(nestedQuery('Quote', args, context, whereQuotes(context.viewer, args.filter)), nodes)),

@@ -15,6 +15,8 @@ import { pageArgs, rootPage, sortArg } from './list.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import { AddressInput, AddressType } from './people.ts';
+import { jsonList, jsonObject, leaf, reads, same, typeReads } from './reading/reads.ts';
+import { visibleCustomers } from './visible.ts';
 
 const IndividualType = builder.enumType('IndividualType', {
   description: "A person's role in a company (domain-facts 4.2).",
@@ -35,6 +37,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
     individualType: t.field({
       type: IndividualType,
       description: 'Role in the company.',
+      ...reads(leaf.member('individualType')),
       // Text in the domain; both doors take no other values than these.
       resolve: (owner) => owner.individualType as never,
     }),
@@ -67,21 +70,30 @@ type DetailsColumns = Pick<
 
 const IndividualDetails = builder.objectRef<DetailsColumns>('IndividualDetails').implement({
   description: 'What is known of a person.',
+  ...typeReads({ model: 'Customer' }),
   fields: (t) => ({
     fullName: t.exposeString('name', { nullable: true, description: 'Full name.' }),
     birthDate: t.field({
       type: 'Date',
       nullable: true,
       description: 'Day of birth.',
+      ...reads(leaf.date('birth_date')),
       resolve: (customer) => customer.birthDate?.toISOString().slice(0, 10),
     }),
     nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
-    address: t.field({ type: AddressType, nullable: true, description: 'Postal address.', resolve: addressOf }),
+    address: t.field({
+      type: AddressType,
+      nullable: true,
+      description: 'Postal address.',
+      ...reads(jsonObject('address')),
+      resolve: addressOf,
+    }),
   }),
 });
 
 const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').implement({
   description: 'What is known of a company.',
+  ...typeReads({ model: 'Customer' }),
   fields: (t) => ({
     legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
     registrationNumber: t.exposeString('registrationNumber', {
@@ -89,10 +101,17 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
       description: 'Number in the company register.',
     }),
     taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
-    address: t.field({ type: AddressType, nullable: true, description: 'Postal address.', resolve: addressOf }),
+    address: t.field({
+      type: AddressType,
+      nullable: true,
+      description: 'Postal address.',
+      ...reads(jsonObject('address')),
+      resolve: addressOf,
+    }),
     beneficialOwners: t.field({
       type: [BeneficialOwner],
       description: 'Who owns or controls it.',
+      ...reads(jsonList(({ row }) => `coalesce(nullif(${row}.beneficial_owners, 'null'), '[]')`)),
       // Written by createCustomer in this form.
       resolve: (customer) => stored<Owner[]>(customer.beneficialOwners),
     }),
@@ -107,16 +126,27 @@ function addressOf(customer: DetailsColumns): Address | null {
 const CustomerDetails = builder.unionType('CustomerDetails', {
   description: 'What is known of a customer, by its type.',
   types: [IndividualDetails, BusinessDetails],
+  ...typeReads({
+    variants: ({ row }) => [
+      { type: 'IndividualDetails', when: `${row}.customer_type = 'INDIVIDUAL'` },
+      { type: 'BusinessDetails', when: 'true' },
+    ],
+  }),
   resolveType: (customer) => (customer.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails'),
 });
 
 export const Customer = builder.prismaObject('Customer', {
   description: 'Somebody for whom the platform moves money (specification 2.8).',
   interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Customer', visible: visibleCustomers }),
   select: { platformId: true, id: true },
   findUnique: (customer) => ({ platformId_id: { platformId: customer.platformId, id: customer.id } }),
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (customer) => publicId('Customer', customer.id) }),
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('Customer')),
+      resolve: (customer) => publicId('Customer', customer.id),
+    }),
     platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id." }),
     customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
     umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
@@ -131,6 +161,7 @@ export const Customer = builder.prismaObject('Customer', {
     details: t.field({
       type: CustomerDetails,
       description: 'What is known of it.',
+      ...reads(same),
       select: {
         customerType: true,
         name: true,
@@ -164,12 +195,19 @@ builder.queryFields((t) => ({
     type: Customer,
     nullable: true,
     description: 'A customer by its id, or null.',
+    ...reads({ kind: 'node', types: ['Customer'] }),
     args: { id: t.arg.id({ required: true, description: 'Customer:…' }) },
     resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Customer']),
   }),
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
+    ...reads({
+      kind: 'page',
+      list: 'Customer',
+      model: 'Customer',
+      where: (viewer, args) => whereCustomers(viewer, args.filter as Parameters<typeof whereCustomers>[1]),
+    }),
     args: {
       ...pageArgs(t.arg),
       filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }),

@@ -1,6 +1,17 @@
 import { builder } from './builder.ts';
+import type { Read } from './reading/reads.ts';
 
 /** Facts that the two sides of a payment to or from a UMA address tell each other. */
+
+/** The facts of a column that has them by name. */
+export const informationOf = (column: string): Read => ({
+  kind: 'values',
+  from: ({ row }, alias) => ({
+    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, place)`],
+    orderBy: `${alias}.place`,
+    env: { json: `jsonb_build_object('name', ${alias}.name, 'value', ${alias}.value)` },
+  }),
+});
 
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
   description: 'One fact about a party, by its name (specification 2.6).',

@@ -3,6 +3,7 @@ import { type ExecutionResult, getOperationAST } from 'graphql';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { execute, type OperationParams, prepareOperation, withoutStatus } from './operation.ts';
+import { TextAnswer } from './reading/use-plans.ts';
 import type { GraphqlServer } from './server.ts';
 
 type MediaType = 'application/json' | 'application/graphql-response+json';
@@ -31,9 +32,12 @@ export async function answerJsonRequest(
   );
   if (!('document' in prepared) || isSubscription(prepared)) return answerByYoga(graphql, request, response, body);
   const result: ExecutionResult = await execute(prepared);
-  const status = isUnavailable(result) ? 503 : statusOf(result, type);
+  const status = result instanceof TextAnswer ? 200 : isUnavailable(result) ? 503 : statusOf(result, type);
   if (status === 503) response.setHeader('retry-after', '1');
-  const json = JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
+  const json =
+    result instanceof TextAnswer
+      ? result.text
+      : JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(json) });
   response.end(json);
 }

@@ -5,6 +5,7 @@ import { publicId, uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { invalidInput } from './failure.ts';
+import { reads } from './reading/reads.ts';
 import { selectionOf } from './shared-plans.ts';
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
@@ -146,6 +147,7 @@ builder.queryField('node', (t) =>
     type: builder.nodeInterfaceRef(),
     nullable: true,
     description: 'Anything with an id, by its id. Null when nothing visible to the caller has it.',
+    ...reads({ kind: 'node', types: nodeTypes }),
     args: { id: t.arg.id({ required: true, description: 'A public id: its type, a colon, a UUID.' }) },
     resolve: (_root, args, context, info) => loadNode(args.id, context, info, nodeTypes),
   }),
@@ -156,6 +158,7 @@ builder.queryField('nodes', (t) =>
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
     description: `Several things by their ids, in the order asked; null for each that is unknown. At most ${maxIds}.`,
+    ...reads({ kind: 'node', types: nodeTypes }),
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
     resolve: (_root, args, context, info) => {
       if (args.ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');

@@ -4,8 +4,10 @@ import { accountPublicId } from '../payments/ids.ts';
 import { Account } from './account.ts';
 import { builder } from './builder.ts';
 import { Customer } from './customer.ts';
-import { CurrencyType, knownCurrency } from './money.ts';
-import { maySeeAccount, maySeeCustomer } from './visible.ts';
+import { CurrencyType, currencyRead, knownCurrency } from './money.ts';
+import { conditionsOf } from './reading/conditions.ts';
+import { leaf, type Read, reads, sql, typeReads } from './reading/reads.ts';
+import { maySeeAccount, maySeeCustomer, visibleAccounts, visibleCustomers } from './visible.ts';
 
 /** Where money comes from and goes to: the two ends of quotes and transactions. */
 
@@ -37,18 +39,61 @@ interface UmaEnd {
 type Source = AccountEnd | RealtimeFunding | UmaEnd;
 type Destination = AccountEnd | UmaEnd;
 
+/** The customer of a payment, where the caller may see it. */
+export const customerRead: Read = {
+  kind: 'row',
+  model: 'Customer',
+  where: ({ row }, alias) =>
+    sql`${alias}.platform_id = ${row ?? ''}.platform_id and ${alias}.id = ${row ?? ''}.customer_id and ${(run) => conditionsOf('Customer', alias, visibleCustomers(run.viewer), run)}`,
+};
+
+/** The source of a payment, from its columns: in the currency, from the UMA address. */
+export const sourceRead = (currency: (row: string) => string, umaAddress: (row: string) => string): Read => ({
+  kind: 'value',
+  env: ({ row = '' }) => ({
+    row,
+    platform: `${row}.platform_id`,
+    account: `${row}.source_account_id`,
+    umaAddress: umaAddress(row),
+    currency: currency(row),
+  }),
+});
+
+/** The destination of a payment, from its columns. */
+export const destinationRead = (currency: string): Read => ({
+  kind: 'value',
+  env: ({ row = '' }) => ({
+    row,
+    platform: `${row}.platform_id`,
+    account: `${row}.destination_account_id`,
+    umaAddress: `${row}.destination_uma_address`,
+    currency: `${row}.${currency}`,
+  }),
+});
+
 const accountEnd = (name: string, description: string) =>
   builder.objectRef<AccountEnd>(name).implement({
     description,
     fields: (t) => ({
       accountId: t.id({
         description: "The account's public id.",
+        ...reads(
+          leaf.of((env) => [
+            `(select case a.kind when 'INTERNAL' then '"InternalAccount:' else '"ExternalAccount:' end || a.id || '"' from account a where a.platform_id = ${env.platform} and a.id = ${env.account})`,
+          ]),
+        ),
         resolve: ({ account }) => accountPublicId(account.kind, account.id),
       }),
       account: t.field({
         type: Account,
         nullable: true,
         description: 'The account; null where the caller may not see it.',
+        ...reads({
+          kind: 'row',
+          model: 'Account',
+          where: (env, alias) =>
+            sql`${alias}.platform_id = ${env.platform ?? ''} and ${alias}.id = ${env.account ?? ''} and ${(run) => conditionsOf('Account', alias, visibleAccounts(run.viewer), run)}`,
+        }),
         resolve: ({ account }, _args, { viewer }) => (maySeeAccount(viewer, account) ? account : null),
       }),
     }),
@@ -58,8 +103,15 @@ const umaEnd = (name: string, description: string) =>
   builder.objectRef<UmaEnd>(name).implement({
     description,
     fields: (t) => ({
-      umaAddress: t.exposeString('umaAddress', { description: '$name@domain.' }),
-      currency: t.expose('currency', { type: CurrencyType, description: 'In which currency.' }),
+      umaAddress: t.exposeString('umaAddress', {
+        description: '$name@domain.',
+        ...reads(leaf.of((env) => [`to_json(${env.umaAddress})::text`])),
+      }),
+      currency: t.expose('currency', {
+        type: CurrencyType,
+        description: 'In which currency.',
+        ...reads(currencyRead((env) => env.currency ?? '')),
+      }),
     }),
   });
 
@@ -75,15 +127,27 @@ const RealtimeFundingSource = builder.objectRef<RealtimeFunding>('RealtimeFundin
       type: Customer,
       nullable: true,
       description: 'The customer who pays it in; null where the caller may not see it.',
+      ...reads(customerRead),
       resolve: ({ customer }, _args, { viewer }) => (customer && maySeeCustomer(viewer, customer) ? customer : null),
     }),
-    currency: t.expose('currency', { type: CurrencyType, description: 'In which currency.' }),
+    currency: t.expose('currency', {
+      type: CurrencyType,
+      description: 'In which currency.',
+      ...reads(currencyRead((env) => env.currency ?? '')),
+    }),
   }),
 });
 
 export const PaymentSource = builder.unionType('PaymentSource', {
   description: 'Where the money comes from.',
   types: [AccountSource, RealtimeFundingSource, UmaSource],
+  ...typeReads({
+    variants: ({ row, account, umaAddress }) => [
+      { type: 'AccountSource', when: `${row}.source_kind = 'ACCOUNT' and ${account} is not null` },
+      { type: 'UmaSource', when: `${row}.source_kind = 'UMA_ADDRESS' and ${umaAddress} is not null` },
+      { type: 'RealtimeFundingSource', when: 'true' },
+    ],
+  }),
   resolveType: (source) =>
     ({ ACCOUNT: 'AccountSource', REALTIME_FUNDING: 'RealtimeFundingSource', UMA_ADDRESS: 'UmaSource' })[source.kind],
 });
@@ -91,6 +155,12 @@ export const PaymentSource = builder.unionType('PaymentSource', {
 export const PaymentDestination = builder.unionType('PaymentDestination', {
   description: 'Where the money goes.',
   types: [AccountDestination, UmaDestination],
+  ...typeReads({
+    variants: ({ umaAddress }) => [
+      { type: 'UmaDestination', when: `${umaAddress} is not null` },
+      { type: 'AccountDestination', when: 'true' },
+    ],
+  }),
   resolveType: (destination) => ({ ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' })[destination.kind],
 });
 

@@ -2,6 +2,7 @@ import type { PaymentInstruction as Shape } from '../rails/rail.ts';
 import { accountEnum } from './account-info.ts';
 import { builder } from './builder.ts';
 import { ExternalAccountType } from './enums.ts';
+import { leaf, reads, typeReads } from './reading/reads.ts';
 
 type Kind = Shape['accountType'];
 type FieldOf<K extends Kind> = Exclude<keyof Extract<Shape, { accountType: K }>, 'accountType'> & string;
@@ -124,6 +125,7 @@ const types = Object.values<Member<string>>(members).map(({ type, description, f
           t.field({
             type: enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]),
             description: words,
+            ...reads(leaf.member(name)),
             // A member's fields are those of its shape, which the table's own type sees to.
             resolve: (instruction) => instruction[name as keyof Shape] as never,
           }),
@@ -136,5 +138,9 @@ const types = Object.values<Member<string>>(members).map(({ type, description, f
 export const PaymentInstruction = builder.unionType('PaymentInstruction', {
   description: 'A way to pay money in. Where there are several, any one of them does.',
   types,
+  ...typeReads({
+    variants: ({ json }) =>
+      Object.entries(members).map(([kind, { type }]) => ({ type, when: `${json} ->> 'accountType' = '${kind}'` })),
+  }),
   resolveType: ({ accountType }) => members[accountType].type,
 });

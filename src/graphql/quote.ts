@@ -8,24 +8,37 @@ import { LockedCurrencySide, QuoteStatus } from './enums.ts';
 import { QuoteFilter, whereQuotes } from './filters.ts';
 import { InformationFieldInput } from './information.ts';
 import { pageArgs, rootPage, sortArg } from './list.ts';
-import { CurrencyType, knownCurrency, MoneyType, money, type RateDetails, RateDetailsType } from './money.ts';
+import {
+  CurrencyType,
+  currencyRead,
+  knownCurrency,
+  MoneyType,
+  money,
+  moneyRead,
+  type RateDetails,
+  RateDetailsType,
+} from './money.ts';
 import { mutation } from './mutation.ts';
 import { loadNode } from './node.ts';
 import {
   accountColumns,
   customerColumns,
+  customerRead,
   destinationAccountPath,
   destinationOf,
+  destinationRead,
   PaymentDestination,
   PaymentSource,
   rowWith,
   sourceAccountPath,
   sourceCustomerPath,
   sourceOf,
+  sourceRead,
 } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
+import { jsonList, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { maySeeCustomer } from './visible.ts';
+import { maySeeCustomer, visibleQuotes } from './visible.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
@@ -43,10 +56,15 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
 export const Quote = builder.prismaObject('Quote', {
   description: 'A locked rate with its fees, until it expires (specification 2.3).',
   interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Quote', visible: visibleQuotes }),
   select: { platformId: true, id: true },
   findUnique: (quote) => ({ platformId_id: { platformId: quote.platformId, id: quote.id } }),
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (quote) => publicId('Quote', quote.id) }),
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('Quote')),
+      resolve: (quote) => publicId('Quote', quote.id),
+    }),
     status: t.expose('status', { type: QuoteStatus, description: 'Where it stands.' }),
     version: t.exposeInt('version', { description: 'Rises with each change.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
@@ -57,6 +75,12 @@ export const Quote = builder.prismaObject('Quote', {
     source: t.field({
       type: PaymentSource,
       description: 'Where the money comes from.',
+      ...reads(
+        sourceRead(
+          (row) => `${row}.sending_currency`,
+          () => 'null',
+        ),
+      ),
       select: (_args, _context, nested) => ({
         sourceKind: true,
         sendingCurrency: true,
@@ -72,6 +96,7 @@ export const Quote = builder.prismaObject('Quote', {
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
+      ...reads(destinationRead('receiving_currency')),
       select: (_args, _context, nested) => ({
         destinationUmaAddress: true,
         receivingCurrency: true,
@@ -82,24 +107,28 @@ export const Quote = builder.prismaObject('Quote', {
     sendingCurrency: t.field({
       type: CurrencyType,
       description: 'What is sent in.',
+      ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
       select: { sendingCurrency: true },
       resolve: (quote) => knownCurrency(quote.sendingCurrency),
     }),
     receivingCurrency: t.field({
       type: CurrencyType,
       description: 'What arrives in.',
+      ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
       select: { receivingCurrency: true },
       resolve: (quote) => knownCurrency(quote.receivingCurrency),
     }),
     totalSendingAmount: t.field({
       type: MoneyType,
       description: 'What the source is debited, fees included.',
+      ...reads(moneyRead('total_sending_amount', 'sending_currency')),
       select: { totalSendingAmount: true, sendingCurrency: true },
       resolve: (quote) => money(quote.totalSendingAmount, quote.sendingCurrency),
     }),
     totalReceivingAmount: t.field({
       type: MoneyType,
       description: 'Exactly what arrives.',
+      ...reads(moneyRead('total_receiving_amount', 'receiving_currency')),
       select: { totalReceivingAmount: true, receivingCurrency: true },
       resolve: (quote) => money(quote.totalReceivingAmount, quote.receivingCurrency),
     }),
@@ -107,12 +136,14 @@ export const Quote = builder.prismaObject('Quote', {
       type: 'Decimal',
       description:
         'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
+      ...reads(leaf.decimal('exchange_rate')),
       select: { exchangeRate: true },
       resolve: (quote) => quote.exchangeRate.toFixed(),
     }),
     feesIncluded: t.field({
       type: MoneyType,
       description: 'All fees, in the sending currency.',
+      ...reads(moneyRead('fees_included', 'sending_currency')),
       select: { feesIncluded: true, sendingCurrency: true },
       resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
     }),
@@ -120,12 +151,18 @@ export const Quote = builder.prismaObject('Quote', {
       type: RateDetailsType,
       nullable: true,
       description: 'What the price is made of.',
+      ...reads({
+        kind: 'value',
+        env: ({ row }) => ({ json: `(${row}.pricing -> 'rateDetails')` }),
+        unless: ({ row }) => [`coalesce(jsonb_typeof(${row}.pricing -> 'rateDetails'), 'null') = 'null'`],
+      }),
       select: { pricing: true },
       resolve: (quote) => pricingOf(quote).rateDetails,
     }),
     pricingSteps: t.field({
       type: [PricingStep],
       description: 'Every rounding behind the amounts, in order.',
+      ...reads(jsonList(({ row }) => `coalesce(${row}.pricing -> 'steps', '[]')`)),
       select: { pricing: true },
       resolve: (quote) => [...pricingOf(quote).steps],
     }),
@@ -137,6 +174,7 @@ export const Quote = builder.prismaObject('Quote', {
     paymentInstructions: t.field({
       type: [PaymentInstruction],
       description: 'How to fund it, any one of them; empty when it is paid from an account.',
+      ...reads(jsonList(({ row }) => `coalesce(${row}.payment_instructions, '[]')`)),
       select: { paymentInstructions: true },
       // Written by the rail in this form when the quote was made.
       resolve: (quote) => stored<PaymentInstructionShape[]>(quote.paymentInstructions),
@@ -145,11 +183,15 @@ export const Quote = builder.prismaObject('Quote', {
       type: Customer,
       nullable: true,
       description: 'Who sends; null when it is the platform itself.',
+      ...reads(customerRead),
       select: (_args, _context, nested) => ({ customer: nested(true) }),
       resolve: (payment, _args, { viewer }) =>
         payment.customer && maySeeCustomer(viewer, payment.customer) ? payment.customer : null,
     }),
-    transaction: t.relation('transaction', { description: 'The payment that was made with it.' }),
+    transaction: t.relation('transaction', {
+      description: 'The payment that was made with it.',
+      ...reads(toOne('Transaction', 'transaction_id')),
+    }),
   }),
 });
 
@@ -170,17 +212,27 @@ export const QuoteConnection = builder.connectionObject(
   { name: 'QuoteEdge', description: 'A quote in a page.' },
 );
 
+/** A page of quotes, as a filter wants them. */
+export const quotesRead = {
+  kind: 'page',
+  list: 'Quote',
+  model: 'Quote',
+  where: (viewer, args) => whereQuotes(viewer, args.filter as Parameters<typeof whereQuotes>[1]),
+} as const satisfies Read;
+
 builder.queryFields((t) => ({
   quote: t.field({
     type: Quote,
     nullable: true,
     description: 'A quote by its id, or null.',
+    ...reads({ kind: 'node', types: ['Quote'] }),
     args: { id: t.arg.id({ required: true, description: 'Quote:…' }) },
     resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Quote']),
   }),
   quotes: t.field({
     type: QuoteConnection,
     description: 'Quotes of the platform and its customers.',
+    ...reads(quotesRead),
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
     resolve: (_root, args, context, info) => {
       const { quote } = context.payments.database.reads;

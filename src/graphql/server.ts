@@ -16,6 +16,7 @@ import type { Context } from './context.ts';
 import { badRequest, failure } from './failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { keptDocuments, nothingKept } from './kept.ts';
+import { usePlans } from './reading/use-plans.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useComeBack } from './use-come-back.ts';
@@ -85,6 +86,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useStreamRules(),
       useSyntaxErrorCode(),
       useCompiledQueries(),
+      usePlans(),
       useTimeLimit(options.operationMs),
       useLostAnswers(),
       // After the time limit: waiting for its turn is not part of a stream's opening.

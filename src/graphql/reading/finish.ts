@@ -1,0 +1,36 @@
+import { currencyOf, formatMoney } from '../../money/currencies.ts';
+import { invalidInput } from '../failure.ts';
+
+/**
+ * What the database leaves to be finished: it writes a mark, between two characters that JSON never has as they are, and what
+ * it stands for is put in its place.
+ */
+
+const mark = '\u0001';
+
+/** A timeline lacks a change that has been committed and has no place in the feed yet: it is there in a moment. */
+export class NotSequenced extends Error {}
+
+/** The mark of a timeline that is not complete. */
+export const notSequenced = `chr(1) || 'later' || chr(1)`;
+
+/** The mark of an amount for people, in the locale that is noted under this number. */
+export function formattedMark(amount: string, currency: string, locale: number): string {
+  return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
+}
+
+const marks = new RegExp(`${mark}([^${mark}]*)${mark}`, 'g');
+
+/** Puts in what the marks stand for. */
+export function finished(json: string, notes: readonly unknown[]): string {
+  if (!json.includes(mark)) return json;
+  return json.replace(marks, (_whole, what: string) => {
+    const [kind, amount = '0', code = '', note = '0'] = what.split(' ');
+    if (kind === 'later') throw new NotSequenced();
+    const currency = currencyOf(code);
+    if (!currency) throw new Error(`unknown currency ${code}`);
+    const text = formatMoney(BigInt(amount), currency, String(notes[Number(note)]));
+    if (typeof text !== 'string') throw invalidInput(text.message, 'locale');
+    return JSON.stringify(text);
+  });
+}

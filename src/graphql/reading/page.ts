@@ -1,0 +1,160 @@
+import {
+  type GraphQLCompositeType,
+  type GraphQLObjectType,
+  getNamedType,
+  isCompositeType,
+  isObjectType,
+} from 'graphql';
+import { idOfCursor, type Page } from '../../payments/paging.ts';
+import { type PageArgs, parsePage } from '../paging.ts';
+import { conditionsOf, tableOf } from './conditions.ts';
+import { type Asked, NotPlanned, type Planner } from './plan.ts';
+import type { Env, Read } from './reads.ts';
+import { type Piece, type Run, type Sql, sql, textOf } from './sql.ts';
+
+interface PageOf {
+  readonly asked: Asked;
+  readonly read: Extract<Read, { kind: 'page' }>;
+  readonly env: Env;
+}
+
+/** How a connection is read in a run. */
+interface Reading {
+  readonly page: Page<string>;
+  readonly where: object;
+}
+
+/**
+ * The SQL of a connection: its page's rows, one more than its size to tell whether there is more, what is counted, and what
+ * lies beyond its cursor, each only where it is asked for.
+ */
+export function pageSql(planner: Planner, { asked, read, env }: PageOf): Sql {
+  const { field, node, below } = asked;
+  const type = field && getNamedType(field.type);
+  if (!field || !isObjectType(type)) throw new Error('a page is of an object type');
+  const { list, model, of } = read;
+  const table = tableOf(model);
+  const row = planner.alias();
+  const rows = `${row}p`;
+
+  const readings = new WeakMap<Run, Reading>();
+  const reading = (run: Run): Reading => {
+    const known = readings.get(run);
+    if (known) return known;
+    const args = run.args(field, node);
+    const page = parsePage(args as PageArgs, (cursor) => idOfCursor(list, run.viewer.platformId, cursor));
+    const made = { page, where: read.where(run.viewer, args) };
+    readings.set(run, made);
+    return made;
+  };
+  /** The conditions on another row of the same table, with one more on its id. */
+  const matching = (alias: string, id?: (page: Page<string>) => object | undefined): Sql => {
+    const conditions: Piece = (run) => {
+      const { page, where } = reading(run);
+      const bound = id?.(page);
+      return conditionsOf(model, alias, { AND: [where, bound === undefined ? {} : { id: bound }] }, run);
+    };
+    return of === undefined ? [conditions] : sql`${of(env, alias)} and ${conditions}`;
+  };
+  const size: Piece = (run) => String(reading(run).page.size);
+  const most: Piece = (run) => String(reading(run).page.size + 1);
+  const readOrder: Piece = (run) => reading(run).page.read;
+  const shownOrder: Piece = (run) => {
+    const { read: order, backward } = reading(run).page;
+    return backward === (order === 'desc') ? 'asc' : 'desc';
+  };
+  const shownBackwards: Piece = (run) => {
+    const { read: order, backward } = reading(run).page;
+    return backward === (order === 'desc') ? 'desc' : 'asc';
+  };
+
+  const cursorOf = (id: Sql): Sql => {
+    const prefix: Piece = (run) => `'${list}:${run.viewer.platformId.slice(-12)}:'`;
+    return sql`translate(encode(convert_to(${prefix} || ${id}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
+  };
+
+  const items: Sql[] = [];
+  let usesRows = false;
+  /** What is worked out over the rows that were read, of which the last may be the one too many. */
+  const overRows = (expression: Sql): Sql => {
+    usesRows = true;
+    return expression;
+  };
+  /** A list of something of each row that is shown. */
+  const listOf = (item: Sql): Sql => {
+    const name = `i${items.length}`;
+    items.push(sql`${item} as ${name}`);
+    return overRows(
+      sql`coalesce('[' || string_agg(${rows}.${name}, ',' order by ${rows}.id ${shownOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
+    );
+  };
+  const hasMore = (): Sql => overRows(sql`case when count(*) > ${size} then 'true' else 'false' end`);
+  const hasBeyond = (): Sql => {
+    const other = planner.alias();
+    const exists = sql`(exists (select from ${table} ${other} where ${matching(other, ({ beyond }) => beyond)}))::text`;
+    return overRows([(run) => (reading(run).page.beyond === undefined ? `'false'` : textOf(exists, run))]);
+  };
+  const byWay = (forward: Sql, backward: Sql): Sql => [
+    (run) => textOf(reading(run).page.backward ? backward : forward, run),
+  ];
+  const end = (order: Piece): Sql => {
+    const id = sql`(array_agg(${rows}.id order by ${rows}.id ${order}) filter (where ${rows}.n <= ${size}))[1]`;
+    return overRows(sql`coalesce('"' || ${cursorOf(id)} || '"', 'null')`);
+  };
+
+  const edge = (one: Asked): Sql => {
+    switch (one.node.name.value) {
+      case 'cursor':
+        return sql`'"' || ${cursorOf([`${row}.id`])} || '"'`;
+      case 'node':
+        return planner.value(compositeOf(one), one.below, { row });
+      default:
+        throw new NotPlanned(`${one.key} of an edge`);
+    }
+  };
+  const info = (one: Asked): Sql => {
+    switch (one.node.name.value) {
+      case 'hasNextPage':
+        return byWay(hasMore(), hasBeyond());
+      case 'hasPreviousPage':
+        return byWay(hasBeyond(), hasMore());
+      case 'startCursor':
+        return end(shownOrder);
+      case 'endCursor':
+        return end(shownBackwards);
+      default:
+        throw new NotPlanned(`${one.key} of a page`);
+    }
+  };
+  const whole = planner.object(type, below, (one) => {
+    switch (one.node.name.value) {
+      case 'edges':
+        return listOf(planner.object(objectOf(one), one.below, edge));
+      case 'pageInfo':
+        return planner.object(objectOf(one), one.below, info);
+      case 'totalCount': {
+        const other = planner.alias();
+        return sql`(select count(*)::text from ${table} ${other} where ${matching(other)})`;
+      }
+      default:
+        throw new NotPlanned(`${one.key} of a connection`);
+    }
+  });
+  // Wrong arguments are wrong whatever is asked for.
+  const checked: Piece = (run) => (reading(run) ? '' : '');
+  if (!usesRows) return [checked, ...whole];
+  const selected = sql`select ${row}.id${items.flatMap((item) => [', ', ...item])} from ${table} ${row} where ${matching(row, ({ bound }) => bound)} order by ${row}.id ${readOrder} limit ${most}`;
+  return sql`(select ${whole} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows})`;
+}
+
+function objectOf(asked: Asked): GraphQLObjectType {
+  const type = compositeOf(asked);
+  if (!isObjectType(type)) throw new NotPlanned(`${asked.key} is no object`);
+  return type;
+}
+
+function compositeOf({ key, field }: Asked): GraphQLCompositeType {
+  const type = field && getNamedType(field.type);
+  if (!isCompositeType(type)) throw new NotPlanned(`${key} is no object`);
+  return type;
+}

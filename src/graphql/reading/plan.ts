@@ -1,0 +1,274 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLAbstractType,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { columnOf, conditionsOf, tableOf } from './conditions.ts';
+import { notSequenced } from './finish.ts';
+import { pageSql } from './page.ts';
+import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
+import { concatenated, type JsonPart, joined, literal, type Run, type Sql, sql, textOf } from './sql.ts';
+
+/** A field that is resolved in JavaScript: what asks for it is not read by a plan. */
+export class NotPlanned extends Error {}
+
+/** A field of the answer, by its response key, with all that the document asks for below it. */
+export interface Asked {
+  readonly key: string;
+  readonly field: GraphQLField<unknown, unknown> | undefined;
+  readonly node: FieldNode;
+  readonly below: readonly SelectionSetNode[];
+}
+
+export interface PlanOf {
+  readonly schema: GraphQLSchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** The variables that @skip and @include ask for: a plan is for one set of them. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether each object names its type, under the key that no field can have. */
+  readonly isTyped: boolean;
+}
+
+/** The key under which an object names its type, where it is to be known again: no field has an empty name. */
+export const typeKey = '';
+
+/**
+ * Walks the selections of a document and writes the SQL that makes the answer. Everything that differs from one run to the
+ * next (arguments, variables, who asks) is a piece of it that is filled in then, so a plan belongs to its document.
+ */
+export class Planner {
+  readonly #of: PlanOf;
+  #aliases = 0;
+
+  constructor(of: PlanOf) {
+    this.#of = of;
+  }
+
+  /** A field of the query: an expression that is JSON as text. */
+  root(asked: Asked): Sql {
+    return this.#field(asked, {});
+  }
+
+  alias(): string {
+    this.#aliases += 1;
+    return `t${this.#aliases}`;
+  }
+
+  /** The fields that a type is asked for, in the order of the answer: what stands twice is taken together. */
+  fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Asked[] {
+    const found = new Map<string, { field: Asked['field']; node: FieldNode; below: SelectionSetNode[] }>();
+    for (const set of sets) this.#collect(type, set, found);
+    return Array.from(found, ([key, asked]) => ({ key, ...asked }));
+  }
+
+  #collect(
+    type: GraphQLObjectType,
+    set: SelectionSetNode,
+    found: Map<string, { field: Asked['field']; node: FieldNode; below: SelectionSetNode[] }>,
+  ): void {
+    for (const selection of set.selections) {
+      if (!this.#isIncluded(selection)) continue;
+      if (selection.kind === Kind.FIELD) {
+        const key = selection.alias?.value ?? selection.name.value;
+        const known = found.get(key);
+        if (known) {
+          if (selection.selectionSet) known.below.push(selection.selectionSet);
+          continue;
+        }
+        const field = selection.name.value === '__typename' ? undefined : type.getFields()[selection.name.value];
+        found.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
+        continue;
+      }
+      const fragment =
+        selection.kind === Kind.FRAGMENT_SPREAD ? this.#of.fragments.get(selection.name.value) : selection;
+      const condition = fragment?.typeCondition?.name.value;
+      if (fragment && (condition === undefined || this.#isOf(type, condition))) {
+        this.#collect(type, fragment.selectionSet, found);
+      }
+    }
+  }
+
+  #isIncluded(selection: Parameters<typeof getDirectiveValues>[1]): boolean {
+    const { variables } = this.#of;
+    if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
+    return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
+  }
+
+  #isOf(type: GraphQLObjectType, condition: string): boolean {
+    const other = this.#of.schema.getType(condition);
+    return other === type || (isAbstractType(other) && this.#of.schema.isSubType(other, type));
+  }
+
+  /** What is asked of a value of a type. */
+  value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql {
+    return isAbstractType(type) ? this.#variants(type, sets, env) : this.#row(type, sets, env);
+  }
+
+  #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
+    const variants = readOf(type)?.variants?.(env);
+    if (!variants) throw new NotPlanned(`${type.name} says nothing of its types`);
+    const cases = variants.map(({ type: name, when }) => {
+      const one = this.#of.schema.getType(name);
+      if (!isObjectType(one)) throw new Error(`${name} is no object type`);
+      return sql`when ${when} then ${this.#row(one, sets, env)}`;
+    });
+    return sql`case ${joined(cases, ' ')} end`;
+  }
+
+  /** An object of the answer; `each` says what a field of it comes to. */
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Asked) => Sql): Sql {
+    const { isTyped } = this.#of;
+    const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
+    for (const [at, asked] of this.fieldsOf(type, sets).entries()) {
+      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${asked.key}":` });
+      parts.push(asked.field === undefined ? { text: `"${type.name}"` } : { of: each(asked) });
+    }
+    return concatenated([...parts, { text: '}' }]);
+  }
+
+  #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
+    return this.object(type, sets, (asked) => this.#fieldOf(type, asked, env));
+  }
+
+  #fieldOf(type: GraphQLObjectType, asked: Asked, env: Env): Sql {
+    if (asked.field?.extensions.read || asked.field?.extensions.pothosExposedField === undefined) {
+      return this.#field(asked, env);
+    }
+    const model = modelOf(type);
+    const name = asked.field.extensions.pothosExposedField;
+    const scalar = getNamedType(asked.field.type).name;
+    // An object inside of a JSON value.
+    if (env.json !== undefined && isCompositeType(getNamedType(asked.field.type))) {
+      return this.#field(asked, env, memberObject(name));
+    }
+    return this.#field(asked, env, exposed(asked.field, scalar, model && columnOf(model, name)));
+  }
+
+  #field(asked: Asked, env: Env, read = asked.field?.extensions.read): Sql {
+    const { field, node, below } = asked;
+    if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
+    const type = getNamedType(field.type);
+    const isNullable = !isNonNullType(field.type);
+    if (read.kind === 'leaf') {
+      const expression = read.sql(env, (run) => run.args(field, node));
+      return isNullable ? sql`coalesce(${expression}, 'null')` : expression;
+    }
+    if (!isCompositeType(type)) throw new Error(`${field.name} is read as an object and is none`);
+    switch (read.kind) {
+      case 'value': {
+        const value = this.value(type, below, read.env(env));
+        return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${value} end` : value;
+      }
+      case 'values': {
+        const alias = this.alias();
+        const list = this.#list(type, below, read.from(env, alias));
+        return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${list} end` : list;
+      }
+      case 'row': {
+        const alias = this.alias();
+        const row = sql`(select ${this.value(type, below, { row: alias })} from ${tableOf(read.model)} ${alias} where ${read.where(env, alias)})`;
+        return sql`coalesce(${row}, 'null')`;
+      }
+      case 'page':
+        return pageSql(this, { asked, read, env });
+      case 'node':
+        return this.#node(asked, read);
+    }
+  }
+
+  #list(type: GraphQLCompositeType, below: readonly SelectionSetNode[], rows: Rows): Sql {
+    const item = this.value(type, below, rows.env);
+    const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
+    const whole =
+      rows.complete === undefined ? list : sql`case when ${rows.complete} then ${list} else ${notSequenced} end`;
+    return sql`(select ${whole} from ${rows.from})`;
+  }
+
+  /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
+  #node({ field, node, below }: Asked, { types }: Extract<Read, { kind: 'node' }>): Sql {
+    if (!field) throw new NotPlanned('nothing to read');
+    const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+    const tables = types.map((name) => {
+      const type = this.#of.schema.getType(name);
+      const read = isObjectType(type) ? readOf(type) : undefined;
+      if (!isObjectType(type) || !read?.model) return { name, rows: undefined };
+      const alias = this.alias();
+      const { model, visible, only } = read;
+      const json = this.#row(type, below, { row: alias });
+      const rows = (ids: readonly string[]): Sql =>
+        sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${(run: Run) =>
+          conditionsOf(
+            model,
+            alias,
+            {
+              platformId: run.viewer.platformId,
+              ...(ids.length === 1 ? { id: ids[0] } : { id: { in: ids } }),
+              AND: [visible?.(run.viewer) ?? {}],
+            },
+            run,
+          )}${only ? sql` and ${only(alias)}` : ''}`;
+      return { name, rows };
+    });
+    return [(run) => nodesText(run, run.args(field, node), { isList, tables })];
+  }
+}
+
+interface NodeTable {
+  readonly name: string;
+  readonly rows: ((ids: readonly string[]) => Sql) | undefined;
+}
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+function nodesText(
+  run: Run,
+  args: Readonly<Record<string, unknown>>,
+  { isList, tables }: { readonly isList: boolean; readonly tables: readonly NodeTable[] },
+): string {
+  const ids = (isList ? args.ids : [args.id]) as readonly string[];
+  const byTable = Map.groupBy(new Set(ids), (id) => {
+    const [type, uuid = ''] = id.split(':', 2);
+    return uuidForm.test(uuid) && id.length === (type?.length ?? 0) + 37
+      ? tables.find(({ name }) => name === type)
+      : undefined;
+  });
+  const selects = Array.from(byTable, ([table, named]) => {
+    if (!table) return undefined;
+    if (!table.rows) throw new NotPlanned(`${table.name} is resolved`);
+    return { table, text: textOf(table.rows(named.map((id) => id.slice(table.name.length + 1))), run) };
+  }).filter((one) => one !== undefined);
+  if (!isList) {
+    const [only] = selects;
+    return only ? `coalesce((select json from (${only.text}) n), 'null')` : `'null'`;
+  }
+  const union = selects.map(
+    ({ table, text }) => `select ${literal(`${table.name}:`)} || n.id as id, n.json from (${text}) n`,
+  );
+  if (union.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
+  const places = run.bind(ids);
+  return `(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${union.join(' union all ')}) r on r.id = u.id)`;
+}
+
+export function readOf(type: GraphQLCompositeType): TypeRead | undefined {
+  return type.extensions.read as TypeRead | undefined;
+}
+
+/** The model whose rows are of a type, or of an interface of it. */
+function modelOf(type: GraphQLObjectType): string | undefined {
+  return readOf(type)?.model;
+}

@@ -1,0 +1,184 @@
+import type { GraphQLField } from 'graphql';
+import type { Viewer } from '../../access/viewer.ts';
+import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
+
+/**
+ * How the fields of the schema are read: each says which SQL makes its answer, as JSON in text. A field that says nothing is
+ * resolved in JavaScript, and so is a document that asks for it.
+ */
+
+/** What a value is made from, by name: SQL expressions. `row`: the alias of a table's row. `json`: a value of type jsonb. */
+export type Env = Readonly<Record<string, string>>;
+
+/** The tables whose rows are read. */
+export type Model = 'Transaction' | 'Quote' | 'Customer' | 'Account';
+
+export type Read =
+  /** A scalar or an enum: JSON as text, or SQL's null. */
+  | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
+  /** An object made of the same row. Null where `unless` holds. */
+  | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
+  /** A list of objects made from the rows of a query: `rows` are what stands behind "from", with their order. */
+  | { readonly kind: 'values'; readonly from: (env: Env, alias: string) => Rows; readonly unless?: (env: Env) => Sql }
+  /** A row of another table, or null. */
+  | { readonly kind: 'row'; readonly model: Model; readonly where: (env: Env, alias: string) => Sql }
+  /** A page of rows. `list` names its cursors; `where`: those that the caller may see and asks for. */
+  | {
+      readonly kind: 'page';
+      readonly list: string;
+      readonly model: Model;
+      readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
+      /** Only the rows that belong to this one. */
+      readonly of?: (env: Env, alias: string) => Sql;
+    }
+  /** The row behind a public id, of one of these types; or those behind a list of ids. */
+  | { readonly kind: 'node'; readonly types: readonly string[] };
+
+/** The arguments of the field that is read, when the plan is run. */
+export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
+
+export interface Rows {
+  /** What stands behind "from" and before "order by": with its conditions. */
+  readonly from: Sql;
+  readonly orderBy: string;
+  readonly env: Env;
+  /** An aggregate that says whether all is there: otherwise the rest is waited for. */
+  readonly complete?: string;
+}
+
+/** What a type says of its values: of which table they are rows, or which of its types a value of an abstract one is. */
+export interface TypeRead {
+  readonly model?: Model;
+  /** The prefix of public ids and the rows that are of this type, where several types share a table. */
+  readonly only?: (alias: string) => Sql;
+  /** What makes a row of it visible. */
+  readonly visible?: (viewer: Viewer) => object;
+  readonly variants?: (env: Env) => readonly { readonly type: string; readonly when: string }[];
+}
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** How the field is read. */
+    read?: Read;
+    /** The column, or the member of a JSON value, that the field shows. */
+    pothosExposedField?: string;
+  }
+}
+
+/** For a field's options: `...reads(…)`. */
+export function reads(read: Read): { readonly extensions: { readonly read: Read } } {
+  return { extensions: { read } };
+}
+
+/** For a type's options. */
+export function typeReads(read: TypeRead): { readonly extensions: { readonly read: TypeRead } } {
+  return { extensions: { read } };
+}
+
+const column = (env: Env, name: string) => `${env.row}.${name}`;
+
+/** JSON text of a value that needs no escaping: ids, digits, names of enums. */
+const quoted = (expression: string) => `'"' || ${expression} || '"'`;
+
+export const leaf = {
+  /** Text, whatever is in it. */
+  text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
+  /** A word of the database's own: an enum's, a currency's code. */
+  word: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
+  /** A number or a boolean, as JSON writes it. */
+  plain: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`${column(env, name)}::text`] }),
+  /** A whole number as a string of digits. */
+  digits: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
+  /** A decimal without zeros at its end. */
+  decimal: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`trim_scale(${column(env, name)})`)] }),
+  /** A moment: RFC 3339 in UTC with milliseconds. */
+  instant: (name: string): Read => ({ kind: 'leaf', sql: (env) => [instant(column(env, name))] }),
+  date: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`${column(env, name)}::date`)] }),
+  /** A public id. */
+  id: (type: string, name = 'id'): Read => ({
+    kind: 'leaf',
+    sql: (env) => [`'"${type}:' || ${column(env, name)} || '"'`],
+  }),
+  /** Any expression of SQL that is JSON as text. */
+  of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
+  /** A member of a JSON value; null where it is missing. */
+  member: (name: string): Read => ({ kind: 'leaf', sql: (env) => [member(env.json ?? '', name)] }),
+} as const;
+
+export function instant(expression: string): string {
+  return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
+}
+
+function member(json: string, name: string): string {
+  return `(${json} -> ${literal(name)})::text`;
+}
+
+/** A member of a JSON value that is an object again. */
+export const memberObject = (name: string): Read => ({
+  kind: 'value',
+  env: (env) => ({ json: `(${env.json} -> ${literal(name)})` }),
+  unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
+});
+
+/** A column of type jsonb that is an object, or null. */
+export const jsonObject = (name: string): Read => ({
+  kind: 'value',
+  env: (env) => ({ json: column(env, name) }),
+  unless: (env) => [`coalesce(jsonb_typeof(${column(env, name)}), 'null') = 'null'`],
+});
+
+/** A list inside of JSON: `expression` makes the jsonb array from the environment. */
+export const jsonList = (expression: (env: Env) => string): Read => ({
+  kind: 'values',
+  from: (env, alias) => ({
+    from: [`jsonb_array_elements(${expression(env)}) with ordinality as ${alias}(value, place)`],
+    orderBy: `${alias}.place`,
+    env: { json: `${alias}.value` },
+  }),
+});
+
+/** The row that a column refers to, of the same platform. Whoever may see this row may see it. */
+export const toOne = (model: Model, column: string): Read => ({
+  kind: 'row',
+  model,
+  where: ({ row }, alias) => [`${alias}.platform_id = ${row}.platform_id and ${alias}.id = ${row}.${column}`],
+});
+
+/** An object of the same environment. */
+export const same: Read = { kind: 'value', env: (env) => env };
+
+/** The fields that follow from what the types of a field are, where it only shows a column or a member. */
+export function exposed(field: GraphQLField<unknown, unknown>, scalar: string, column: string | undefined): Read {
+  const name = field.extensions.pothosExposedField ?? field.name;
+  const byColumn = (): Read => {
+    if (column === undefined) throw new Error(`${field.name} shows ${name}, which is no column`);
+    switch (scalar) {
+      case 'Int':
+      case 'Float':
+      case 'Boolean':
+        return leaf.plain(column);
+      case 'String':
+        return leaf.text(column);
+      case 'BigInt':
+        return leaf.digits(column);
+      case 'Decimal':
+        return leaf.decimal(column);
+      case 'DateTime':
+        return leaf.instant(column);
+      case 'Date':
+        return leaf.date(column);
+      default:
+        return leaf.word(column);
+    }
+  };
+  return {
+    kind: 'leaf',
+    sql: (env, args) => {
+      if (env.json !== undefined) return [member(env.json, name)];
+      const read = byColumn();
+      return read.kind === 'leaf' ? read.sql(env, args) : [];
+    },
+  };
+}
+
+export { type Piece, type Sql, sql };
