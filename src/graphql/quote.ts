@@ -78,7 +78,7 @@ export const Quote = builder.prismaObject('Quote', {
       ...reads(
         sourceRead(
           (row) => `${row}.sending_currency`,
-          () => 'null',
+          () => 'null::text',
         ),
       ),
       select: (_args, _context, nested) => ({

@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
 import { act, ended } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { choices, documentOf, lists } from '../setup/random-documents.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 let scene: Scene;
@@ -9,9 +11,25 @@ beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 0 });
   scene = await makeScene(t.platform, 1_000_000n);
   for (let i = 0; i < 3; i++) {
-    const { transaction } = await act(t.platform, 'transferOut', { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 + i }, 'transaction { id }');
+    const { transaction } = await act(
+      t.platform,
+      'transferOut',
+      { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 + i },
+      'transaction { id }',
+    );
     await ended(t.platform, transaction.id);
-    const { quote } = await act(t.platform, 'createQuote', { source: { account: { accountId: scene.usd } }, destination: { account: { accountId: scene.outsideEur } }, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1000, immediatelyExecute: i > 0 }, 'quote { id transaction { id } }');
+    const { quote } = await act(
+      t.platform,
+      'createQuote',
+      {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1000,
+        immediatelyExecute: i > 0,
+      },
+      'quote { id transaction { id } }',
+    );
     if (i > 0) await ended(t.platform, quote.transaction.id);
   }
 });
@@ -35,4 +53,29 @@ test.each(docs)('%s', async (query) => {
   expect(after).toEqual(before);
   expect(t.statements).toHaveLength(1);
   expect(t.statements[0]).toContain('concat(');
+});
+
+test('random documents', { timeout: 600_000 }, async () => {
+  process.env.PLAN_ERRORS = '1';
+  let planned = 0;
+  let all = 0;
+  const resolved: string[] = [];
+  await fc.assert(
+    fc.asyncProperty(
+      choices.map((chosen) => documentOf(chosen, lists, true)),
+      async (query) => {
+        process.env.PLANS = 'off';
+        const before = await t.platform.send(query);
+        process.env.PLANS = 'on';
+        t.statements.length = 0;
+        const after = await t.platform.send(query);
+        all += 1;
+        expect(after).toEqual(before);
+        if (t.statements.some((sql) => sql.includes('concat('))) planned += 1;
+        else if (!before.errors) resolved.push(query);
+      },
+    ),
+    { numRuns: 1500 },
+  );
+  console.log(all, planned, resolved.slice(0, 3));
 });

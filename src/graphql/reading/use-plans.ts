@@ -54,7 +54,7 @@ async function textAnswer(plan: Plan, args: ExecutionArgs, context: Context): Pr
     } catch (error) {
       const left = deadline - Date.now();
       if (!(error instanceof NotSequenced)) {
-        if (process.env.PLAN_ERRORS) console.error(error);
+        if (process.env.PLAN_ERRORS) console.error(String(error));
         return undefined;
       }
       if (left <= 0) return undefined;
