@@ -76,8 +76,13 @@ export async function startGateway(options: {
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
   readonly onReadStatement?: (sql: string) => void;
-  /** How often open streams are sent a sign of life, and the most that one operation may take: for tests only. */
-  readonly pace?: { readonly keepAliveMs?: number; readonly operationMs?: number; readonly slowMs?: number };
+  /** How often open streams are sent a sign of life, the most that one operation may take, and the like: for tests only. */
+  readonly pace?: {
+    readonly keepAliveMs?: number;
+    readonly operationMs?: number;
+    readonly slowMs?: number;
+    readonly silentMs?: number;
+  };
   /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
 }): Promise<Gateway> {
@@ -141,7 +146,7 @@ export async function startGateway(options: {
     acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),
     keepAliveMs,
   });
-  const serving = { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS };
+  const serving = { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, silentMs: options.pace?.silentMs ?? silentMs };
   const stop = () => stopInOrder({ serving, sessions, workers, feed, database, log });
   return { url: http.url, payments, feed, sessions, stop };
 }
@@ -150,6 +155,8 @@ export async function startGateway(options: {
 const operationMs = 10_000;
 /** Answers that take longer on average mean that there are too many at once. */
 const slowMs = 200;
+/** A client that has just got an answer, or connected, sends its next request within so long. */
+const silentMs = 50;
 
 /** Stops what had been started before the start failed, so that nothing works on behind a caller who was told so. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {

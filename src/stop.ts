@@ -15,6 +15,8 @@ export interface Running {
     readonly sockets: ReturnType<typeof serveWebSockets>;
     /** How long requests are taken although readiness says no, so that balancers see it. */
     readonly delayMs: number;
+    /** How long a connection may say nothing after that: its client may have sent a request already. */
+    readonly silentMs: number;
   };
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
@@ -27,15 +29,9 @@ export interface Running {
  * When a step is given up, counted from the closing of the port. With the default delay of production the last is less
  * than the 10 s after which Docker kills; what is given up is rolled back or ends with the process.
  */
-const untilMs = { requests: 5_000, workers: 6_500, database: 7_000 } as const;
+const untilMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
 /** Open streams are sent away over so long, so that the other instances are not met by all at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
-/**
- * How long a connection may say nothing after the port has closed: its client may have sent a request already. With a delay
- * clients are on other machines, without it on this one.
- */
-const silentMs = { far: 250, near: 20 } as const;
-
 /**
  * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests under way are
  * finished, then the workers, the feed and the database end.
@@ -64,9 +60,9 @@ export async function stopInOrder({ serving, sessions, workers, feed, database, 
 }
 
 /** Closes the port, then sends streams away and lets requests finish, side by side. */
-async function stopServing({ http, sockets, delayMs }: NonNullable<Running['serving']>, sessions: Sessions) {
+async function stopServing({ http, sockets, silentMs }: NonNullable<Running['serving']>, sessions: Sessions) {
   await http.close();
-  const ended = http.endConnections(delayMs > 0 ? silentMs.far : silentMs.near);
+  const ended = http.endConnections(silentMs);
   const left = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
   await Promise.all([ended, left.then(() => sockets.close())]);
 }

@@ -52,26 +52,27 @@ async function listenOnAll(server: Server, host: string, port: number): Promise<
   return { port: chosen, close: () => closePort(server, [server, ...others]) };
 }
 
-/** For how long those who keep connecting are accepted before the port closes all the same. */
-const acceptingMs = 100;
+/** For how long a quiet turn of the event loop is awaited before a port closes all the same, and what such a turn takes. */
+const closingMs = { most: 100, quiet: 0.5 } as const;
 
 /**
- * Closes listening sockets. The system resets connections that wait there to be accepted, so it is done in a turn of the
- * event loop in which none came.
+ * Closes listening sockets. The system resets connections that wait there to be accepted, so it is done after a turn of the
+ * event loop in which none came, and which was too short for one to come after the look.
  */
 async function closePort(server: Server, listeners: readonly net.Server[]): Promise<void> {
-  const until = performance.now() + acceptingMs;
+  const until = performance.now() + closingMs.most;
   let accepted = 0;
   const count = () => {
     accepted += 1;
   };
   server.on('connection', count);
-  do {
+  for (let quiet = false; !quiet && performance.now() < until; ) {
     accepted = 0;
-    // Two, so that a whole turn lies between them.
     await turn();
+    const begun = performance.now();
     await turn();
-  } while (accepted > 0 && performance.now() < until);
+    quiet = accepted === 0 && performance.now() - begun < closingMs.quiet;
+  }
   server.off('connection', count);
   for (const listener of listeners) listener.close();
 }

@@ -49,14 +49,18 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   const server = createServer({ ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
   const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.room), connections };
+  /** Requests that have come while the port closes. */
+  let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {
     if (!connections.begin(request, response)) return;
     const answer = () =>
+      request.destroyed ||
       dispatch(options, entrance, request, response).catch((error: unknown) =>
         response.destroy(error instanceof Error ? error : undefined),
       );
+    if (waiting) waiting.push(answer);
     // Of requests that arrive together the last ends the connection, so all are seen before the first is answered.
-    if (connections.announcing) setImmediate(() => request.destroyed || answer());
+    else if (connections.announcing) setImmediate(answer);
     else answer();
   });
   // Longer than the heartbeats of streams, so that an idle one is not cut.
@@ -71,7 +75,13 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     server,
     url: `http://${host}:${listening.port}`,
     announceStop: () => connections.announceEnd(),
-    close: () => listening.close(),
+    async close() {
+      // Who is answered connects anew, and would meet a port that closes.
+      waiting = [];
+      await listening.close();
+      for (const answer of waiting) setImmediate(answer);
+      waiting = undefined;
+    },
     endConnections: (silentMs) => connections.end(silentMs),
     destroy: () => connections.destroy(),
   };

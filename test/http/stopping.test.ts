@@ -115,9 +115,13 @@ test('busy clients are sent elsewhere by an answer, none fails, and the process 
   await Promise.all(clients.map((client) => client.answered(5)));
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
-  console.log(performance.now() - begun);
+
   expect(performance.now() - begun).toBeLessThan(dockerMs);
-  const sentAway = { status: 200, body: '{"data":{"customers":{"totalCount":0},"transactions":{"totalCount":0}}}', close: true };
+  const sentAway = {
+    status: 200,
+    body: '{"data":{"customers":{"totalCount":0},"transactions":{"totalCount":0}}}',
+    close: true,
+  };
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
@@ -147,7 +151,7 @@ test('clients that know no other place are answered until they are refused', asy
   await Promise.all(clients.map(({ busy }) => busy.answered(5)));
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
-  console.log(performance.now() - begun);
+
   expect(performance.now() - begun).toBeLessThan(dockerMs);
   // The system resets a connection that is made in the very moment in which the port closes: it is made to nobody.
   for (const { client, busy } of clients) {
@@ -216,7 +220,7 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
   await release.waitedFor();
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
-  console.log(performance.now() - begun);
+
   expect(performance.now() - begun).toBeLessThan(dockerMs);
   await release();
   expect(await asked).toMatchObject({ close: true });
@@ -228,13 +232,13 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
 
 describe('during the delay', () => {
   let child: ChildGateway;
-  let kept: Socket[];
+  let idle: Socket[];
   let readiness: Response;
   beforeAll(async () => {
     // Longer than any test: it is killed at the end.
     child = await startChild({ SHUTDOWN_DELAY_MS: '60000' });
-    kept = await Promise.all(Array.from({ length: 3 }, () => open(child.url)));
-    for (const socket of kept) {
+    idle = await Promise.all(Array.from({ length: 3 }, () => open(child.url)));
+    for (const socket of idle) {
       socket.write(ping);
       expect(endsIn(await reader(socket).until(lastChunk))).toBeUndefined();
       socket.removeAllListeners('data');
@@ -275,7 +279,7 @@ describe('during the delay', () => {
   });
 
   test('the next request on a connection of before is answered, and ends it', async () => {
-    const [socket] = kept as [Socket, Socket, Socket];
+    const [socket] = idle as [Socket, Socket, Socket];
     const { ended } = reader(socket);
     socket.write(ping);
     const text = await ended;
@@ -283,7 +287,7 @@ describe('during the delay', () => {
   });
 
   test('requests that come together are all answered, and the last answer ends the connection', async () => {
-    const [, socket] = kept as [Socket, Socket, Socket];
+    const [, socket] = idle as [Socket, Socket, Socket];
     const { ended } = reader(socket);
     socket.write(ping.repeat(3));
     const text = await ended;
@@ -292,7 +296,7 @@ describe('during the delay', () => {
   });
 
   test('what comes behind the answer that ends its connection is not carried out', async () => {
-    const [, , socket] = kept as [Socket, Socket, Socket];
+    const [, , socket] = idle as [Socket, Socket, Socket];
     const { ended, until } = reader(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
