@@ -14,6 +14,9 @@ interface Connection {
   upgraded: boolean;
 }
 
+/** How long a connection that has ended waits for its client. */
+const lingerMs = 500;
+
 /** The connections of a server, and how they end when it stops. */
 export class Connections {
   readonly #all = new Map<Socket, Connection>();
@@ -42,9 +45,12 @@ export class Connections {
    * Counts a response as open until it is complete or broken off. False for a request that must not be carried out: it
    * came behind the last one of its connection (RFC 9112, 9.6), and its client sends it elsewhere.
    */
-  begin({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    const connection = this.#all.get(socket);
-    if (!connection || connection.last) return false;
+  begin(request: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#all.get(request.socket);
+    if (!connection || connection.last) {
+      request.resume();
+      return false;
+    }
     connection.latest = response;
     connection.open.add(response);
     if (this.#announcing) announceEnd(connection, response);
@@ -100,8 +106,8 @@ export class Connections {
   }
 
   #endSilent(connection: Connection, silentMs: number): void {
-    const { socket, open, upgraded, usedAt } = connection;
-    if (open.size > 0 || upgraded || socket.destroyed) return;
+    const { socket, open, last, upgraded, usedAt } = connection;
+    if (open.size > 0 || last || upgraded || socket.destroyed) return;
     const wait = usedAt + silentMs - performance.now();
     if (wait <= 0) socket.destroySoon();
     // What has arrived is read before a callback of setImmediate: timers come earlier in a turn, also in one that is late.
@@ -121,8 +127,21 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');
+    endGently(connection.socket);
     return writeHead(...args.map(withoutConnection));
   }) as typeof response.writeHead;
+}
+
+/**
+ * Lets a connection that ends wait until its client has closed it, too (RFC 9112, 9.6): what still comes over one that is
+ * closed makes the system reset it, and the client may lose the last answer.
+ */
+function endGently(socket: Socket): void {
+  // Called by Node after a response that said `Connection: close`.
+  socket.destroySoon = () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), lingerMs).unref();
+  };
 }
 
 /** An argument of writeHead; headers without `Connection`, which event streams are given as keep-alive. */

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
+import { lockedCustomers } from '../setup/locked-customers.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -90,22 +91,12 @@ function post(path: string, body: string, more: readonly string[] = []): string 
   return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');
 }
 
-/** Keeps everybody from reading customers, until it is called. */
-async function lockedCustomers(databaseUrl: string): Promise<{ (): Promise<void>; waitedFor(): Promise<void> }> {
-  const holder = new pg.Client({ connectionString: databaseUrl });
-  await holder.connect();
-  await holder.query('begin; lock table customer in access exclusive mode');
-  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  const release = async () => {
-    await holder.query('rollback');
-    await holder.end();
-  };
-  return Object.assign(release, {
-    async waitedFor() {
-      while ((await holder.query(waiting)).rowCount === 0);
-    },
-  });
-}
+test('production has a delay unless it is set, development has none', () => {
+  const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
+  const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
+  expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
+  expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must lie between 0 and 60000');
+});
 
 test('busy clients are sent elsewhere by an answer, none fails, and the process ends soon', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
@@ -115,7 +106,6 @@ test('busy clients are sent elsewhere by an answer, none fails, and the process 
   await Promise.all(clients.map((client) => client.answered(5)));
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
-
   expect(performance.now() - begun).toBeLessThan(dockerMs);
   const sentAway = {
     status: 200,
@@ -126,7 +116,7 @@ test('busy clients are sent elsewhere by an answer, none fails, and the process 
 });
 
 test('a connection that is never without a request ends with an answer, too', async () => {
-  const child = await startChild({});
+  const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await open(child.url);
   // The server may have ended the connection when more is sent.
   socket.on('error', () => undefined);
@@ -151,7 +141,6 @@ test('clients that know no other place are answered until they are refused', asy
   await Promise.all(clients.map(({ busy }) => busy.answered(5)));
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
-
   expect(performance.now() - begun).toBeLessThan(dockerMs);
   // The system resets a connection that is made in the very moment in which the port closes: it is made to nobody.
   for (const { client, busy } of clients) {
@@ -167,16 +156,17 @@ test.each([
 ])(
   'a request under way at %s is answered after the port has closed, and ends its connection',
   async (path, options) => {
-    const stopping = await startTestGateway();
+    // Nobody but the request waits for the customers.
+    const stopping = await startTestGateway({ ROLE: 'serve' });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });
     expect(await client.ask('/health/live')).toMatchObject({ status: 200, close: false });
-    const release = await lockedCustomers(stopping.databaseUrl);
+    const lock = await lockedCustomers(stopping.databaseUrl);
     const asked = client.ask(path, options);
-    await release.waitedFor();
+    await lock.waitedFor();
     const stopped = stopping.stop();
     await portClosed(stopping.url);
-    await release();
+    await lock.release();
     expect(await asked).toMatchObject({ status: 200, close: true });
     await stopped;
     expect(await client.ask('/health/live')).toEqual({ error: 'ECONNREFUSED' });
@@ -215,14 +205,13 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
   });
   const deaf = await openRawSocket(child.url, t.platform.authorization);
   deaf.socket.pause();
-  const release = await lockedCustomers(t.databaseUrl);
+  const lock = await lockedCustomers(t.databaseUrl);
   const asked = keepAliveClient(child.url, headers).ask('/2025-10-13/customers');
-  await release.waitedFor();
+  await lock.waitedFor();
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
-
   expect(performance.now() - begun).toBeLessThan(dockerMs);
-  await release();
+  await lock.release();
   expect(await asked).toMatchObject({ close: true });
   await expect(nextOf(stream.events)).rejects.toThrow();
   for (const socket of [upload.socket, unread, deaf.socket])
