@@ -42,6 +42,7 @@ export const settings = {
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
+  SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
@@ -86,6 +87,7 @@ export const settings = {
 const schema = z.object(settings);
 
 export type Config = Readonly<z.infer<typeof schema>> & {
+  readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
   readonly INTROSPECTION: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
@@ -110,6 +112,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   return {
     ...config,
+    SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
     GRAPHIQL: config.GRAPHIQL ?? !production,
     INTROSPECTION: config.INTROSPECTION ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,

@@ -17,6 +17,7 @@ import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
+import { stopInOrder } from './stop.ts';
 import type { Resolver } from './webhooks/addresses.ts';
 import type { Decide } from './webhooks/approval.ts';
 import { carryOut } from './webhooks/carry-out.ts';
@@ -30,7 +31,7 @@ export interface Gateway {
   readonly feed: Feed;
   /** The sockets and event streams that are open here. */
   readonly sessions: Sessions;
-  /** Stops in the reverse order of starting: no new work, sockets told to come back, work under way finished. */
+  /** Stops in the reverse order of starting (`stop.ts`). */
   stop(): Promise<void>;
 }
 
@@ -40,6 +41,7 @@ export type GatewaySettings = Pick<
   | 'PORT'
   | 'DATABASE_POOL'
   | 'MAX_IN_FLIGHT'
+  | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
   | 'INTROSPECTION'
@@ -74,12 +76,13 @@ export async function startGateway(options: {
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
   readonly onReadStatement?: (sql: string) => void;
-  /** How often open streams are sent a sign of life, and the most that an operation or a statement may take: for tests only. */
+  /** How often open streams are sent a sign of life, the most that one operation may take, and the like: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
     readonly slowMs?: number;
     readonly statementMs?: number;
+    readonly silentMs?: number;
   };
   /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
@@ -99,20 +102,14 @@ export async function startGateway(options: {
   await feed.open().catch((error: unknown) => abandon(error, [() => sessions.leave(0), () => database.close()]));
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
   if (config.ROLE === 'work') {
-    return {
-      url: undefined,
-      payments,
-      feed,
-      sessions,
-      stop: () => stopAll([() => sessions.leave(0), () => workers?.stop(), () => feed.close(), () => database.close()]),
-    };
+    const stop = () => stopInOrder({ sessions, workers, feed, database, log });
+    return { url: undefined, payments, feed, sessions, stop };
   }
 
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
   const credentials = new TokenHolders(tokens, clientTokens);
   const keepAliveMs = options.pace?.keepAliveMs ?? socketLimits.keepAliveMs;
-  let ready = true;
   const graphql = createGraphqlServer({
     payments,
     feed,
@@ -126,7 +123,7 @@ export async function startGateway(options: {
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
   });
-  const { server, silent, listening, url } = await startHttpServer({
+  const http = await startHttpServer({
     credentials,
     host: config.HOST,
     port: config.PORT,
@@ -135,7 +132,6 @@ export async function startGateway(options: {
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
-    ready: () => ready,
     room: { most: config.MAX_IN_FLIGHT, slowMs: options.pace?.slowMs ?? slowMs },
   }).catch((error: unknown) =>
     abandon(refusedPort(error, config), [
@@ -145,52 +141,28 @@ export async function startGateway(options: {
       () => database.close(),
     ]),
   );
-  const sockets = serveWebSockets(server, {
+  const sockets = serveWebSockets(http.server, {
     graphql,
     credentials,
     sessions,
     acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),
     keepAliveMs,
   });
-  return {
-    url,
-    payments,
-    feed,
-    sessions,
-    stop: () => {
-      ready = false;
-      const closed = listening.close();
-      return stopAll([
-        () => sessions.leave(Math.min(spreadMs, sessions.size * 5)),
-        () => sockets.close(),
-        () => feed.close(),
-        () => silent.close(),
-        () => Promise.race([closed, after(stopMs).then(() => server.closeAllConnections())]),
-        () => workers?.stop(),
-        () => database.close(),
-      ]);
-    },
-  };
+  const serving = { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, silentMs: options.pace?.silentMs ?? silentMs };
+  const stop = () => stopInOrder({ serving, sessions, workers, feed, database, log });
+  return { url: http.url, payments, feed, sessions, stop };
 }
 
 /** The most that one operation may take. */
 const operationMs = 10_000;
 /** Answers that take longer on average mean that there are too many at once. */
 const slowMs = 200;
-/** Open streams are told to come back over so long, so that the other instances are not met by all at once. */
-const spreadMs = 5_000;
-/** How long requests under way may take when the server stops. */
-const stopMs = 10_000;
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
-}
+/** A client that has just got an answer, or connected, sends its next request within so long. */
+const silentMs = 50;
 
 /** Stops what had been started before the start failed, so that nothing works on behind a caller who was told so. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
-  await stopAll(steps);
+  for (const step of steps) await step();
   throw error;
 }
 
@@ -207,8 +179,4 @@ function refusedPort(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
     default:
       return error;
   }
-}
-
-async function stopAll(steps: readonly (() => unknown)[]): Promise<void> {
-  for (const step of steps) await step();
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
 /** How many sockets listen at the address: as many connections are accepted in a turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
@@ -10,7 +10,7 @@ const backlog = 1024;
 /** An address at which a server listens. */
 export interface Listening {
   readonly port: number;
-  /** Accepts no more; resolves when every connection has ended. */
+  /** Closes the port when those who have connected to it are accepted. */
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface Listening {
 export async function listen(server: Server, host: string, port: number): Promise<Listening> {
   if (sockets === 1) {
     await listenAt(server, { host, port, backlog });
-    return { port: portOf(server), close: () => closed(server) };
+    return { port: portOf(server), close: () => closePort(server, [server]) };
   }
   // A port of the system's choice is never one that another process has.
   if (port === 0) return listenOnAll(server, host, port);
@@ -49,7 +49,32 @@ async function listenOnAll(server: Server, host: string, port: number): Promise<
     ),
   );
   for (const other of others) await listenAt(other, { host, port: chosen, backlog, reusePort: true });
-  return { port: chosen, close: async () => void (await Promise.all([server, ...others].map(closed))) };
+  return { port: chosen, close: () => closePort(server, [server, ...others]) };
+}
+
+/** For how long a quiet turn of the event loop is awaited before a port closes all the same, and what such a turn takes. */
+const closingMs = { most: 100, quiet: 0.5 } as const;
+
+/**
+ * Closes listening sockets. The system resets connections that wait there to be accepted, so it is done after a turn of the
+ * event loop in which none came, and which was too short for one to come after the look.
+ */
+async function closePort(server: Server, listeners: readonly net.Server[]): Promise<void> {
+  const until = performance.now() + closingMs.most;
+  let accepted = 0;
+  const count = () => {
+    accepted += 1;
+  };
+  server.on('connection', count);
+  for (let quiet = false; !quiet && performance.now() < until; ) {
+    accepted = 0;
+    await turn();
+    const begun = performance.now();
+    await turn();
+    quiet = accepted === 0 && performance.now() - begun < closingMs.quiet;
+  }
+  server.off('connection', count);
+  for (const listener of listeners) listener.close();
 }
 
 /** How long to wait before one asks again for its turn, which lasts a few milliseconds, and for how long it asks. */

@@ -9,10 +9,10 @@ import { type SingleConnections, streamToken } from '../graphql/single-connectio
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { Bodies, type Body, bodyBytes } from './bodies.ts';
+import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { InFlight, type Room } from './in-flight.ts';
-import { keepAlive, type Listening, listen } from './listeners.ts';
-import { SilentConnections } from './silent-connections.ts';
+import { keepAlive, listen } from './listeners.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -24,8 +24,6 @@ export interface HttpOptions {
   readonly origins: AllowedOrigins;
   readonly rest: RestServer;
   readonly database: Database;
-  /** Whether the server takes new work; a stopping one answers 503 at /health/ready. */
-  readonly ready: () => boolean;
   /** How many requests are answered at once; one more is refused with 503 and may come again. */
   readonly room: Room;
 }
@@ -33,17 +31,38 @@ export interface HttpOptions {
 /** Requests with more, or slower to arrive, are refused. */
 const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
 
+export interface HttpServer {
+  readonly server: Server;
+  readonly url: string;
+  /** Answers 503 at /health/ready from now on, and lets every response end its connection; requests are still taken. */
+  announceStop(): void;
+  /** Closes the port. */
+  close(): Promise<void>;
+  /** Closes each connection that is silent for so long. Resolves when no connection is left. */
+  endConnections(silentMs: number): Promise<void>;
+  /** Breaks off the connections that are left. */
+  destroy(): void;
+}
+
 /** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
-export async function startHttpServer(
-  options: HttpOptions,
-): Promise<{ server: Server; silent: SilentConnections; listening: Listening; url: string }> {
-  const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.room) };
-  const server = createServer({ ...connectionLimits, ...keepAlive }, (request, response) => {
-    dispatch(options, entrance, request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
+export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
+  const server = createServer({ ...connectionLimits, ...keepAlive });
+  const connections = new Connections(server);
+  const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.room), connections };
+  /** Requests that have come while the port closes. */
+  let waiting: (() => void)[] | undefined;
+  server.on('request', (request, response) => {
+    if (!connections.begin(request, response)) return;
+    const answer = () =>
+      request.destroyed ||
+      dispatch(options, entrance, request, response).catch((error: unknown) =>
+        response.destroy(error instanceof Error ? error : undefined),
+      );
+    if (waiting) waiting.push(answer);
+    // Of requests that arrive together the last ends the connection, so all are seen before the first is answered.
+    else if (connections.announcing) setImmediate(answer);
+    else answer();
   });
-  const silent = new SilentConnections(server);
   // Longer than the heartbeats of streams, so that an idle one is not cut.
   server.keepAliveTimeout = 65_000;
   const listening = await listen(server, options.host, options.port);
@@ -52,13 +71,27 @@ export async function startHttpServer(
     : options.host === '0.0.0.0'
       ? '127.0.0.1'
       : options.host;
-  return { server, silent, listening, url: `http://${host}:${listening.port}` };
+  return {
+    server,
+    url: `http://${host}:${listening.port}`,
+    announceStop: () => connections.announceEnd(),
+    async close() {
+      // Who is answered connects anew, and would meet a port that closes.
+      waiting = [];
+      await listening.close();
+      for (const answer of waiting) setImmediate(answer);
+      waiting = undefined;
+    },
+    endConnections: (silentMs) => connections.end(silentMs),
+    destroy: () => connections.destroy(),
+  };
 }
 
-/** What a request passes before it is answered: first its body is awaited, then it takes a place. */
+/** What a request passes before it is answered: its connection, then its body is awaited, then it takes a place. */
 interface Entrance {
   readonly bodies: Bodies;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
 }
 
 async function dispatch(
@@ -72,7 +105,7 @@ async function dispatch(
   if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, entrance, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, entrance, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
-  if (path === '/health/ready') return serveReadiness(options, response);
+  if (path === '/health/ready') return serveReadiness(options, entrance, response);
   if (path === '/') {
     response.writeHead(302, { location: '/graphql' }).end();
     return;
@@ -185,12 +218,16 @@ function refuseBody(request: IncomingMessage, response: ServerResponse): void {
   request.destroy();
 }
 
-async function serveReadiness(options: HttpOptions, response: ServerResponse): Promise<void> {
+async function serveReadiness(
+  options: HttpOptions,
+  { connections }: Entrance,
+  response: ServerResponse,
+): Promise<void> {
   const database = await options.database.pool.query('select 1').then(
     () => true,
     () => false,
   );
-  const ready = options.ready() && database;
+  const ready = !connections.announcing && database;
   answer(response, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', database });
 }
 

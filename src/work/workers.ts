@@ -94,13 +94,19 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   };
   payments.database.commits.on('committed', wake);
 
+  let delivered: Promise<void> | undefined;
+  const stopDelivering = () => {
+    delivered ??= delivering.stop().then(() => deliverer.stop());
+    return delivered;
+  };
+
   return {
+    /** Begins no more webhook attempts, and ends those under way: what takes longest. `stop` includes it. */
+    stopDelivering,
     async stop(): Promise<void> {
       payments.database.commits.off('committed', wake);
-      await Promise.all(
-        [settling, expiring, checking, fanning, delivering, tidying, following].map((loop) => loop.stop()),
-      );
-      await deliverer.stop();
+      const others = [settling, expiring, checking, fanning, tidying, following];
+      await Promise.all([stopDelivering(), ...others.map((loop) => loop.stop())]);
       await sequencing.stop();
       await sequencer.close();
     },

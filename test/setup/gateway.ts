@@ -77,8 +77,8 @@ export async function startTestGateway(
     log,
     onReadStatement: (sql) => statements.push(sql),
     ...parts,
-    // A machine that is slow to run tests refuses nothing for it.
-    pace: { slowMs: Number.POSITIVE_INFINITY, ...parts.pace },
+    // A machine that is slow to run tests refuses nothing for it, and a stop waits for no client.
+    pace: { slowMs: Number.POSITIVE_INFINITY, silentMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
 

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 
-/** Waits until at least `count` other connections to the database of `on` wait for a lock. */
-export async function waitForLocks(on: pg.Client, count: number): Promise<void> {
+/** Waits until at least `count` others wait for what the transaction of `holder` has locked. */
+export async function waitForLocks(holder: pg.Client, count: number): Promise<void> {
+  // Not pg_stat_activity: inside a transaction it says the same again and again.
   const waiting =
-    "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'";
-  while (((await on.query(waiting)).rowCount ?? 0) < count);
+    'select distinct pid from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))';
+  while (((await holder.query(waiting)).rowCount ?? 0) < count);
 }

@@ -1,0 +1,297 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { hangingUpload } from '../setup/hanging-upload.ts';
+import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
+import { lockedCustomers } from '../setup/locked-customers.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+/** How an instance that is told to stop treats its clients. */
+
+/** So long Docker waits after SIGTERM before it kills. */
+const dockerMs = 10_000;
+const secretKey = Buffer.alloc(32, 7);
+
+/** Another instance on the same database: its tests have a platform, and the children do all the background work. */
+let t: TestGateway;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
+  headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
+});
+afterAll(() => t.stop());
+
+const startChild = (environment: Readonly<Record<string, string>>) =>
+  startChildGateway({ DATABASE_URL: t.databaseUrl, SECRET_KEY: secretKey.toString('hex'), ...environment });
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Waits until nobody listens at the port. */
+async function portClosed(url: string): Promise<void> {
+  for (;;) {
+    const refused = await open(url).then(
+      (socket) => void socket.destroy(),
+      ({ code }: NodeJS.ErrnoException) => code === 'ECONNREFUSED',
+    );
+    if (refused) return;
+  }
+}
+
+/** Waits until readiness says no, over connections of its own. */
+async function unready(url: string): Promise<Response> {
+  for (;;) {
+    const response = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } });
+    await response.arrayBuffer();
+    if (response.status === 503) return response;
+  }
+}
+
+/** Collects what comes over a connection. */
+function reader(socket: Socket) {
+  let text = '';
+  socket.setEncoding('utf8').on('data', (data: string) => {
+    text += data;
+  });
+  const ended = once(socket, 'close').then(() => text);
+  return {
+    ended,
+    async until(part: string): Promise<string> {
+      while (!text.includes(part)) await once(socket, 'data');
+      return text;
+    },
+  };
+}
+
+const answersIn = (text: string) => text.match(/HTTP\/1\.1 200 OK\r\n/g)?.length;
+const endsIn = (text: string) => text.match(/^connection: close\r$/gim)?.length;
+const subscription = JSON.stringify({ query: 'subscription { events { id } }' });
+const customer = {
+  customerType: 'INDIVIDUAL',
+  platformCustomerId: 'a',
+  fullName: 'Grace Hopper',
+  birthDate: '1906-12-09',
+};
+const get = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const ping = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const lastChunk = '\r\n0\r\n\r\n';
+
+/** The bytes of a request. */
+function post(path: string, body: string, more: readonly string[] = []): string {
+  const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...more];
+  return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');
+}
+
+test('production has a delay unless it is set, development has none', () => {
+  const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
+  const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
+  expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
+  expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must lie between 0 and 60000');
+});
+
+test('busy clients are sent elsewhere by an answer, none fails, and the process ends soon', async () => {
+  const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
+  const clients = Array.from({ length: 8 }, () =>
+    busyClient(keepAliveClient(child.url, headers), (exchange) => 'error' in exchange || exchange.close),
+  );
+  await Promise.all(clients.map((client) => client.answered(5)));
+  const begun = performance.now();
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(dockerMs);
+  const sentAway = {
+    status: 200,
+    body: '{"data":{"customers":{"totalCount":0},"transactions":{"totalCount":0}}}',
+    close: true,
+  };
+  expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
+});
+
+test('a connection that is never without a request ends with an answer, too', async () => {
+  const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
+  const socket = await open(child.url);
+  // The server may have ended the connection when more is sent.
+  socket.on('error', () => undefined);
+  const { ended, until } = reader(socket);
+  socket.on('data', (data: string) => socket.write(ping.repeat(data.split(lastChunk).length - 1)));
+  socket.write(ping.repeat(10));
+  await until(lastChunk);
+  const begun = performance.now();
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(dockerMs);
+  const text = await ended;
+  expect(endsIn(text)).toBe(1);
+  expect(text.slice(text.indexOf('Connection: close')).split(lastChunk)).toHaveLength(2);
+});
+
+test('clients that know no other place are answered until they are refused', async () => {
+  const child = await startChild({ SHUTDOWN_DELAY_MS: '1000' });
+  const clients = Array.from({ length: 8 }, () => {
+    const client = keepAliveClient(child.url, headers);
+    return { client, busy: busyClient(client, (exchange) => 'error' in exchange) };
+  });
+  await Promise.all(clients.map(({ busy }) => busy.answered(5)));
+  const begun = performance.now();
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(dockerMs);
+  // The system resets a connection that is made in the very moment in which the port closes: it is made to nobody.
+  for (const { client, busy } of clients) {
+    const last = await busy.last;
+    expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });
+    client.end();
+  }
+});
+
+test.each([
+  ['/graphql', { method: 'POST', body: '{"query":"{ customers { totalCount } }"}' }],
+  ['/2025-10-13/customers', {}],
+])(
+  'a request under way at %s is answered after the port has closed, and ends its connection',
+  async (path, options) => {
+    // Nobody but the request waits for the customers.
+    const stopping = await startTestGateway({ ROLE: 'serve' });
+    const { authorization } = stopping.platform;
+    const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });
+    expect(await client.ask('/health/live')).toMatchObject({ status: 200, close: false });
+    const lock = await lockedCustomers(stopping.databaseUrl);
+    const asked = client.ask(path, options);
+    await lock.waitedFor();
+    const stopped = stopping.stop();
+    await portClosed(stopping.url);
+    await lock.release();
+    expect(await asked).toMatchObject({ status: 200, close: true });
+    await stopped;
+    expect(await client.ask('/health/live')).toEqual({ error: 'ECONNREFUSED' });
+  },
+);
+
+test('answers that have begun when the port closes are sent to their end, however late they are read', async () => {
+  const stopping = await startTestGateway();
+  const socket = await open(stopping.url);
+  const count = 50;
+  socket.write(get.repeat(count));
+  const [beginning] = await once(socket.setEncoding('utf8'), 'data');
+  socket.pause();
+  const stopped = stopping.stop();
+  await portClosed(stopping.url);
+  const { ended } = reader(socket);
+  socket.resume();
+  const text = beginning + (await ended);
+  expect(answersIn(text)).toBe(count);
+  const [document = ''] = text.split('HTTP/1.1 200 OK').slice(1);
+  expect(text.endsWith(document.slice(document.indexOf('\r\n\r\n')))).toBe(true);
+  await stopped;
+});
+
+test('what never ends does not hold a stop up for as long as Docker waits', async () => {
+  const child = await startChild({ NODE_ENV: 'production', WEBHOOK_LOOPBACK: 'on' });
+  const receiver = await startReceiver(() => undefined);
+  await createEndpoint(t.platform, { url: receiver.url });
+  await receiver.until((received) => received.length > 0);
+  const upload = await hangingUpload(child.url);
+  const unread = await open(child.url);
+  unread.pause();
+  await new Promise((sent) => unread.write(get.repeat(200), sent));
+  const stream = await openEventStream(`${child.url}/graphql`, t.platform.authorization, {
+    query: 'subscription { events { id } }',
+  });
+  const deaf = await openRawSocket(child.url, t.platform.authorization);
+  deaf.socket.pause();
+  const lock = await lockedCustomers(t.databaseUrl);
+  const asked = keepAliveClient(child.url, headers).ask('/2025-10-13/customers');
+  await lock.waitedFor();
+  const begun = performance.now();
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(dockerMs);
+  await lock.release();
+  expect(await asked).toMatchObject({ close: true });
+  await expect(nextOf(stream.events)).rejects.toThrow();
+  for (const socket of [upload.socket, unread, deaf.socket])
+    'terminate' in socket ? socket.terminate() : socket.destroy();
+  await receiver.stop();
+});
+
+describe('during the delay', () => {
+  let child: ChildGateway;
+  let idle: Socket[];
+  let readiness: Response;
+  beforeAll(async () => {
+    // Longer than any test: it is killed at the end.
+    child = await startChild({ SHUTDOWN_DELAY_MS: '60000' });
+    idle = await Promise.all(Array.from({ length: 3 }, () => open(child.url)));
+    for (const socket of idle) {
+      socket.write(ping);
+      expect(endsIn(await reader(socket).until(lastChunk))).toBeUndefined();
+      socket.removeAllListeners('data');
+    }
+    child.process.kill('SIGTERM');
+    readiness = await unready(child.url);
+  });
+  afterAll(() => child.end('SIGKILL'));
+
+  test('readiness says no, a second signal changes nothing', async () => {
+    expect(readiness.status).toBe(503);
+    child.process.kill('SIGTERM');
+    child.process.kill('SIGINT');
+    expect((await unready(child.url)).status).toBe(503);
+  });
+
+  test.each([
+    ['POST', '/graphql', JSON.stringify({ query: '{ viewer { kind } }' }), 200],
+    ['POST', '/graphql', '{', 400],
+    ['GET', '/2025-10-13/customers', '', 200],
+    ['GET', '/health/live', '', 200],
+    ['GET', '/health/ready', '', 503],
+    ['GET', '/nothing', '', 404],
+  ])('%s %s (%s) is answered with %i and the end of its connection', async (method, path, body, status) => {
+    const client = keepAliveClient(child.url, headers);
+    expect(await client.ask(path, { method, body })).toMatchObject({ status, close: true });
+    client.end();
+  });
+
+  test('an event stream opens, and says that it ends its connection', async () => {
+    const response = await fetch(`${child.url}/graphql`, {
+      method: 'POST',
+      headers: { ...headers, accept: 'text/event-stream' },
+      body: subscription,
+    });
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    await response.body?.cancel();
+  });
+
+  test('the next request on a connection of before is answered, and ends it', async () => {
+    const [socket] = idle as [Socket, Socket, Socket];
+    const { ended } = reader(socket);
+    socket.write(ping);
+    const text = await ended;
+    expect([answersIn(text), endsIn(text)]).toEqual([1, 1]);
+  });
+
+  test('requests that come together are all answered, and the last answer ends the connection', async () => {
+    const [, socket] = idle as [Socket, Socket, Socket];
+    const { ended } = reader(socket);
+    socket.write(ping.repeat(3));
+    const text = await ended;
+    expect([answersIn(text), endsIn(text)]).toEqual([3, 1]);
+    expect(text.indexOf('Connection: close')).toBeGreaterThan(text.lastIndexOf('HTTP/1.1 200 OK'));
+  });
+
+  test('what comes behind the answer that ends its connection is not carried out', async () => {
+    const [, , socket] = idle as [Socket, Socket, Socket];
+    const { ended, until } = reader(socket);
+    socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
+    expect(endsIn(await until('\r\n\r\n'))).toBe(1);
+    // When the server has ended its side, too, it has read all that came before.
+    socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
+    expect(answersIn(await ended)).toBe(1);
+    expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });
+  });
+});

@@ -1,0 +1,25 @@
+import pg from 'pg';
+
+/** A lock that keeps everybody from reading customers. */
+export interface Lock {
+  /** Waits until somebody waits for it. */
+  waitedFor(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Locks the customers of a database. Who waits for that longer than its lock timeout (2 s) gets an error. */
+export async function lockedCustomers(databaseUrl: string): Promise<Lock> {
+  const holder = new pg.Client({ connectionString: databaseUrl });
+  await holder.connect();
+  await holder.query('begin; lock table customer in access exclusive mode');
+  const waiting = "select from pg_locks where relation = 'customer'::regclass and not granted";
+  return {
+    async waitedFor() {
+      while ((await holder.query(waiting)).rowCount === 0);
+    },
+    async release() {
+      await holder.query('rollback');
+      await holder.end();
+    },
+  };
+}
