@@ -36,6 +36,7 @@ export interface Gateway {
 
 export type GatewaySettings = Pick<
   Config,
+  | 'NODE_ENV'
   | 'HOST'
   | 'PORT'
   | 'DATABASE_POOL'
@@ -123,6 +124,7 @@ export async function startGateway(options: {
     operationMs: options.pace?.operationMs ?? operationMs,
     webhooks,
     introspection: config.INTROSPECTION,
+    reportsCost: config.NODE_ENV !== 'production',
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
   });
