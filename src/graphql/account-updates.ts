@@ -1,11 +1,11 @@
 import { type Account as AccountRow, rowFromSnapshot } from '../database/rows.ts';
 import { feedCursor } from '../events/cursor.ts';
 import { uuidOf } from '../payments/ids.ts';
-import { InternalAccount } from './account.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import { type Money, MoneyType, money } from './money.ts';
+import { InternalAccount } from './nouns.ts';
 import { afterDescription, type One, watchOne } from './stream.ts';
 import { visibleAccounts } from './visible.ts';
 

@@ -8,20 +8,17 @@ import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from '
 import { builder } from './builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
 import { AccountFilter, whereAccounts } from './filters.ts';
-import { pageArgs, rootPage, sortArg } from './list.ts';
+import { pageArgs, sortArg } from './list.ts';
 import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf, moneyRead } from './money.ts';
 import { mutation } from './mutation.ts';
-import { loadNode } from './node.ts';
+import { Account, Customer, ExternalAccount, InternalAccount } from './nouns.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { AddressInput, AddressType } from './people.ts';
+import { planned } from './reading/planned.ts';
 import { jsonList, jsonObject, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
 import { visibleAccounts } from './visible.ts';
 
-const findUnique = (account: { platformId: string; id: string }) => ({
-  platformId_id: { platformId: account.platformId, id: account.id },
-});
-
-export const Account = builder.prismaInterface('Account', {
+Account.implement({
   description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({
@@ -31,34 +28,30 @@ export const Account = builder.prismaInterface('Account', {
       { type: 'ExternalAccount', when: 'true' },
     ],
   }),
-  select: { platformId: true, id: true, kind: true },
   resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
   fields: (t) => ({
     currency: t.field({
       type: CurrencyType,
       description: 'Its one currency.',
       ...reads(currencyRead(({ row }) => `${row}.currency`)),
-      select: { currency: true },
       resolve: (account) => knownCurrency(account.currency),
     }),
-    customer: t.relation('customer', {
+    customer: t.field({
+      type: Customer,
       nullable: true,
       description: "Its owner; null when it is the platform's own.",
-      ...reads(toOne('Customer', 'customer_id')),
+      ...planned(toOne('Customer', 'customer_id')),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
   }),
 });
 
-export const InternalAccount = builder.prismaObject('Account', {
-  variant: 'InternalAccount',
+InternalAccount.implement({
   ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'INTERNAL'`] }),
   description:
     'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.',
   interfaces: [Account, builder.nodeInterfaceRef()],
-  select: { platformId: true, id: true, kind: true },
-  findUnique,
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -75,21 +68,18 @@ export const InternalAccount = builder.prismaObject('Account', {
           ({ row }) => `${row}.currency`,
         ),
       ),
-      select: { posted: true, held: true, currency: true },
       resolve: (account) => money(account.posted - account.held, account.currency),
     }),
     totalBalance: t.field({
       type: MoneyType,
       description: 'What can be spent and what is held.',
       ...reads(moneyRead('posted', 'currency')),
-      select: { posted: true, currency: true },
       resolve: (account) => money(account.posted, account.currency),
     }),
     fundingPaymentInstructions: t.field({
       type: [PaymentInstruction],
       description: 'How to bring money in from outside; any one of them.',
       ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
-      select: { fundingInstructions: true },
       // Written by the rail in this form when the account was made.
       resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
     }),
@@ -151,13 +141,10 @@ function filled<T>(value: T | null, account: { readonly id: string }, column: st
   return value;
 }
 
-export const ExternalAccount = builder.prismaObject('Account', {
-  variant: 'ExternalAccount',
+ExternalAccount.implement({
   ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'EXTERNAL'`] }),
   description: 'A bank account or wallet elsewhere (specification 2.9).',
   interfaces: [Account, builder.nodeInterfaceRef()],
-  select: { platformId: true, id: true, kind: true },
-  findUnique,
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -168,7 +155,6 @@ export const ExternalAccount = builder.prismaObject('Account', {
       type: ExternalAccountStatus,
       description: 'Only an ACTIVE one can be paid or pulled from.',
       ...reads(leaf.word('status')),
-      select: { status: true },
       resolve: (account) => filled(account.status, account, 'status'),
     }),
     statusReason: t.exposeString('statusReason', {
@@ -183,7 +169,6 @@ export const ExternalAccount = builder.prismaObject('Account', {
         kind: 'value',
         env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
       }),
-      select: { accountType: true, accountInfo: true },
       resolve: (account) => ({
         accountType: filled(account.accountType, account, 'accountType'),
         // Written by checkAccountInfo in this form.
@@ -199,7 +184,6 @@ export const ExternalAccount = builder.prismaObject('Account', {
       nullable: true,
       description: 'Who owns it; null for a wallet.',
       ...reads(jsonObject('beneficiary')),
-      select: { beneficiary: true },
       // Written by createExternalAccount in this form.
       resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
     }),
@@ -220,7 +204,6 @@ export const ExternalAccount = builder.prismaObject('Account', {
         env: (env) => env,
         unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
       }),
-      select: { beneficiaryVerificationStatus: true, beneficiaryVerifiedName: true },
       resolve: (account) =>
         account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
     }),
@@ -252,22 +235,14 @@ builder.queryFields((t) => ({
     type: Account,
     nullable: true,
     description: 'An account by its id, or null.',
-    ...reads({ kind: 'node', types: ['InternalAccount', 'ExternalAccount'] }),
+    ...planned({ kind: 'node', types: ['InternalAccount', 'ExternalAccount'] }),
     args: { id: t.arg.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) },
-    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['InternalAccount', 'ExternalAccount']),
   }),
   accounts: t.field({
     type: AccountConnection,
     description: "The platform's accounts and its customers'.",
-    ...reads(accountsRead),
+    ...planned(accountsRead),
     args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
-    resolve: (_root, args, context, info) => {
-      const { account } = context.payments.database.reads;
-      return rootPage('Account', { args, context, info }, whereAccounts(context.viewer, args.filter), {
-        rows: (query) => account.findMany(query),
-        count: (query) => account.count(query),
-      });
-    },
   }),
 }));
 

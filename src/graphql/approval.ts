@@ -4,13 +4,13 @@ import { sandboxReceiveUma } from '../payments/sandbox-receive.ts';
 import { builder } from './builder.ts';
 import { InformationFieldInput, RequiredField } from './information.ts';
 import { mutation } from './mutation.ts';
+import { Transaction } from './nouns.ts';
 import { jsonList, reads } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { Transaction } from './transaction.ts';
 
 /** Incoming payments that wait for their platform's word. */
 
-builder.prismaObjectFields(Transaction, (t) => ({
+builder.objectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
     type: 'DateTime',
     nullable: true,
@@ -20,7 +20,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
     type: [RequiredField],
     description: 'What the sending side asks to know of the receiver. approveTransaction tells it.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
-    select: { requestedInformation: true },
     resolve: (transaction) => [...requestedFields(transaction)],
   }),
 }));

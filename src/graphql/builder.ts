@@ -1,18 +1,14 @@
 import SchemaBuilder from '@pothos/core';
-import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { Permission } from '../database/generated/client/client.ts';
-import type PrismaTypes from '../database/generated/pothos.ts';
-import { getDatamodel } from '../database/generated/pothos.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
-import LightResolversPlugin from './light-resolvers.ts';
+import ReadingPlugin from './reading/plugin.ts';
 
 /** The types behind the schema. */
 export interface SchemaConfig {
   Context: Context;
-  PrismaTypes: PrismaTypes;
   AuthScopes: { permission: Permission };
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
@@ -29,7 +25,7 @@ export interface SchemaConfig {
 
 /** The one schema builder. Types are in the files of their nouns. */
 export const builder = new SchemaBuilder<SchemaConfig>({
-  plugins: [ScopeAuthPlugin, RelayPlugin, LightResolversPlugin, PrismaPlugin],
+  plugins: [ScopeAuthPlugin, RelayPlugin, ReadingPlugin],
   defaultFieldNullability: false,
   scopeAuth: {
     authorizeOnSubscribe: true,
@@ -50,11 +46,6 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     endCursorFieldOptions: { description: 'The place of the last row; null on an empty page.' },
     nodeTypeOptions: { description: 'Anything with an id of its own that can be read again by it.' },
     pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
-  },
-  prisma: {
-    client: (context) => context.payments.database.prisma,
-    dmmf: getDatamodel(),
-    onUnusedQuery: process.env.NODE_ENV === 'production' ? null : 'error',
   },
 });
 

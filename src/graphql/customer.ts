@@ -11,10 +11,11 @@ import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import { CustomerType, KycStatus } from './enums.ts';
 import { CustomerFilter, whereCustomers } from './filters.ts';
-import { pageArgs, rootPage, sortArg } from './list.ts';
+import { pageArgs, sortArg } from './list.ts';
 import { mutation } from './mutation.ts';
-import { loadNode } from './node.ts';
+import { Customer } from './nouns.ts';
 import { AddressInput, AddressType } from './people.ts';
+import { planned } from './reading/planned.ts';
 import { jsonList, jsonObject, leaf, reads, same, typeReads } from './reading/reads.ts';
 import { visibleCustomers } from './visible.ts';
 
@@ -135,12 +136,10 @@ const CustomerDetails = builder.unionType('CustomerDetails', {
   resolveType: (customer) => (customer.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails'),
 });
 
-export const Customer = builder.prismaObject('Customer', {
+Customer.implement({
   description: 'Somebody for whom the platform moves money (specification 2.8).',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'Customer', visible: visibleCustomers }),
-  select: { platformId: true, id: true },
-  findUnique: (customer) => ({ platformId_id: { platformId: customer.platformId, id: customer.id } }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -162,16 +161,6 @@ export const Customer = builder.prismaObject('Customer', {
       type: CustomerDetails,
       description: 'What is known of it.',
       ...reads(same),
-      select: {
-        customerType: true,
-        name: true,
-        birthDate: true,
-        nationality: true,
-        registrationNumber: true,
-        taxId: true,
-        address: true,
-        beneficialOwners: true,
-      },
       // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
       resolve: (customer) => ({ ...customer }),
     }),
@@ -195,14 +184,13 @@ builder.queryFields((t) => ({
     type: Customer,
     nullable: true,
     description: 'A customer by its id, or null.',
-    ...reads({ kind: 'node', types: ['Customer'] }),
+    ...planned({ kind: 'node', types: ['Customer'] }),
     args: { id: t.arg.id({ required: true, description: 'Customer:…' }) },
-    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Customer']),
   }),
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    ...reads({
+    ...planned({
       kind: 'page',
       list: 'Customer',
       model: 'Customer',
@@ -212,13 +200,6 @@ builder.queryFields((t) => ({
       ...pageArgs(t.arg),
       filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }),
       ...sortArg(t.arg),
-    },
-    resolve: (_root, args, context, info) => {
-      const { customer } = context.payments.database.reads;
-      return rootPage('Customer', { args, context, info }, whereCustomers(context.viewer, args.filter), {
-        rows: (query) => customer.findMany(query),
-        count: (query) => customer.count(query),
-      });
     },
   }),
 }));

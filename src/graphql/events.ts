@@ -1,20 +1,19 @@
 import { brandWithType } from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Event as EventRow, Prisma } from '../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../events/live.ts';
 import { matchesNothing } from '../payments/filters.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
-import { Account } from './account.ts';
 import { builder } from './builder.ts';
-import { Customer } from './customer.ts';
+import type { Context } from './context.ts';
 import { EventType } from './enums.ts';
 import { pageArgs } from './list.ts';
-import { loadWhole } from './node.ts';
+import { Account, Customer, Quote, Transaction } from './nouns.ts';
 import { connectionOf, parsePage } from './paging.ts';
-import { Quote } from './quote.ts';
+import { readNode } from './reading/planned.ts';
 import { afterDescription, watchMany } from './stream.ts';
-import { Transaction } from './transaction.ts';
 import { visibleEvents } from './visible.ts';
 
 /** The feed itself: everything that happened, as a list and as a stream. */
@@ -33,6 +32,16 @@ const modelOf = {
 /** The row that changed, as of the change, when it is of this model. The feed's snapshots are rows as our triggers wrote them. */
 function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
+}
+
+/** What an event refers to beside what changed, as it is now. */
+function readOther(
+  type: 'Transaction' | 'Quote' | 'Customer',
+  uuid: string | null,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  return uuid === null ? null : readNode(publicId(type, uuid), [type], context, info);
 }
 
 function subjectOf(event: EventRow): object | null {
@@ -66,8 +75,8 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Transaction,
       nullable: true,
       description: 'The transaction that changed, or that belongs to what changed.',
-      resolve: (event, _args, context) =>
-        snapshotOf(event, 'Transaction') ?? loadWhole('Transaction', event.transactionId, context),
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Transaction') ?? readOther('Transaction', event.transactionId, context, info),
     }),
     account: t.field({
       type: Account,
@@ -79,14 +88,15 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Quote,
       nullable: true,
       description: 'The quote that changed, or that belongs to what changed.',
-      resolve: (event, _args, context) => snapshotOf(event, 'Quote') ?? loadWhole('Quote', event.quoteId, context),
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Quote') ?? readOther('Quote', event.quoteId, context, info),
     }),
     customer: t.field({
       type: Customer,
       nullable: true,
       description: 'The customer that changed, or whose what changed is.',
-      resolve: (event, _args, context) =>
-        snapshotOf(event, 'Customer') ?? loadWhole('Customer', event.customerId, context),
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Customer') ?? readOther('Customer', event.customerId, context, info),
     }),
   }),
 });

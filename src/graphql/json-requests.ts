@@ -3,7 +3,7 @@ import { type ExecutionResult, getOperationAST } from 'graphql';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { execute, type OperationParams, prepareOperation, withoutStatus } from './operation.ts';
-import { TextAnswer } from './reading/use-plans.ts';
+import { TextAnswer } from './reading/text-answer.ts';
 import type { GraphqlServer } from './server.ts';
 
 type MediaType = 'application/json' | 'application/graphql-response+json';

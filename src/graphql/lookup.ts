@@ -1,3 +1,4 @@
+import type { Lookup as LookupRow } from '../database/rows.ts';
 import { publicId } from '../payments/ids.ts';
 import { type LookupCurrency, lookUpReceiver, lookupCurrencies, lookupFields } from '../payments/lookups.ts';
 import { builder } from './builder.ts';
@@ -31,11 +32,10 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
   }),
 });
 
-export const Lookup = builder.prismaObject('Lookup', {
+export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
   description:
     'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
   interfaces: [builder.nodeInterfaceRef()],
-  findUnique: (lookup) => ({ platformId_id: { platformId: lookup.platformId, id: lookup.id } }),
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (lookup) => publicId('Lookup', lookup.id) }),
     umaAddress: t.exposeString('umaAddress', { description: '$name@domain, in lower case.' }),

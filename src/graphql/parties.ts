@@ -1,43 +1,15 @@
-import type { Account as AccountRow, Customer as CustomerRow } from '../database/rows.ts';
-import type { Currency } from '../money/currencies.ts';
-import { accountPublicId } from '../payments/ids.ts';
-import { Account } from './account.ts';
 import { builder } from './builder.ts';
-import { Customer } from './customer.ts';
-import { CurrencyType, currencyRead, knownCurrency } from './money.ts';
+import { CurrencyType, currencyRead } from './money.ts';
+import { Account, Customer } from './nouns.ts';
 import { conditionsOf } from './reading/conditions.ts';
-import { leaf, type Read, reads, sql, typeReads } from './reading/reads.ts';
-import { maySeeAccount, maySeeCustomer, visibleAccounts, visibleCustomers } from './visible.ts';
+import { planned } from './reading/planned.ts';
+import { leaf, type Read, sql, typeReads } from './reading/reads.ts';
+import { visibleAccounts, visibleCustomers } from './visible.ts';
 
-/** Where money comes from and goes to: the two ends of quotes and transactions. */
-
-/** What is always needed of an account or customer at an end of a payment: to name it, and to tell who may see it. */
-export const accountColumns = { platformId: true, id: true, kind: true, customerId: true } as const;
-export const customerColumns = { platformId: true, id: true } as const;
-
-/** An account or customer at an end of a payment, with what the document asks of it besides. */
-export type NamedAccount = Pick<AccountRow, keyof typeof accountColumns>;
-type NamedCustomer = Pick<CustomerRow, keyof typeof customerColumns>;
-
-interface AccountEnd {
-  readonly kind: 'ACCOUNT';
-  readonly account: NamedAccount;
-}
-
-interface RealtimeFunding {
-  readonly kind: 'REALTIME_FUNDING';
-  readonly customer: NamedCustomer | null;
-  readonly currency: Currency;
-}
-
-interface UmaEnd {
-  readonly kind: 'UMA_ADDRESS';
-  readonly umaAddress: string;
-  readonly currency: Currency;
-}
-
-type Source = AccountEnd | RealtimeFunding | UmaEnd;
-type Destination = AccountEnd | UmaEnd;
+/**
+ * Where money comes from and goes to: the two ends of quotes and transactions. Only plans read them. Their environment has the
+ * payment's `row`, the `platform` and `account` of an end that is an account, or its `umaAddress`, and its `currency`.
+ */
 
 /** The customer of a payment, where the caller may see it. */
 export const customerRead: Read = {
@@ -47,7 +19,7 @@ export const customerRead: Read = {
     sql`${alias}.platform_id = ${row ?? ''}.platform_id and ${alias}.id = ${row ?? ''}.customer_id and ${(run) => conditionsOf('Customer', alias, visibleCustomers(run.viewer), run)}`,
 };
 
-/** The source of a payment, from its columns: in the currency, from the UMA address. */
+/** The source of a payment: in the currency, from the UMA address, both SQL made from the payment's row. */
 export const sourceRead = (currency: (row: string) => string, umaAddress: (row: string) => string): Read => ({
   kind: 'value',
   env: ({ row = '' }) => ({
@@ -59,7 +31,7 @@ export const sourceRead = (currency: (row: string) => string, umaAddress: (row: 
   }),
 });
 
-/** The destination of a payment, from its columns. */
+/** The destination of a payment, in the currency of this column. */
 export const destinationRead = (currency: string): Read => ({
   kind: 'value',
   env: ({ row = '' }) => ({
@@ -72,45 +44,43 @@ export const destinationRead = (currency: string): Read => ({
 });
 
 const accountEnd = (name: string, description: string) =>
-  builder.objectRef<AccountEnd>(name).implement({
+  builder.objectRef<never>(name).implement({
     description,
     fields: (t) => ({
       accountId: t.id({
         description: "The account's public id.",
-        ...reads(
+        ...planned(
           leaf.of((env) => [
             `(select case a.kind when 'INTERNAL' then '"InternalAccount:' else '"ExternalAccount:' end || a.id || '"' from account a where a.platform_id = ${env.platform} and a.id = ${env.account})`,
           ]),
         ),
-        resolve: ({ account }) => accountPublicId(account.kind, account.id),
       }),
       account: t.field({
         type: Account,
         nullable: true,
         description: 'The account; null where the caller may not see it.',
-        ...reads({
+        ...planned({
           kind: 'row',
           model: 'Account',
           where: (env, alias) =>
             sql`${alias}.platform_id = ${env.platform ?? ''} and ${alias}.id = ${env.account ?? ''} and ${(run) => conditionsOf('Account', alias, visibleAccounts(run.viewer), run)}`,
         }),
-        resolve: ({ account }, _args, { viewer }) => (maySeeAccount(viewer, account) ? account : null),
       }),
     }),
   });
 
 const umaEnd = (name: string, description: string) =>
-  builder.objectRef<UmaEnd>(name).implement({
+  builder.objectRef<never>(name).implement({
     description,
     fields: (t) => ({
-      umaAddress: t.exposeString('umaAddress', {
+      umaAddress: t.string({
         description: '$name@domain.',
-        ...reads(leaf.of((env) => [`to_json(${env.umaAddress})::text`])),
+        ...planned(leaf.of((env) => [`to_json(${env.umaAddress})::text`])),
       }),
-      currency: t.expose('currency', {
+      currency: t.field({
         type: CurrencyType,
         description: 'In which currency.',
-        ...reads(currencyRead((env) => env.currency ?? '')),
+        ...planned(currencyRead((env) => env.currency ?? '')),
       }),
     }),
   });
@@ -120,20 +90,19 @@ const UmaSource = umaEnd('UmaSource', 'The money comes from a UMA address.');
 const AccountDestination = accountEnd('AccountDestination', 'The money goes to an account.');
 const UmaDestination = umaEnd('UmaDestination', 'The money goes to a UMA address.');
 
-const RealtimeFundingSource = builder.objectRef<RealtimeFunding>('RealtimeFundingSource').implement({
+const RealtimeFundingSource = builder.objectRef<never>('RealtimeFundingSource').implement({
   description: 'The money comes in from outside for this payment alone.',
   fields: (t) => ({
     customer: t.field({
       type: Customer,
       nullable: true,
       description: 'The customer who pays it in; null where the caller may not see it.',
-      ...reads(customerRead),
-      resolve: ({ customer }, _args, { viewer }) => (customer && maySeeCustomer(viewer, customer) ? customer : null),
+      ...planned(customerRead),
     }),
-    currency: t.expose('currency', {
+    currency: t.field({
       type: CurrencyType,
       description: 'In which currency.',
-      ...reads(currencyRead((env) => env.currency ?? '')),
+      ...planned(currencyRead((env) => env.currency ?? '')),
     }),
   }),
 });
@@ -148,8 +117,6 @@ export const PaymentSource = builder.unionType('PaymentSource', {
       { type: 'RealtimeFundingSource', when: 'true' },
     ],
   }),
-  resolveType: (source) =>
-    ({ ACCOUNT: 'AccountSource', REALTIME_FUNDING: 'RealtimeFundingSource', UMA_ADDRESS: 'UmaSource' })[source.kind],
 });
 
 export const PaymentDestination = builder.unionType('PaymentDestination', {
@@ -161,50 +128,4 @@ export const PaymentDestination = builder.unionType('PaymentDestination', {
       { type: 'AccountDestination', when: 'true' },
     ],
   }),
-  resolveType: (destination) => ({ ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' })[destination.kind],
 });
-
-/** Paths below a source or destination to the rows that it shows, for the statement that reads its payment. */
-export const sourceAccountPath = [{ type: 'AccountSource', name: 'account' }];
-export const sourceCustomerPath = [{ type: 'RealtimeFundingSource', name: 'customer' }];
-export const destinationAccountPath = [{ type: 'AccountDestination', name: 'account' }];
-
-/**
- * What a payment selects of a row below one of these paths: these columns, and what the document asks for there. Only
- * the columns are promised; the rest is for the fields that asked.
- */
-export function rowWith<Columns extends Readonly<Record<string, true>>>(
-  columns: Columns,
-  asked: unknown,
-): { readonly select: Columns } {
-  const select = Object(Object(asked).select) as object;
-  return { select: { ...select, ...columns } };
-}
-
-interface SourceColumns {
-  readonly sourceKind: 'ACCOUNT' | 'REALTIME_FUNDING' | 'UMA_ADDRESS' | null;
-  readonly sourceAccount: NamedAccount | null;
-  readonly customer: NamedCustomer | null;
-}
-
-/** The source of a payment, from its columns. */
-export function sourceOf(payment: SourceColumns, umaAddress: string | null, currency: string | null): Source | null {
-  if (payment.sourceKind === 'ACCOUNT' && payment.sourceAccount)
-    return { kind: 'ACCOUNT', account: payment.sourceAccount };
-  if (currency === null) return null;
-  if (payment.sourceKind === 'UMA_ADDRESS' && umaAddress !== null)
-    return { kind: 'UMA_ADDRESS', umaAddress, currency: knownCurrency(currency) };
-  return { kind: 'REALTIME_FUNDING', customer: payment.customer, currency: knownCurrency(currency) };
-}
-
-/** The destination of a payment, from its columns. */
-export function destinationOf(
-  payment: { readonly destinationAccount: NamedAccount | null; readonly destinationUmaAddress: string | null },
-  currency: string,
-): Destination {
-  if (payment.destinationUmaAddress !== null) {
-    return { kind: 'UMA_ADDRESS', umaAddress: payment.destinationUmaAddress, currency: knownCurrency(currency) };
-  }
-  if (!payment.destinationAccount) throw new Error('a payment goes to an account or to a UMA address');
-  return { kind: 'ACCOUNT', account: payment.destinationAccount };
-}

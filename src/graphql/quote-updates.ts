@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { QuoteStatus } from './enums.ts';
 import { failure } from './failure.ts';
-import { Quote } from './quote.ts';
+import { Quote } from './nouns.ts';
 import { afterDescription, type One, watchOne } from './stream.ts';
 import { visibleQuotes } from './visible.ts';
 

@@ -3,11 +3,10 @@ import { publicId } from '../payments/ids.ts';
 import { type CreateQuote, createQuote, executeQuote } from '../payments/quotes.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
 import { builder } from './builder.ts';
-import { Customer } from './customer.ts';
 import { LockedCurrencySide, QuoteStatus } from './enums.ts';
 import { QuoteFilter, whereQuotes } from './filters.ts';
 import { InformationFieldInput } from './information.ts';
-import { pageArgs, rootPage, sortArg } from './list.ts';
+import { pageArgs, sortArg } from './list.ts';
 import {
   CurrencyType,
   currencyRead,
@@ -19,26 +18,13 @@ import {
   RateDetailsType,
 } from './money.ts';
 import { mutation } from './mutation.ts';
-import { loadNode } from './node.ts';
-import {
-  accountColumns,
-  customerColumns,
-  customerRead,
-  destinationAccountPath,
-  destinationOf,
-  destinationRead,
-  PaymentDestination,
-  PaymentSource,
-  rowWith,
-  sourceAccountPath,
-  sourceCustomerPath,
-  sourceOf,
-  sourceRead,
-} from './parties.ts';
+import { Customer, Quote, Transaction } from './nouns.ts';
+import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
+import { planned } from './reading/planned.ts';
 import { jsonList, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { maySeeCustomer, visibleQuotes } from './visible.ts';
+import { visibleQuotes } from './visible.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
@@ -53,12 +39,10 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
   }),
 });
 
-export const Quote = builder.prismaObject('Quote', {
+Quote.implement({
   description: 'A locked rate with its fees, until it expires (specification 2.3).',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'Quote', visible: visibleQuotes }),
-  select: { platformId: true, id: true },
-  findUnique: (quote) => ({ platformId_id: { platformId: quote.platformId, id: quote.id } }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -75,61 +59,40 @@ export const Quote = builder.prismaObject('Quote', {
     source: t.field({
       type: PaymentSource,
       description: 'Where the money comes from.',
-      ...reads(
+      ...planned(
         sourceRead(
           (row) => `${row}.sending_currency`,
           () => 'null::text',
         ),
       ),
-      select: (_args, _context, nested) => ({
-        sourceKind: true,
-        sendingCurrency: true,
-        sourceAccount: rowWith(accountColumns, nested(true, sourceAccountPath)),
-        customer: rowWith(customerColumns, nested(true, sourceCustomerPath)),
-      }),
-      resolve: (quote) => {
-        const source = sourceOf(quote, null, quote.sendingCurrency);
-        if (!source) throw new Error(`quote ${quote.id} has no source`);
-        return source;
-      },
     }),
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
-      ...reads(destinationRead('receiving_currency')),
-      select: (_args, _context, nested) => ({
-        destinationUmaAddress: true,
-        receivingCurrency: true,
-        destinationAccount: rowWith(accountColumns, nested(true, destinationAccountPath)),
-      }),
-      resolve: (quote) => destinationOf(quote, quote.receivingCurrency),
+      ...planned(destinationRead('receiving_currency')),
     }),
     sendingCurrency: t.field({
       type: CurrencyType,
       description: 'What is sent in.',
       ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
-      select: { sendingCurrency: true },
       resolve: (quote) => knownCurrency(quote.sendingCurrency),
     }),
     receivingCurrency: t.field({
       type: CurrencyType,
       description: 'What arrives in.',
       ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
-      select: { receivingCurrency: true },
       resolve: (quote) => knownCurrency(quote.receivingCurrency),
     }),
     totalSendingAmount: t.field({
       type: MoneyType,
       description: 'What the source is debited, fees included.',
       ...reads(moneyRead('total_sending_amount', 'sending_currency')),
-      select: { totalSendingAmount: true, sendingCurrency: true },
       resolve: (quote) => money(quote.totalSendingAmount, quote.sendingCurrency),
     }),
     totalReceivingAmount: t.field({
       type: MoneyType,
       description: 'Exactly what arrives.',
       ...reads(moneyRead('total_receiving_amount', 'receiving_currency')),
-      select: { totalReceivingAmount: true, receivingCurrency: true },
       resolve: (quote) => money(quote.totalReceivingAmount, quote.receivingCurrency),
     }),
     exchangeRate: t.field({
@@ -137,14 +100,12 @@ export const Quote = builder.prismaObject('Quote', {
       description:
         'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
       ...reads(leaf.decimal('exchange_rate')),
-      select: { exchangeRate: true },
       resolve: (quote) => quote.exchangeRate.toFixed(),
     }),
     feesIncluded: t.field({
       type: MoneyType,
       description: 'All fees, in the sending currency.',
       ...reads(moneyRead('fees_included', 'sending_currency')),
-      select: { feesIncluded: true, sendingCurrency: true },
       resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
     }),
     rateDetails: t.field({
@@ -156,14 +117,12 @@ export const Quote = builder.prismaObject('Quote', {
         env: ({ row }) => ({ json: `(${row}.pricing -> 'rateDetails')` }),
         unless: ({ row }) => [`coalesce(jsonb_typeof(${row}.pricing -> 'rateDetails'), 'null') = 'null'`],
       }),
-      select: { pricing: true },
       resolve: (quote) => pricingOf(quote).rateDetails,
     }),
     pricingSteps: t.field({
       type: [PricingStep],
       description: 'Every rounding behind the amounts, in order.',
       ...reads(jsonList(({ row }) => `coalesce(${row}.pricing -> 'steps', '[]')`)),
-      select: { pricing: true },
       resolve: (quote) => [...pricingOf(quote).steps],
     }),
     lockedCurrencySide: t.expose('lockedCurrencySide', {
@@ -175,7 +134,6 @@ export const Quote = builder.prismaObject('Quote', {
       type: [PaymentInstruction],
       description: 'How to fund it, any one of them; empty when it is paid from an account.',
       ...reads(jsonList(({ row }) => `coalesce(${row}.payment_instructions, '[]')`)),
-      select: { paymentInstructions: true },
       // Written by the rail in this form when the quote was made.
       resolve: (quote) => stored<PaymentInstructionShape[]>(quote.paymentInstructions),
     }),
@@ -183,14 +141,12 @@ export const Quote = builder.prismaObject('Quote', {
       type: Customer,
       nullable: true,
       description: 'Who sends; null when it is the platform itself.',
-      ...reads(customerRead),
-      select: (_args, _context, nested) => ({ customer: nested(true) }),
-      resolve: (payment, _args, { viewer }) =>
-        payment.customer && maySeeCustomer(viewer, payment.customer) ? payment.customer : null,
+      ...planned(customerRead),
     }),
-    transaction: t.relation('transaction', {
+    transaction: t.field({
+      type: Transaction,
       description: 'The payment that was made with it.',
-      ...reads(toOne('Transaction', 'transaction_id')),
+      ...planned(toOne('Transaction', 'transaction_id')),
     }),
   }),
 });
@@ -225,22 +181,14 @@ builder.queryFields((t) => ({
     type: Quote,
     nullable: true,
     description: 'A quote by its id, or null.',
-    ...reads({ kind: 'node', types: ['Quote'] }),
+    ...planned({ kind: 'node', types: ['Quote'] }),
     args: { id: t.arg.id({ required: true, description: 'Quote:…' }) },
-    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Quote']),
   }),
   quotes: t.field({
     type: QuoteConnection,
     description: 'Quotes of the platform and its customers.',
-    ...reads(quotesRead),
+    ...planned(quotesRead),
     args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
-    resolve: (_root, args, context, info) => {
-      const { quote } = context.payments.database.reads;
-      return rootPage('Quote', { args, context, info }, whereQuotes(context.viewer, args.filter), {
-        rows: (query) => quote.findMany(query),
-        count: (query) => quote.count(query),
-      });
-    },
   }),
 }));
 

@@ -3,7 +3,7 @@ import { accountPublicId, publicId } from '../payments/ids.ts';
 import { type Receipt, readReceipt } from '../payments/receipts.ts';
 import { builder } from './builder.ts';
 import { invalidInput } from './failure.ts';
-import { loadNode, nodeTypes } from './node.ts';
+import { loadNode } from './node.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
   description: 'What came of the first call with an idempotency key.',
@@ -40,7 +40,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
           'kind' in row
             ? accountPublicId(row.kind, row.id)
             : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
-        return loadNode(id, context, info, nodeTypes);
+        return loadNode(id, context, info);
       },
     }),
   }),

@@ -1,10 +1,9 @@
 import { setExternalAccountStatus } from '../payments/account-moves.ts';
 import { fundAccount, sandboxSend } from '../payments/sandbox.ts';
-import { ExternalAccount, InternalAccount } from './account.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
 import { mutation } from './mutation.ts';
+import { ExternalAccount, InternalAccount, Transaction } from './nouns.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { Transaction } from './transaction.ts';
 
 mutation('sandboxFundAccount', {
   description: 'Sandbox only: lets money arrive in an internal account.',

@@ -68,8 +68,8 @@ builder.scalarType('Decimal', {
 
 builder.scalarType('DateTime', {
   description: 'A moment in RFC 3339, answered in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // As in BigInt: sent as text.
-  serialize: (value) => value.toISOString() as never,
+  // As in BigInt: sent as text, as which a plan has read it.
+  serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   parseValue: parseDateTime,
   parseLiteral: literal(parseDateTime, [Kind.STRING]),
 });

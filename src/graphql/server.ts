@@ -20,7 +20,6 @@ import { usePlans } from './reading/use-plans.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useComeBack } from './use-come-back.ts';
-import { useCompiledQueries } from './use-compiled-queries.ts';
 import { useCostReport } from './use-cost-report.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
@@ -88,7 +87,6 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useBudget({ introspection: options.introspection }),
       useStreamRules(),
       useSyntaxErrorCode(),
-      useCompiledQueries(),
       usePlans(),
       useTimeLimit(options.operationMs),
       useLostAnswers(),

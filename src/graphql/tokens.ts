@@ -1,17 +1,17 @@
 import { whereApiTokens } from '../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../access/issue-tokens.ts';
+import type { ApiToken as ApiTokenRow } from '../database/generated/client/client.ts';
 import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import { Permission } from './enums.ts';
-import { pageArgs, rootPage } from './list.ts';
+import { pageArgs, recordPage } from './list.ts';
 import { mutation } from './mutation.ts';
 
 /** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
 
-const ApiToken = builder.prismaObject('ApiToken', {
+const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
   description: "A server's credential. Its secret is shown once, when it is made.",
   interfaces: [builder.nodeInterfaceRef()],
-  findUnique: (token) => ({ platformId_id: { platformId: token.platformId, id: token.id } }),
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (token) => publicId('ApiToken', token.id) }),
     clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
@@ -44,9 +44,9 @@ builder.queryField('apiTokens', (t) =>
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
     args: pageArgs(t.arg),
-    resolve: (_root, args, context, info) => {
+    resolve: (_root, args, context) => {
       const { apiToken } = context.payments.database.prisma;
-      return rootPage('ApiToken', { args, context, info }, whereApiTokens(context.viewer.platformId, {}), {
+      return recordPage('ApiToken', { args, context }, whereApiTokens(context.viewer.platformId, {}), {
         rows: (query) => apiToken.findMany(query),
         count: (query) => apiToken.count(query),
       });

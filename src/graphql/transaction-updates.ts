@@ -7,8 +7,8 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { TransactionStatus } from './enums.ts';
 import { failure, invalidInput } from './failure.ts';
+import { Transaction } from './nouns.ts';
 import { afterDescription, type One, watchMany, watchOne } from './stream.ts';
-import { Transaction } from './transaction.ts';
 import { visibleCustomers, visibleTransactions } from './visible.ts';
 
 interface TransactionUpdate {

@@ -2,11 +2,10 @@ import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
 import { transferIn, transferOut } from '../payments/transfers.ts';
 import { builder } from './builder.ts';
-import { Customer } from './customer.ts';
 import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
 import { TransactionFilter, whereTransactions } from './filters.ts';
 import { InformationField, informationOf } from './information.ts';
-import { pageArgs, rootPage, sortArg } from './list.ts';
+import { pageArgs, sortArg } from './list.ts';
 import {
   type Money,
   MoneyType,
@@ -18,25 +17,12 @@ import {
   RateDetailsType,
 } from './money.ts';
 import { mutation } from './mutation.ts';
-import { loadNode } from './node.ts';
-import {
-  accountColumns,
-  customerColumns,
-  customerRead,
-  destinationAccountPath,
-  destinationOf,
-  destinationRead,
-  PaymentDestination,
-  PaymentSource,
-  rowWith,
-  sourceAccountPath,
-  sourceCustomerPath,
-  sourceOf,
-  sourceRead,
-} from './parties.ts';
+import { Customer, Quote, Transaction } from './nouns.ts';
+import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+import { planned } from './reading/planned.ts';
 import { jsonObject, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { maySeeCustomer, visibleTransactions } from './visible.ts';
+import { visibleTransactions } from './visible.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
@@ -78,12 +64,10 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
   }),
 });
 
-export const Transaction = builder.prismaObject('Transaction', {
+Transaction.implement({
   description: 'A payment, out or in (specification 2.6).',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'Transaction', visible: visibleTransactions }),
-  select: { platformId: true, id: true },
-  findUnique: (transaction) => ({ platformId_id: { platformId: transaction.platformId, id: transaction.id } }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -98,7 +82,6 @@ export const Transaction = builder.prismaObject('Transaction', {
     terminal: t.boolean({
       description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
       ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
-      select: { status: true },
       resolve: (transaction) => terminal.has(transaction.status),
     }),
     sentAmount: t.field({
@@ -106,7 +89,6 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'What the source was debited; null where the sending side is not known.',
       ...reads(moneyRead('sent_amount', 'sent_currency')),
-      select: { sentAmount: true, sentCurrency: true },
       resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
     }),
     receivedAmount: t.field({
@@ -114,61 +96,41 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: "What arrives, in the recipient's currency.",
       ...reads(moneyRead('received_amount', 'received_currency')),
-      select: { receivedAmount: true, receivedCurrency: true },
       resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
     }),
     source: t.field({
       type: PaymentSource,
       nullable: true,
       description: 'Where the money comes from.',
-      ...reads(
+      ...planned(
         sourceRead(
           (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
           (row) => `${row}.source_uma_address`,
         ),
       ),
-      select: (_args, _context, nested) => ({
-        sourceKind: true,
-        sourceUmaAddress: true,
-        sentCurrency: true,
-        receivedCurrency: true,
-        sourceAccount: rowWith(accountColumns, nested(true, sourceAccountPath)),
-        customer: rowWith(customerColumns, nested(true, sourceCustomerPath)),
-      }),
-      resolve: (transaction) =>
-        sourceOf(transaction, transaction.sourceUmaAddress, transaction.sentCurrency ?? transaction.receivedCurrency),
     }),
     destination: t.field({
       type: PaymentDestination,
       description: 'Where the money goes.',
-      ...reads(destinationRead('received_currency')),
-      select: (_args, _context, nested) => ({
-        destinationUmaAddress: true,
-        receivedCurrency: true,
-        destinationAccount: rowWith(accountColumns, nested(true, destinationAccountPath)),
-      }),
-      resolve: (transaction) => destinationOf(transaction, transaction.receivedCurrency),
+      ...planned(destinationRead('received_currency')),
     }),
     customer: t.field({
       type: Customer,
       nullable: true,
       description: "The customer whose payment it is; null when it is the platform's own.",
-      ...reads(customerRead),
-      select: (_args, _context, nested) => ({ customer: nested(true) }),
-      resolve: (payment, _args, { viewer }) =>
-        payment.customer && maySeeCustomer(viewer, payment.customer) ? payment.customer : null,
+      ...planned(customerRead),
     }),
-    quote: t.relation('quote', {
+    quote: t.field({
+      type: Quote,
       nullable: true,
       description: 'The quote behind it, if any.',
-      ...reads(toOne('Quote', 'quote_id')),
+      ...planned(toOne('Quote', 'quote_id')),
     }),
     exchangeRate: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Sending currency units per receiving currency unit, fee-exclusive.',
       ...reads(leaf.decimal('exchange_rate')),
-      select: { exchangeRate: true },
       resolve: (transaction) => transaction.exchangeRate?.toFixed(),
     }),
     fees: t.field({
@@ -176,7 +138,6 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'All fees, in the sending currency.',
       ...reads(moneyRead('fees', 'sent_currency')),
-      select: { fees: true, sentCurrency: true },
       resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
     }),
     rateDetails: t.field({
@@ -184,7 +145,6 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'What the price is made of.',
       ...reads(jsonObject('rate_details')),
-      select: { rateDetails: true },
       resolve: (transaction) => stored<RateDetails | null>(transaction.rateDetails),
     }),
     failureReason: t.expose('failureReason', {
@@ -197,14 +157,6 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'Where the money went when it did not arrive or came back.',
       ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
-      select: {
-        refundReference: true,
-        refundAmount: true,
-        refundInitiatedAt: true,
-        refundSettledAt: true,
-        sentCurrency: true,
-        receivedCurrency: true,
-      },
       resolve: ({
         refundReference,
         refundAmount,
@@ -226,14 +178,12 @@ export const Transaction = builder.prismaObject('Transaction', {
       nullable: true,
       description: 'What both sides write on the payment to find it again; null while it is CREATED.',
       ...reads(leaf.of(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`])),
-      select: { status: true, reference: true },
       resolve: (transaction) => (transaction.status === 'CREATED' ? null : transaction.reference),
     }),
     counterpartyInformation: t.field({
       type: [InformationField],
       description: 'What is known of the other side, for payments to or from UMA addresses.',
       ...reads(informationOf('counterparty_information')),
-      select: { counterpartyInformation: true },
       resolve: (transaction) =>
         Object.entries(stored<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
           name,
@@ -277,25 +227,17 @@ builder.queryFields((t) => ({
     type: Transaction,
     nullable: true,
     description: 'A transaction by its id, or null.',
-    ...reads({ kind: 'node', types: ['Transaction'] }),
+    ...planned({ kind: 'node', types: ['Transaction'] }),
     args: { id: t.arg.id({ required: true, description: 'Transaction:…' }) },
-    resolve: (_root, args, context, info) => loadNode(args.id, context, info, ['Transaction']),
   }),
   transactions: t.field({
     type: TransactionConnection,
     description: 'Transactions of the platform and its customers.',
-    ...reads(transactionsRead),
+    ...planned(transactionsRead),
     args: {
       ...pageArgs(t.arg),
       filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
       ...sortArg(t.arg),
-    },
-    resolve: (_root, args, context, info) => {
-      const { transaction } = context.payments.database.reads;
-      return rootPage('Transaction', { args, context, info }, whereTransactions(context.viewer, args.filter), {
-        rows: (query) => transaction.findMany(query),
-        count: (query) => transaction.count(query),
-      });
     },
   }),
 }));

@@ -2,6 +2,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import { documentBudget } from './budget.ts';
 import { measureDocument } from './document-size.ts';
+import { TextAnswer } from './reading/text-answer.ts';
 
 /** What a document costs and how large it is, beside the limits (`DocumentSize`). */
 interface CostReport {
@@ -69,5 +70,6 @@ function reportOn({ schema, document }: Pick<ExecutionArgs, 'schema' | 'document
 }
 
 function withReport(result: ExecutionResult, cost: CostReport): ExecutionResult {
+  if (result instanceof TextAnswer) return result.with({ cost });
   return { ...result, extensions: { ...result.extensions, cost } };
 }

@@ -3,9 +3,9 @@ import { feedCursor } from '../events/cursor.ts';
 import { feedHead } from '../events/feed.ts';
 import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
-import { Customer } from './customer.ts';
 import { Environment, Permission, ViewerKind } from './enums.ts';
-import { loadNode } from './node.ts';
+import { Customer } from './nouns.ts';
+import { readNode } from './reading/planned.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'Who is asking.',
@@ -26,7 +26,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
         "The customer that a client token is bound to; null for a platform's token and for that of one payment.",
       resolve: ({ bound }, _args, context, info) =>
         bound.kind === 'CUSTOMER'
-          ? loadNode(publicId('Customer', bound.customerId), context, info, ['Customer'])
+          ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)
           : null,
     }),
     feedCursor: t.string({

@@ -1,13 +1,25 @@
-import type { Prisma } from '../database/generated/client/client.ts';
+import type {
+  WebhookDelivery as DeliveryRow,
+  Event as EventRow,
+  Prisma,
+  WebhookAttempt as WebhookAttemptRow,
+  WebhookEndpoint as WebhookEndpointRow,
+} from '../database/generated/client/client.ts';
 import { matchesNothing } from '../payments/filters.ts';
 import { publicId } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums.ts';
 import { Event } from './events.ts';
-import { nestedPage, nestedQuery, pageArgs, rootPage } from './list.ts';
+import { pageArgs, recordPage } from './list.ts';
 
-const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
+/** A delivery with what it tells of and what came of it. */
+interface WebhookDeliveryRow extends DeliveryRow {
+  readonly event: EventRow;
+  readonly attempts: WebhookAttemptRow[];
+}
+
+const WebhookAttempt = builder.objectRef<WebhookAttemptRow>('WebhookAttempt').implement({
   description: 'One attempt to deliver an event, as it ended.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When it was begun.' }),
@@ -20,22 +32,19 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   }),
 });
 
-const WebhookDelivery = builder.prismaObject('WebhookDelivery', {
+const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery').implement({
   description: 'An event on its way to an endpoint.',
-  findUnique: (delivery) => ({ platformId_id: { platformId: delivery.platformId, id: delivery.id } }),
   fields: (t) => ({
     id: t.id({ description: 'WebhookDelivery:…', resolve: (delivery) => publicId('WebhookDelivery', delivery.id) }),
     event: t.field({
       type: Event,
       description: 'The event. Its webhook has the id Webhook:… with the same UUID, at every attempt.',
-      select: { event: true },
       resolve: (delivery) => delivery.event,
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'Where it stands.' }),
     attempts: t.field({
       type: [WebhookAttempt],
       description: 'Every attempt so far, oldest first.',
-      select: { attempts: { orderBy: { number: 'asc' } } },
       resolve: (delivery) => delivery.attempts,
     }),
     nextAttemptAt: t.expose('nextAttemptAt', {
@@ -58,11 +67,10 @@ const WebhookDeliveryConnection = builder.connectionObject(
   { name: 'WebhookDeliveryEdge', description: 'A delivery in a page.' },
 );
 
-export const WebhookEndpoint = builder.prismaObject('WebhookEndpoint', {
+export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEndpoint').implement({
   description:
     'Where the platform wants its events sent (specification section 6), signed by the Standard Webhooks convention.',
   interfaces: [builder.nodeInterfaceRef()],
-  findUnique: (endpoint) => ({ platformId_id: { platformId: endpoint.platformId, id: endpoint.id } }),
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (endpoint) => publicId('WebhookEndpoint', endpoint.id) }),
     url: t.exposeString('url', { description: 'Where events are posted.' }),
@@ -81,24 +89,22 @@ export const WebhookEndpoint = builder.prismaObject('WebhookEndpoint', {
       type: WebhookDeliveryConnection,
       description: 'What was and is being sent to it, newest first.',
       args: pageArgs(t.arg),
-      select: (args, context, nested) => ({
-        deliveries: nested(nestedQuery('WebhookDelivery', args, context, {}), ['edges', 'node']),
-      }),
-      resolve: (endpoint, args, context, info) =>
-        nestedPage(
+      resolve: ({ platformId, id }, args, context) => {
+        const { webhookDelivery } = context.payments.database.prisma;
+        return recordPage(
           'WebhookDelivery',
-          { args, context, info },
-          endpoint.id,
-          endpoint.deliveries,
-          async (endpointIds, bound) => {
-            const counts = await context.payments.database.prisma.webhookDelivery.groupBy({
-              by: 'endpointId',
-              where: { platformId: endpoint.platformId, endpointId: { in: endpointIds }, ...bound },
-              _count: true,
-            });
-            return new Map(counts.map(({ endpointId, _count }) => [endpointId, _count]));
+          { args, context },
+          { platformId, endpointId: id },
+          {
+            rows: (query) =>
+              webhookDelivery.findMany({
+                ...query,
+                include: { event: true, attempts: { orderBy: { number: 'asc' } } },
+              }),
+            count: (query) => webhookDelivery.count(query),
           },
-        ),
+        );
+      },
     }),
   }),
 });
@@ -125,9 +131,9 @@ builder.queryField('webhookEndpoints', (t) =>
     type: WebhookEndpointConnection,
     description: "The platform's webhook endpoints, newest first.",
     args: pageArgs(t.arg),
-    resolve: (_root, args, context, info) => {
+    resolve: (_root, args, context) => {
       const { webhookEndpoint } = context.payments.database.prisma;
-      return rootPage('WebhookEndpoint', { args, context, info }, whereEndpoints(context), {
+      return recordPage('WebhookEndpoint', { args, context }, whereEndpoints(context), {
         rows: (query) => webhookEndpoint.findMany(query),
         count: (query) => webhookEndpoint.count(query),
       });

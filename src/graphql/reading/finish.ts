@@ -3,7 +3,7 @@ import { invalidInput } from '../failure.ts';
 
 /**
  * What the database leaves to be finished: it writes a mark, between two characters that JSON never has as they are, and what
- * it stands for is put in its place.
+ * the mark stands for is put in its place.
  */
 
 const mark = '\u0001';
@@ -11,7 +11,7 @@ const mark = '\u0001';
 /** A timeline lacks a change that has been committed and has no place in the feed yet: it is there in a moment. */
 export class NotSequenced extends Error {}
 
-/** The mark of a timeline that is not complete. */
+/** The mark of a timeline that is not complete, before what there is of it. */
 export const notSequenced = `chr(1) || 'later' || chr(1)`;
 
 /** The mark of an amount for people, in the locale that is noted under this number. */
@@ -21,12 +21,19 @@ export function formattedMark(amount: string, currency: string, locale: number):
 
 const marks = new RegExp(`${mark}([^${mark}]*)${mark}`, 'g');
 
-/** Puts in what the marks stand for. */
-export function finished(json: string, notes: readonly unknown[]): string {
+/**
+ * Puts in what the marks stand for.
+ * @param isLast whether what is not sequenced is not waited for any more
+ * @throws NotSequenced; GraphQLError INVALID_INPUT for an unknown locale
+ */
+export function finished(json: string, notes: readonly unknown[], isLast: boolean): string {
   if (!json.includes(mark)) return json;
   return json.replace(marks, (_whole, what: string) => {
     const [kind, amount = '0', code = '', note = '0'] = what.split(' ');
-    if (kind === 'later') throw new NotSequenced();
+    if (kind === 'later') {
+      if (isLast) return '';
+      throw new NotSequenced();
+    }
     const currency = currencyOf(code);
     if (!currency) throw new Error(`unknown currency ${code}`);
     const text = formatMoney(BigInt(amount), currency, String(notes[Number(note)]));

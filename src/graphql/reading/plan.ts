@@ -59,11 +59,6 @@ export class Planner {
     this.#of = of;
   }
 
-  /** A field of the query: an expression that is JSON as text. */
-  root(asked: Asked): Sql {
-    return this.#field(asked, {});
-  }
-
   alias(): string {
     this.#aliases += 1;
     return `t${this.#aliases}`;
@@ -147,19 +142,20 @@ export class Planner {
 
   #fieldOf(type: GraphQLObjectType, asked: Asked, env: Env): Sql {
     if (asked.field?.extensions.read || asked.field?.extensions.pothosExposedField === undefined) {
-      return this.#field(asked, env);
+      return this.field(asked, env);
     }
     const model = modelOf(type);
     const name = asked.field.extensions.pothosExposedField;
     const scalar = getNamedType(asked.field.type).name;
     // An object inside of a JSON value.
     if (env.json !== undefined && isCompositeType(getNamedType(asked.field.type))) {
-      return this.#field(asked, env, memberObject(name));
+      return this.field(asked, env, memberObject(name));
     }
-    return this.#field(asked, env, exposed(asked.field, scalar, model && columnOf(model, name)));
+    return this.field(asked, env, exposed(asked.field, scalar, model && columnOf(model, name)));
   }
 
-  #field(asked: Asked, env: Env, read = asked.field?.extensions.read): Sql {
+  /** A field of what the environment has: an expression that is JSON as text. */
+  field(asked: Asked, env: Env, read = asked.field?.extensions.read): Sql {
     const { field, node, below } = asked;
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
     const type = getNamedType(field.type);
@@ -195,14 +191,16 @@ export class Planner {
     const item = this.value(type, below, rows.env);
     const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
     const whole =
-      rows.complete === undefined ? list : sql`case when ${rows.complete} then ${list} else ${notSequenced} end`;
+      rows.complete === undefined
+        ? list
+        : sql`case when ${rows.complete} then ${list} else concat(${notSequenced}, ${list}) end`;
     return sql`(select ${whole} from ${rows.from})`;
   }
 
   /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-  #node({ field, node, below }: Asked, { types }: Extract<Read, { kind: 'node' }>): Sql {
+  #node({ field, node, below }: Asked, { types, given, most }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new NotPlanned('nothing to read');
-    const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+    const isList = given || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     const tables = types.map((name) => {
       const type = this.#of.schema.getType(name);
       const read = isObjectType(type) ? readOf(type) : undefined;
@@ -224,7 +222,14 @@ export class Planner {
           )}${only ? sql` and ${only(alias)}` : ''}`;
       return { name, rows };
     });
-    return [(run) => nodesText(run, run.args(field, node), { isList, tables })];
+    return [
+      (run) => {
+        const args = run.args(field, node);
+        const ids = given ? run.given : ((isList ? args.ids : [args.id]) as readonly string[]);
+        if (most !== undefined && ids.length > most) throw new NotPlanned('too many ids');
+        return nodesText(run, ids, { isList, tables });
+      },
+    ];
   }
 }
 
@@ -237,10 +242,9 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 function nodesText(
   run: Run,
-  args: Readonly<Record<string, unknown>>,
+  ids: readonly string[],
   { isList, tables }: { readonly isList: boolean; readonly tables: readonly NodeTable[] },
 ): string {
-  const ids = (isList ? args.ids : [args.id]) as readonly string[];
   const byTable = Map.groupBy(new Set(ids), (id) => {
     const [type, uuid = ''] = id.split(':', 2);
     return uuidForm.test(uuid) && id.length === (type?.length ?? 0) + 37

@@ -31,8 +31,8 @@ export type Read =
       /** Only the rows that belong to this one. */
       readonly of?: (env: Env, alias: string) => Sql;
     }
-  /** The row behind a public id, of one of these types; or those behind a list of ids. */
-  | { readonly kind: 'node'; readonly types: readonly string[] };
+  /** The row behind a public id, of one of these types, or those behind a list of ids: by the field's arguments, or a list that the run is given. */
+  | { readonly kind: 'node'; readonly types: readonly string[]; readonly given?: true; readonly most?: number };
 
 /** The arguments of the field that is read, when the plan is run. */
 export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
@@ -104,6 +104,11 @@ export const leaf = {
   /** A member of a JSON value; null where it is missing. */
   member: (name: string): Read => ({ kind: 'leaf', sql: (env) => [member(env.json ?? '', name)] }),
 } as const;
+
+/** Text in base64 for addresses (RFC 4648, 5), without padding. */
+export function base64Url(expression: string): string {
+  return `translate(encode(convert_to(${expression}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
+}
 
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;

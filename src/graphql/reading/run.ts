@@ -4,6 +4,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLResolveInfo,
   getArgumentValues,
   getOperationAST,
   getVariableValues,
@@ -13,42 +14,43 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../../access/viewer.ts';
-import type { Database } from '../../database/database.ts';
-import { finished } from './finish.ts';
-import { type Asked, NotPlanned, Planner } from './plan.ts';
+import type { Context } from '../context.ts';
+import { finished, NotSequenced } from './finish.ts';
+import { NotPlanned, Planner } from './plan.ts';
+import type { Read } from './reads.ts';
 import { type Run, type Sql, sql, textOf } from './sql.ts';
 
-/** A query whose answer the database makes whole. */
-export interface Plan {
-  /** One column: the answer's `data`, as JSON. */
-  readonly sql: Sql;
+/** A query whose answer the database makes whole: an expression that is its `data`, as JSON. */
+export interface QueryPlan {
+  readonly json: Sql;
   readonly operation: OperationDefinitionNode;
 }
 
 const mebibyte = 2 ** 20;
 
-/** Plans by document, operation and what its conditions come to; null for what is resolved. Each weighs about its tokens. */
-const plans = new LRUCache<string, { readonly plan: Plan | null }>({ maxSize: 16 * mebibyte });
+/** Plans of queries by their number, operation and conditions; null where something of it is resolved. By what they weigh. */
+const queryPlans = new LRUCache<string, { readonly plan: QueryPlan | null }>({ maxSize: 16 * mebibyte });
 
-/** Documents are numbered, since their plans are looked up by several things. */
-const numbers = new WeakMap<DocumentNode, { readonly number: number; readonly conditions: readonly string[] }>();
-let lastNumber = 0;
-
-/** The plan of a query, made at its first use; undefined where something of it is resolved in JavaScript. */
-export function planOf({ schema, document, operationName, variableValues }: ExecutionArgs): Plan | undefined {
-  const known = numbers.get(document) ?? { number: ++lastNumber, conditions: conditionsIn(document) };
-  numbers.set(document, known);
-  const truth = known.conditions.map((name) => String(variableValues?.[name])).join(' ');
-  const key = `${known.number} ${operationName ?? ''} ${truth}`;
-  const cached = plans.get(key);
-  if (cached) return cached.plan ?? undefined;
-  const plan = planned({ schema, document, operationName, variableValues });
-  plans.set(key, { plan: plan ?? null }, { size: 2_048 + 600 * (document.tokenCount ?? 2_000) });
-  return plan;
+interface Known {
+  readonly number: number;
+  /** The variables that @skip and @include ask for: what they come to is part of a plan's key. */
+  readonly conditions: readonly string[];
 }
 
-/** The variables that @skip and @include ask for. */
-function conditionsIn(document: DocumentNode): string[] {
+const known = new WeakMap<DocumentNode | OperationDefinitionNode, Known>();
+let lastNumber = 0;
+
+function knownOf(document: DocumentNode | OperationDefinitionNode): Known {
+  let found = known.get(document);
+  if (!found) {
+    lastNumber += 1;
+    found = { number: lastNumber, conditions: conditionsIn(document) };
+    known.set(document, found);
+  }
+  return found;
+}
+
+function conditionsIn(document: DocumentNode | OperationDefinitionNode): string[] {
   const names = new Set<string>();
   visit(document, {
     Directive(directive) {
@@ -58,22 +60,32 @@ function conditionsIn(document: DocumentNode): string[] {
   return [...names];
 }
 
-function planned({ schema, document, operationName, variableValues }: ExecutionArgs): Plan | undefined {
+/** The plan of a query, made at its first use; undefined where something of it is resolved in JavaScript. */
+export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
+  const { number, conditions } = knownOf(document);
+  const truth = conditions.map((name) => String(variableValues?.[name])).join(' ');
+  const key = `${number} ${operationName ?? ''} ${truth}`;
+  let cached = queryPlans.get(key);
+  if (!cached) {
+    cached = { plan: plannedQuery({ schema, document, operationName, variableValues }) ?? null };
+    queryPlans.set(key, cached, { size: 2_048 + 600 * (document.tokenCount ?? 2_000) });
+  }
+  return cached.plan ?? undefined;
+}
+
+function plannedQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const operation = getOperationAST(document, operationName);
   const query = schema.getQueryType();
   if (operation?.operation !== 'query' || !query) return undefined;
-  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
-    maxErrors: 1,
-  });
-  if (!coerced.coerced) return undefined;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  if (!coerced) return undefined;
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   }
-  const planner = new Planner({ schema, fragments, variables: coerced.coerced, isTyped: false });
+  const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    const data = planner.object(query, [operation.selectionSet], (asked: Asked) => planner.root(asked));
-    return { sql: sql`select ${data}`, operation };
+    return { json: planner.object(query, [operation.selectionSet], (asked) => planner.field(asked, {})), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
@@ -81,42 +93,113 @@ function planned({ schema, document, operationName, variableValues }: ExecutionA
 }
 
 /**
- * Runs a plan: one statement, whose one value is the answer.
- * @returns the answer's `data` as JSON
- * @throws NotPlanned where this run asks for what is resolved after all; GraphQLError for wrong arguments
+ * Runs the plan of a query.
+ * @returns its `data`, as JSON
+ * @throws NotPlanned where this run asks for something that is resolved after all; GraphQLError for wrong arguments
  */
-export async function runPlan(
-  plan: Plan,
-  { schema, variableValues }: Pick<ExecutionArgs, 'schema' | 'variableValues'>,
-  { database, viewer }: { readonly database: Database; readonly viewer: Viewer },
+export function runQuery({ json, operation }: QueryPlan, args: ExecutionArgs, context: Context): Promise<string> {
+  const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
+  if (!coerced) throw new NotPlanned('the variables are wrong');
+  return answerOf(sql`select ${json}`, coerced, context);
+}
+
+/** By the nodes of a field, as several fragments may ask for it, and by what else decides its plan. */
+const fieldPlans = new WeakMap<FieldNode, Map<string, Sql>>();
+
+const numbers = new WeakMap<FieldNode, number>();
+
+function numberOf(node: FieldNode): number {
+  let number = numbers.get(node);
+  if (number === undefined) {
+    lastNumber += 1;
+    number = lastNumber;
+    numbers.set(node, number);
+  }
+  return number;
+}
+
+interface FieldOf {
+  /** The row that it is a field of, as the columns of a table in JSON; undefined for a field of the query. */
+  readonly row?: { readonly table: string; readonly json: string } | undefined;
+  /** Rows to read by their public ids, whatever the field says of itself. */
+  readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
+}
+
+/**
+ * Reads one field, with all that the document asks below it, in one statement: for the executor, which resolves the rest.
+ * @returns its value as JSON; objects name their types
+ */
+export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes }: FieldOf): Promise<string> {
+  const [node] = info.fieldNodes;
+  const field = info.parentType.getFields()[info.fieldName];
+  if (!node || !field) throw new Error('a field is resolved for a node of its document');
+  const { conditions } = knownOf(info.operation);
+  const truth = conditions.map((name) => String(info.variableValues[name])).join(' ');
+  const key = [
+    info.parentType.name,
+    row?.table ?? '',
+    nodes?.types.join() ?? '',
+    ...info.fieldNodes.map(numberOf),
+    truth,
+  ].join(' ');
+  const plans = fieldPlans.get(node) ?? new Map<string, Sql>();
+  fieldPlans.set(node, plans);
+  let json = plans.get(key);
+  if (!json) {
+    const fragments = new Map(Object.entries(info.fragments));
+    const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
+    const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, given: true };
+    const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
+    if (plans.size < 100) plans.set(key, json);
+  }
+  const whole = row
+    ? sql`select ${json} from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(row.json)}::jsonb) r`
+    : sql`select ${json}`;
+  return answerOf(whole, info.variableValues, context, nodes?.ids);
+}
+
+/** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */
+const sequencedMs = 2_000;
+
+async function answerOf(
+  statement: Sql,
+  variables: Readonly<Record<string, unknown>>,
+  context: Context,
+  given?: readonly string[],
 ): Promise<string> {
-  const definitions = plan.operation.variableDefinitions ?? [];
-  const coerced =
-    definitions.length === 0
-      ? { coerced: {} }
-      : getVariableValues(schema, definitions, variableValues ?? {}, { maxErrors: 1 });
-  if (!('coerced' in coerced) || !coerced.coerced) throw new NotPlanned('variables are wrong');
-  const run = new BoundRun(viewer, coerced.coerced);
-  const text = textOf(plan.sql, run);
-  return finished(await database.readJson(text, run.values), run.notes);
+  const { viewer, feed, payments } = context;
+  const deadline = Date.now() + sequencedMs;
+  for (;;) {
+    const run = new BoundRun(viewer, variables, given);
+    const text = textOf(statement, run);
+    try {
+      return finished(await payments.database.readJson(text, run.values), run.notes, Date.now() >= deadline);
+    } catch (error) {
+      if (!(error instanceof NotSequenced)) throw error;
+      await feed.moved(Math.min(Math.max(0, deadline - Date.now()), 50));
+    }
+  }
 }
 
 class BoundRun implements Run {
   readonly viewer: Viewer;
+  readonly given: readonly string[];
   readonly values: unknown[] = [];
   readonly notes: unknown[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #args = new Map<FieldNode, Readonly<Record<string, unknown>>>();
   #aliases = 0;
 
-  constructor(viewer: Viewer, variables: Readonly<Record<string, unknown>>) {
+  constructor(viewer: Viewer, variables: Readonly<Record<string, unknown>>, given: readonly string[] = []) {
     this.viewer = viewer;
+    this.given = given;
     this.#variables = variables;
   }
 
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
-    const known = this.#args.get(node);
-    if (known) return known;
+    const asked = this.#args.get(node);
+    if (asked) return asked;
     const args = getArgumentValues(field, node, this.#variables);
     this.#args.set(node, args);
     return args;

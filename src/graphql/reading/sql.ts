@@ -4,6 +4,8 @@ import type { Viewer } from '../../access/viewer.ts';
 /** What a plan is bound with when it is run: who asks, with which variables. Values become parameters of the statement. */
 export interface Run {
   readonly viewer: Viewer;
+  /** The public ids that are to be read, where no argument names them. */
+  readonly given: readonly string[];
   /** The arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
   /** Makes a parameter of a value, and answers what stands for it in the text: `$3`. */

@@ -1,66 +1,35 @@
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../context.ts';
-import { NotSequenced } from './finish.ts';
 import { NotPlanned } from './plan.ts';
-import { type Plan, planOf, runPlan } from './run.ts';
-
-/** An answer that the database has made whole. It is sent as it is; who needs it as data reads it from there. */
-export class TextAnswer implements ExecutionResult {
-  readonly #json: string;
-
-  /** @param json the answer's `data` */
-  constructor(json: string) {
-    this.#json = json;
-  }
-
-  get data(): Record<string, unknown> {
-    return JSON.parse(this.#json);
-  }
-
-  /** The whole answer, as JSON. */
-  get text(): string {
-    return `{"data":${this.#json}}`;
-  }
-}
-
-/** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */
-const sequencedMs = 2_000;
+import { planQuery, type QueryPlan, runQuery } from './run.ts';
+import { TextAnswer } from './text-answer.ts';
 
 /**
- * Answers queries of which the database can make the whole answer by one statement. All else, and whatever goes wrong, is
- * left to the executor, which says what is wrong.
+ * Answers queries whose whole answer the database can make, by one statement. All else is left to the executor, and so is what
+ * goes wrong: it says what is wrong, and where.
  */
 export function usePlans(): Plugin<Context> {
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
-      if (process.env.PLANS === 'off') return;
       const context: Context = args.contextValue;
       if (!context.viewer.permissions.includes('VIEW')) return;
-      const plan = planOf(args);
-      if (!plan) return;
-      setExecuteFn(async () => (await textAnswer(plan, args, context)) ?? executeFn(args));
+      const plan = planQuery(args);
+      if (plan) setExecuteFn(async () => (await textAnswer(plan, args, context)) ?? executeFn(args));
     },
   };
 }
 
-async function textAnswer(plan: Plan, args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
-  const { viewer, feed } = context;
-  const { database } = context.payments;
-  const deadline = Date.now() + sequencedMs;
-  for (;;) {
-    try {
-      return new TextAnswer(await runPlan(plan, args, { database, viewer }));
-    } catch (error) {
-      const left = deadline - Date.now();
-      if (!(error instanceof NotSequenced)) {
-        if (process.env.PLAN_ERRORS) console.error(String(error));
-        return undefined;
-      }
-      if (left <= 0) return undefined;
-      await feed.moved(Math.min(left, 50));
-    }
+async function textAnswer(
+  plan: QueryPlan,
+  args: ExecutionArgs,
+  context: Context,
+): Promise<ExecutionResult | undefined> {
+  try {
+    return new TextAnswer(await runQuery(plan, args, context));
+  } catch (error) {
+    if (!(error instanceof NotPlanned))
+      context.payments.log.debug({ err: error }, 'a plan could not be run; executing');
+    return undefined;
   }
 }
-
-export { NotPlanned };

@@ -1,0 +1,38 @@
+import type { ExecutionResult } from 'graphql';
+
+type Extensions = NonNullable<ExecutionResult['extensions']>;
+
+/**
+ * An answer that the database has made whole. Over HTTP its text is sent as it is; who needs it as data reads it from there.
+ */
+export class TextAnswer implements ExecutionResult {
+  readonly #data: string;
+  readonly extensions?: Extensions;
+
+  /** @param data as JSON */
+  constructor(data: string, extensions?: Extensions) {
+    this.#data = data;
+    if (extensions) this.extensions = extensions;
+  }
+
+  get data(): Record<string, unknown> {
+    return JSON.parse(this.#data);
+  }
+
+  /** The whole answer, as JSON. */
+  get text(): string {
+    return this.extensions === undefined
+      ? `{"data":${this.#data}}`
+      : `{"data":${this.#data},"extensions":${JSON.stringify(this.extensions)}}`;
+  }
+
+  /** The same with more extensions. */
+  with(extensions: Extensions): TextAnswer {
+    return new TextAnswer(this.#data, { ...this.extensions, ...extensions });
+  }
+
+  /** For transports that write an answer as part of a message. */
+  toJSON(): object {
+    return { data: this.data, ...(this.extensions && { extensions: this.extensions }) };
+  }
+}
