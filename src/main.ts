@@ -17,7 +17,11 @@ async function main(): Promise<void> {
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
   const embedded =
     config.DATABASE_URL === undefined
-      ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), log: (line) => log.info(line) })
+      ? await startEmbeddedPostgres({
+          dataDir: path.resolve(config.DATA_DIR),
+          log: (line) => log.info(line),
+          warn: (line) => log.warn(line),
+        })
       : undefined;
   const databaseUrl = config.DATABASE_URL ?? embedded?.url ?? '';
 

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { rename } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { EmbeddedServers, query } from '../setup/embedded-servers.ts';
+
+const servers = new EmbeddedServers();
+/** Enough for a machine that others use too. What is awaited takes a fraction of a second. */
+const soon = { timeout: 30_000, interval: 10 };
+
+test('a server that is killed comes back on the same address with what was committed, and we say both once', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ durable: true, warn: (line) => warnings.push(line) });
+  await query(server.url, `create table words (word text); insert into words values ('committed')`);
+  const { pid, url } = server;
+
+  process.kill(pid, 'SIGKILL');
+  await vi.waitFor(
+    async () => expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]),
+    soon,
+  );
+  await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/is back/), soon);
+  expect(server.pid).not.toBe(pid);
+  expect(server.url).toBe(url);
+  expect(warnings[0]).toContain(`process ${pid}`);
+  expect(warnings.filter((line) => /ended its connection/.test(line))).toHaveLength(1);
+  expect(warnings.filter((line) => /is back/.test(line))).toHaveLength(1);
+
+  process.kill(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.filter((line) => /is back/.test(line))).toHaveLength(2), soon);
+  expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]);
+  await server.stop();
+  await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('a server that cannot start is tried again until it can; each reason is logged once', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ warn: (line) => warnings.push(line) });
+  const { pid, url } = server;
+  const version = join(server.dataDirectory, 'data', 'PG_VERSION');
+  await rename(version, `${version}.away`);
+  process.kill(pid, 'SIGKILL');
+  const reasons = (reason: RegExp) => warnings.filter((line) => reason.test(line));
+  await vi.waitFor(() => expect(reasons(/PG_VERSION/)).toHaveLength(1), soon);
+
+  const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+  await once(other, 'listening');
+  await rename(`${version}.away`, version);
+  await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
+  // The other program sees no connection of ours, and the reason is not logged again however often the start fails.
+  expect(reasons(/PG_VERSION/)).toHaveLength(1);
+  expect(reasons(/is back/)).toHaveLength(0);
+  other.close();
+
+  await vi.waitFor(async () => expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+  await vi.waitFor(() => expect(reasons(/is back/)).toHaveLength(1), soon);
+  expect(reasons(/Address already in use/)).toHaveLength(1);
+});
+
+test('stopping while the server cannot start ends at once and leaves no server', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ warn: (line) => warnings.push(line) });
+  const version = join(server.dataDirectory, 'data', 'PG_VERSION');
+  await rename(version, `${version}.away`);
+  process.kill(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.some((line) => /PG_VERSION/.test(line))).toBe(true), soon);
+  await server.stop();
+  await rename(`${version}.away`, version);
+  const next = await servers.start();
+  expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+test('stopping while the server is on its way back leaves no server, however far it has come', async () => {
+  for (const waitFor of [/ended its connection/, /is back/]) {
+    const warnings: string[] = [];
+    const server = await servers.start({ warn: (line) => warnings.push(line) });
+    process.kill(server.pid, 'SIGKILL');
+    await vi.waitFor(() => expect(warnings.some((line) => waitFor.test(line))).toBe(true), { ...soon, interval: 1 });
+    await server.stop();
+    await expect(query(server.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(warnings.filter((line) => /does not start/.test(line))).toEqual([]);
+  }
+});
