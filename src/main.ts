@@ -1,19 +1,24 @@
 import path from 'node:path';
 import { pino } from 'pino';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
+import { printError } from './print-error.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
 import { findSecretKey } from './secret-key.ts';
-import { signingKeyIn } from './signing-key.ts';
+import { findSigningKey } from './signing-key.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
   const settings = readConfig(process.env);
-  const config = { ...settings, SECRET_KEY: await findSecretKey(settings) };
+  const config = {
+    ...settings,
+    SECRET_KEY: await findSecretKey(settings),
+    CLIENT_TOKEN_KEY: await findSigningKey(settings),
+  };
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
   const embedded =
     config.DATABASE_URL === undefined
@@ -40,7 +45,7 @@ async function main(): Promise<void> {
       stop(signal).then(
         () => process.exit(0),
         (error: unknown) => {
-          console.error(error);
+          printError(error);
           process.exit(1);
         },
       );
@@ -61,11 +66,10 @@ async function main(): Promise<void> {
         `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
       ]);
     }
-    const CLIENT_TOKEN_KEY = config.CLIENT_TOKEN_KEY ?? (await localSigningKey(config));
-    if (!CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
+    if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
     gateway = await startGateway({
       databaseUrl,
-      config: { ...config, CLIENT_TOKEN_KEY },
+      config,
       log,
       newcomer,
     });
@@ -74,15 +78,6 @@ async function main(): Promise<void> {
     await stop('failed start');
     throw error;
   }
-}
-
-/**
- * In production there may be several instances on several machines, so a key of this machine's own would be a token that
- * is good here and bad there: only the setting will do.
- */
-async function localSigningKey(config: Config): Promise<string | undefined> {
-  if (config.NODE_ENV === 'production') return undefined;
-  return signingKeyIn(path.resolve(config.DATA_DIR)).catch(() => undefined);
 }
 
 function isLoopback(host: string): boolean {
@@ -126,6 +121,6 @@ function banner(
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigError ? error.message : error);
+  printError(error);
   process.exit(1);
 });

@@ -1,4 +1,6 @@
+import { unusableDataDirectory } from './data-directory.ts';
 import { openCluster } from './embedded-cluster.ts';
+import { EmbeddedPostgresError } from './embedded-error.ts';
 import { findPlace } from './embedded-place.ts';
 import { joinOrStart } from './embedded-start.ts';
 import { supervise } from './embedded-supervision.ts';
@@ -57,14 +59,15 @@ const volatileSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writ
  * book-keeping that a killed process could spoil: the last to leave, whether it started the server or joined it, shuts
  * it down.
  *
- * @throws EmbeddedPostgresError with the server's last log lines when it cannot be started
+ * @throws EmbeddedPostgresError when the folder cannot be used, or, with its last log lines, the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { durable = true, log = () => undefined, warn = log } = options;
-  const place = await findPlace(options.dataDir, log);
-  const password = await openCluster(place, durable);
-  const server = { place, password, settings: [...settings, ...(durable ? durableSettings : volatileSettings)] };
-  const started = await joinOrStart(server);
+  const { server, started } = await openServer(options.dataDir, durable, log).catch((error: unknown) => {
+    const fault = unusableDataDirectory(options.dataDir, error);
+    throw fault === undefined ? error : new EmbeddedPostgresError(fault, { cause: error });
+  });
+  const { place, password } = server;
   const { pid, port } = started.server;
   if (started.joined) log(`Using the Postgres that already runs on ${place.folder} (process ${pid})`);
   const supervision = supervise(server, started, warn);
@@ -81,4 +84,11 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       return stopped;
     },
   };
+}
+
+async function openServer(dataDir: string, durable: boolean, log: (line: string) => void) {
+  const place = await findPlace(dataDir, log);
+  const password = await openCluster(place, durable);
+  const server = { place, password, settings: [...settings, ...(durable ? durableSettings : volatileSettings)] };
+  return { server, started: await joinOrStart(server) };
 }
