@@ -14,7 +14,7 @@ export async function runOnDatabase(command: (database: Database, config: Config
     const config = readConfig(process.env);
     const embedded =
       config.DATABASE_URL === undefined
-        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR) })
+        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: (line) => console.error(line) })
         : undefined;
     const url = config.DATABASE_URL ?? embedded?.url ?? '';
     try {

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
 // A data directory that cannot be used ends the start with a sentence for the person who started it, and no stack.
 
@@ -37,7 +38,7 @@ describe.each(cases)('%s', (_what, environment) => {
   });
 
   test.runIf(canMount())('on a read-only disk', () => {
-    const mounted = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o ro none "$0" && exec "$@"', parent, ...program];
+    const mounted = [...onDiskOfItsOwn(parent, 'ro'), ...program];
     for (const dataDir of [parent, path.join(parent, 'some', 'data')]) {
       expectRefusal(run(mounted, dataDir, environment), dataDir, /its disk is read-only \(EROFS/);
     }
@@ -53,26 +54,29 @@ describe.each(cases)('%s', (_what, environment) => {
 });
 
 test.runIf(canMount())('a disk that becomes full while the cluster is made', async () => {
-  const small = 'mount -t tmpfs -o size=8m none "$0" && chmod 755 "$0" && exec "$@"';
   const dataDir = path.join(parent, 'data');
-  const mounted = ['unshare', '-m', 'sh', '-c', small, parent, ...program];
+  const mounted = [...onDiskOfItsOwn(parent, 'size=8m'), ...program];
   expectRefusal(run(mounted, dataDir, {}), dataDir, /its disk is full \(.*No space left on device/);
 });
 
-test.runIf(canMount())('as root, where no folder can be made for the user who runs Postgres', async () => {
-  const dataDir = path.join(parent, 'data');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // The data directory stays as it is below a folder that is read-only now.
-  const readOnly = `mount --bind "$0" /mnt && for each in /var/lib "$(dirname "$0")"; do mount -t tmpfs -o ro none "$each" || exit; done; exec "$@"`;
-  const mounted = ['unshare', '-m', 'sh', '-c', readOnly, parent, ...program];
-  const { status, stderr } = run(mounted, '/mnt/data', keys);
-  expect(stderr).toMatch(
-    /^The user "\w+", who runs Postgres .* cannot enter DATA_DIR \/mnt\/data, and no folder can be/,
-  );
-  expect(stderr).toMatch(/\/var\/lib\/payments-graphql-gateway: EROFS.*set DATABASE_URL/);
-  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  expect(status).toBe(1);
-});
+// It hides the folder for temporary files, in which the project must not lie.
+test.runIf(canMount() && !root.startsWith(tmpdir()))(
+  'as root, where no folder can be made for the user who runs Postgres',
+  async () => {
+    const dataDir = path.join(parent, 'data');
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    // The data directory stays as it is below a folder that is read-only now.
+    const readOnly = `mount --bind "$0" /mnt && for each in /var/lib "$(dirname "$0")"; do mount -t tmpfs -o ro none "$each" || exit; done; exec "$@"`;
+    const mounted = ['unshare', '-m', 'sh', '-c', readOnly, parent, ...program];
+    const { status, stderr } = run(mounted, '/mnt/data', keys);
+    expect(stderr).toMatch(
+      /^The user "\w+", who runs Postgres .* cannot enter DATA_DIR \/mnt\/data, and no folder can be/,
+    );
+    expect(stderr).toMatch(/\/var\/lib\/payments-graphql-gateway: EROFS.*set DATABASE_URL/);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(status).toBe(1);
+  },
+);
 
 test('what a server says that does not start is printed without a stack, and ends with what to do', async () => {
   const dataDir = path.join(parent, 'data');
@@ -107,9 +111,4 @@ function expectRefusal(ended: { status: number | null; stderr: string }, dataDir
   expect(sentence).toMatch(reason);
   expect(sentence.endsWith(advice)).toBe(true);
   expect(ended.status).toBe(1);
-}
-
-/** Whether this user may mount a file system in a namespace of its own. */
-function canMount(): boolean {
-  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }

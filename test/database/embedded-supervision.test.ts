@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { EmbeddedServers, query } from '../setup/embedded-servers.ts';
+import { canMount, EmbeddedServers, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
 /** Enough for a machine that others use too. What is awaited takes a fraction of a second. */
@@ -82,3 +83,37 @@ test('stopping while the server is on its way back leaves no server, however far
     expect(warnings.filter((line) => /does not start/.test(line))).toEqual([]);
   }
 });
+
+test.runIf(canMount())('a server whose disk was full comes back when there is space again', async () => {
+  const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=128m'));
+  const client = new pg.Client({ connectionString: user.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
+  await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
+  // Postgres ends when it cannot go on with its log of changes.
+  const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
+  await expect(untilRefused(() => client.query(change))).rejects.toThrow();
+  await vi.waitFor(() => expect(user.warnings.join()).toMatch(/does not start.*No space left on device/), soon);
+
+  await rm(filler);
+  await vi.waitFor(async () => expect(await query(user.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+  await vi.waitFor(() => expect(user.warnings.at(-1)).toMatch(/is back/), soon);
+  expect(user.warnings.length).toBeLessThan(8);
+  user.process.kill('SIGINT');
+  expect(await once(user.process, 'exit')).toEqual([0, null]);
+});
+
+/** Writes until the disk is full. */
+async function fill(file: string): Promise<void> {
+  const handle = await open(file, 'w');
+  try {
+    await untilRefused(() => handle.writeFile(Buffer.alloc(4_096)));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function untilRefused(act: () => Promise<unknown>): Promise<never> {
+  for (;;) await act();
+}

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,8 @@ export interface UserProcess {
   readonly url: string;
   /** The server's process. */
   readonly pid: number;
+  /** The warnings that it has printed. */
+  readonly warnings: readonly string[];
 }
 
 /** Gives each test of a file a data directory of its own; after the test all that it started is stopped and removed. */
@@ -25,6 +27,7 @@ export class EmbeddedServers {
   dataDir = '';
   readonly #servers: EmbeddedPostgres[] = [];
   readonly #processes: ChildProcess[] = [];
+  #usedElsewhere = false;
 
   constructor() {
     beforeEach(async () => {
@@ -41,16 +44,21 @@ export class EmbeddedServers {
     return server;
   }
 
-  /** Starts in a process of its own, which leads a process group as a program in a terminal does. */
-  async startInProcess(): Promise<UserProcess> {
+  /**
+   * Starts in a process of its own, which leads a process group as a program in a terminal does.
+   * @param wrapper a command that runs what follows it
+   */
+  async startInProcess(wrapper: readonly string[] = []): Promise<UserProcess> {
     const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));
-    const child = spawn(process.execPath, [program, this.dataDir], {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const [command = process.execPath, ...args] = [...wrapper, process.execPath, program, this.dataDir];
+    const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
     this.remember(child);
-    const [line] = await once(createInterface(child.stdout), 'line');
-    return { process: child, ...JSON.parse(line) };
+    this.#usedElsewhere = true;
+    const lines = createInterface(child.stdout);
+    const [line] = await once(lines, 'line');
+    const warnings: string[] = [];
+    lines.on('line', (warning) => warnings.push(warning));
+    return { process: child, warnings, ...JSON.parse(line) };
   }
 
   /** Kills the process after the test if it is still there. */
@@ -65,6 +73,9 @@ export class EmbeddedServers {
         await once(child, 'exit');
       }
     }
+    // A process that was killed may have left a server behind: whoever uses it last stops it.
+    if (this.#usedElsewhere) await this.start();
+    this.#usedElsewhere = false;
     const started = this.#servers.splice(0);
     for (const server of started) await server.stop();
     for (const { dataDirectory } of started) await rm(dataDirectory, { recursive: true, force: true });
@@ -83,4 +94,15 @@ export async function query<Row extends object = Record<string, unknown>>(url: s
   } finally {
     await client.end();
   }
+}
+
+/** Whether this user may mount a file system in a namespace of its own. */
+export function canMount(): boolean {
+  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+}
+
+/** A command that runs what follows it where the folder is an empty disk in memory, which nobody else sees. */
+export function onDiskOfItsOwn(folder: string, options: string): string[] {
+  const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
+  return ['unshare', '-m', 'sh', '-c', mount, folder];
 }
