@@ -128,6 +128,21 @@ export async function findServer(place: Place): Promise<RunningServer | undefine
   return { pid, port, ready: state === 'ready' };
 }
 
+/** Whether the server in this process has begun to shut down. Asked often: it reads one small file and starts nothing. */
+export async function isStopping(place: Place, { pid }: RunningServer): Promise<boolean> {
+  const lines = (await readLock(place)).split('\n');
+  return Number(lines[0]) === pid && lines[7]?.trim() === 'stopping';
+}
+
+/** Postgres' fast shutdown: open transactions are rolled back, connections closed, everything written. */
+export function shutDown({ pid }: RunningServer): void {
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch {
+    // It has ended already.
+  }
+}
+
 /**
  * For after a failed start. Postgres itself replaces a lock file that a dead server left behind, once that server's
  * children have ended too, except when the process id in it belongs to another program by now. Waits a moment, because

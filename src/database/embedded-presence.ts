@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { findServer, type RunningServer } from './embedded-cluster.ts';
+import { findServer, type RunningServer, shutDown } from './embedded-cluster.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 import type { Place } from './embedded-place.ts';
 import { sqlState } from './retry.ts';
@@ -63,7 +63,7 @@ async function shutDownUnlessUsed(place: Place, server: RunningServer, password:
   try {
     const last = await takeWholeLock(client).catch(() => undefined);
     if (last) {
-      interrupt(server);
+      shutDown(server);
       await untilGone(place, server);
     }
     return last !== undefined;
@@ -84,15 +84,6 @@ async function takeWholeLock(client: pg.Client): Promise<boolean> {
   await delay(Math.min(Math.max(recovered[0]?.wait ?? 0, 0), RETURN_MS));
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [USE_LOCK]);
   return rows[0]?.taken === true;
-}
-
-/** Postgres' fast shutdown: open transactions are rolled back, connections closed, everything written. */
-function interrupt({ pid }: RunningServer): void {
-  try {
-    process.kill(pid, 'SIGINT');
-  } catch {
-    // It has ended already.
-  }
 }
 
 /** Looks again until the server's process is gone, or `settled` says that there is nothing to wait for. */

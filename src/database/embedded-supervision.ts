@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isStopping, type RunningServer, shutDown } from './embedded-cluster.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
+import type { Place } from './embedded-place.ts';
 import { leave } from './embedded-presence.ts';
 import { bringBack, type JoinedServer, type ServerOptions } from './embedded-start.ts';
 
@@ -10,6 +12,9 @@ import { bringBack, type JoinedServer, type ServerOptions } from './embedded-sta
 /** The pause after the first start that fails, doubled after each one more, and its limit. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+
+/** How often the supervision looks whether somebody else has asked the server to stop. */
+const LOOK_MS = 1_000;
 
 export interface Supervision {
   /** The server's process: the latest one. */
@@ -29,16 +34,26 @@ export function supervise(options: ServerOptions, first: JoinedServer, warn: (li
       if (!stopping.signal.aborted) current = (await recover(options, current, stopping.signal, warn)) ?? current;
     }
   })();
+  const looking = setInterval(() => void hasten(options.place, current.server), LOOK_MS).unref();
   return {
     get pid() {
       return current.server.pid;
     },
     async stop() {
+      clearInterval(looking);
       stopping.abort();
       await supervised;
       await leave(options.place, options.password, current.presence);
     },
   };
+}
+
+/**
+ * Postgres takes SIGTERM, which machines send to all processes when they shut down, as a wish to stop when nobody is
+ * connected any more. We always are, so it would refuse new connections for ever: better it stops now and comes back.
+ */
+async function hasten(place: Place, server: RunningServer): Promise<void> {
+  if (await isStopping(place, server)) shutDown(server);
 }
 
 /** @returns undefined when it was stopped before the server was back */

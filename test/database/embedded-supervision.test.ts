@@ -59,6 +59,35 @@ test('a server that cannot start is tried again until it can; each reason is log
   expect(reasons(/Address already in use/)).toHaveLength(1);
 });
 
+test('a server whose children outlive it comes back when they have ended, and not before', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ warn: (line) => warnings.push(line) });
+  const client = new pg.Client({ connectionString: server.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const child = rows[0]?.pid ?? 0;
+  process.kill(child, 'SIGSTOP');
+  process.kill(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.join()).toMatch(/does not start.*shared memory block.*still in use/), soon);
+  await expect(query(server.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  process.kill(child, 'SIGCONT');
+  await vi.waitFor(async () => expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+});
+
+test('a server that somebody else stops comes back, although connections are open', async () => {
+  const server = await servers.start();
+  const { pid, url } = server;
+  const client = new pg.Client({ connectionString: url });
+  const ended = new Promise<void>((resolve) => client.once('end', resolve));
+  client.on('error', () => undefined);
+  await client.connect();
+  process.kill(pid, 'SIGTERM');
+  await ended;
+  await vi.waitFor(() => expect(server.pid).not.toBe(pid), soon);
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
 test('stopping while the server cannot start ends at once and leaves no server', async () => {
   const warnings: string[] = [];
   const server = await servers.start({ warn: (line) => warnings.push(line) });
