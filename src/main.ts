@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { pino } from 'pino';
-import { ConfigError, readConfig } from './config.ts';
+import { type Logger, pino } from 'pino';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
-import { startEmbeddedPostgres } from './database/embedded.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
@@ -14,20 +14,10 @@ import { findSigningKey } from './signing-key.ts';
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
   const settings = readConfig(process.env);
-  const config = {
-    ...settings,
-    SECRET_KEY: await findSecretKey(settings),
-    CLIENT_TOKEN_KEY: await findSigningKey(settings),
-  };
+  const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
+  const config = { ...settings, ...keys };
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
-  const embedded =
-    config.DATABASE_URL === undefined
-      ? await startEmbeddedPostgres({
-          dataDir: path.resolve(config.DATA_DIR),
-          log: (line) => log.info(line),
-          warn: (line) => log.warn(line),
-        })
-      : undefined;
+  const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
   const databaseUrl = config.DATABASE_URL ?? embedded?.url ?? '';
 
   let gateway: Gateway | undefined;
@@ -67,17 +57,20 @@ async function main(): Promise<void> {
       ]);
     }
     if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
-    gateway = await startGateway({
-      databaseUrl,
-      config,
-      log,
-      newcomer,
-    });
+    gateway = await startGateway({ databaseUrl, config, log, newcomer });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');
     throw error;
   }
+}
+
+async function startPostgres(config: Config, log: Logger): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({
+    dataDir: path.resolve(config.DATA_DIR),
+    log: (line) => log.info(line),
+    warn: (line) => log.warn(line),
+  });
 }
 
 function isLoopback(host: string): boolean {
