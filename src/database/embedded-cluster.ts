@@ -128,7 +128,7 @@ export async function findServer(place: Place): Promise<RunningServer | undefine
   return { pid, port, ready: state === 'ready' };
 }
 
-/** Whether the server in this process has begun to shut down. Asked often: it reads one small file and starts nothing. */
+/** Whether the server in this process has begun to shut down. Cheap enough for every second: it reads one small file. */
 export async function isStopping(place: Place, { pid }: RunningServer): Promise<boolean> {
   const lines = (await readLock(place)).split('\n');
   return Number(lines[0]) === pid && lines[7]?.trim() === 'stopping';
@@ -191,9 +191,24 @@ async function servesFolder(pid: number, data: string): Promise<boolean> {
 /** The error for a server that did not come up: its last words, from `logStart` of its log on, and what can be done. */
 export async function startFailure({ folder }: Place, logStart = 0): Promise<EmbeddedPostgresError> {
   const log = join(folder, 'server.log');
-  const output = await readFile(log).catch(() => Buffer.alloc(0));
-  return failure(`The embedded Postgres did not start (log: ${log}).`, output.subarray(logStart).toString());
+  const output = await readEnd(log, logStart).catch(() => '');
+  return failure(`The embedded Postgres did not start (log: ${log}).`, output);
 }
+
+/** Reads a file from `start` on, but no more than its end: the log of a server that is used for years is long. */
+async function readEnd(file: string, start: number): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const position = Math.max(start, size - LAST_BYTES);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LAST_BYTES), 0, LAST_BYTES, position);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+const LAST_BYTES = 16_384;
 
 function failure(what: string, output: string, cause?: unknown): EmbeddedPostgresError {
   const words = output.trimEnd().split('\n').slice(-12);

@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
   readonly durable?: boolean;
   /** Told what takes a while or is out of the ordinary. The server's own log is a file. */
   readonly log?: (line: string) => void;
-  /** Told when the server goes away, why it cannot be started again, and when it is back. */
+  /** Called when the server goes away, with the reason when it cannot be started again, and when it is back. */
   readonly warn?: (line: string) => void;
 }
 

@@ -59,6 +59,25 @@ test('a server that cannot start is tried again until it can; each reason is log
   expect(reasons(/Address already in use/)).toHaveLength(1);
 });
 
+test('a server that another process has started on another port is used again when it has its own port', async () => {
+  const warnings: string[] = [];
+  const first = await servers.start({ warn: (line) => warnings.push(line) });
+  const version = join(first.dataDirectory, 'data', 'PG_VERSION');
+  await rename(version, `${version}.away`);
+  process.kill(first.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.join()).toMatch(/PG_VERSION/), soon);
+  const other = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
+  await once(other, 'listening');
+  await rename(`${version}.away`, version);
+
+  const second = await servers.start();
+  expect(second.url).not.toBe(first.url);
+  await vi.waitFor(() => expect(warnings.join()).toMatch(/another process has started it/), soon);
+  await second.stop();
+  other.close();
+  await vi.waitFor(async () => expect(await query(first.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+});
+
 test('a server whose children outlive it comes back when they have ended, and not before', async () => {
   const warnings: string[] = [];
   const server = await servers.start({ warn: (line) => warnings.push(line) });
