@@ -37,6 +37,7 @@ export interface Gateway {
 
 export type GatewaySettings = Pick<
   Config,
+  | 'NODE_ENV'
   | 'HOST'
   | 'PORT'
   | 'DATABASE_POOL'
@@ -120,6 +121,7 @@ export async function startGateway(options: {
     operationMs: options.pace?.operationMs ?? operationMs,
     webhooks,
     introspection: config.INTROSPECTION,
+    reportsCost: config.NODE_ENV !== 'production',
     graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
     log,
   });

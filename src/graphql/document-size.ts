@@ -6,20 +6,25 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
-  getOperationAST,
   isInterfaceType,
   isObjectType,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
-  type ValueNode,
 } from 'graphql';
+import { listSizes, type SentDocument } from './list-sizes.ts';
 
 /**
  * How large a document is: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53 a count is
  * approximate, or infinite.
+ *
+ * Client libraries add `__typename` to every selection set, so one in each, without an alias, is not counted: a document is as large with them as
+ * without. One that stands alone in its selection set does count among the fields (though it costs nothing): fragments of nothing else could
+ * otherwise double one another without end, and much of what reads a document opens them all.
  */
 export interface DocumentSize {
+  /** Lexical tokens as written in the whole document. White space and comments are free: the limit on the body's size bounds those. */
+  tokens: number;
   /** Fields inside fields with fragments expanded, or fragments directly inside fragments, whichever goes deeper. */
   depth: number;
   /** Field selections with fragments expanded. */
@@ -30,24 +35,34 @@ export interface DocumentSize {
   directives: number;
   /** Fields on the root of a mutation with fragments expanded, without `__typename`. */
   mutationFields: number;
-  /** Each field 1; what is selected in a connection times its `first` or `last` (or 20), in other lists times 1. */
+  /** Each field 1; what is selected in a list times the rows that it can have, as far as its arguments say (list-sizes.ts). */
   cost: number;
 }
 
 /** A document that need not be valid yet, and what came with it. */
-export interface DocumentRequest {
+export interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  /** Of several operations the one to run: its variable defaults are the ones that count. */
-  readonly operationName?: string | null | undefined;
-  /** As the client sent them, not coerced. */
-  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** A document's size, and the first `__schema` or `__type` in it, if any. */
 export interface Measure {
   readonly size: DocumentSize;
+  /** The field that makes up most of the cost; undefined where nothing costs anything. */
+  readonly costliest: CostlyField | undefined;
+  /** The first `__schema` or `__type` in the document, if any. */
   readonly schemaField: FieldNode | undefined;
+}
+
+/** The costliest field of a selection set, with the costliest below it. */
+export interface CostlyField {
+  /** Under which it is answered. */
+  readonly responseKey: string;
+  /** What it and all below it cost, where the selection set is read once. */
+  readonly cost: number;
+  /** Whether it is a list whose arguments say how many rows it can have. */
+  readonly isSized: boolean;
+  /** How often its own selection set is counted. */
+  readonly times: number;
+  readonly below: CostlyField | undefined;
 }
 
 /**
@@ -75,14 +90,16 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
         .map((definition) => [definition.name.value, definition]),
     ),
-    pageSizeOf: pageSizeReader(request),
+    sizeOf: listSizes(request),
     hasVariableSizes: false,
     expansions: new Map(),
     aliasesWritten: 0,
     directivesWritten: 0,
+    freeTypenames: 0,
     schemaField: undefined,
   };
-  const size: DocumentSize = { depth: 0, fields: 0, aliases: 0, directives: 0, mutationFields: 0, cost: 0 };
+  const size: DocumentSize = { tokens: 0, depth: 0, fields: 0, aliases: 0, directives: 0, mutationFields: 0, cost: 0 };
+  let costliest: CostlyField | undefined;
   for (const definition of document.definitions) {
     let whole = nothing;
     if (definition.kind === Kind.OPERATION_DEFINITION) {
@@ -98,18 +115,15 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
     size.depth = Math.max(size.depth, whole.depth, whole.nestedFragments);
     size.fields = Math.max(size.fields, whole.fields);
     size.aliases = Math.max(size.aliases, whole.aliases);
+    if (whole.cost > size.cost) costliest = whole.costliest;
     size.cost = Math.max(size.cost, whole.cost);
   }
+  // The parser counts them; its type leaves it open for trees that others made.
+  size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
-  return { size, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
+  return { size, costliest, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
 }
-
-/** What a connection returns when neither `first` nor `last` says. */
-const defaultPageSize = 20;
-
-/** Page sizes over the domain's 100 are refused by the resolver; this bound only keeps absurd ones from making the cost meaningless. */
-const largestPageSize = 1_000_000;
 
 /** What a selection set amounts to with its fragments expanded, relative to where it stands: the same wherever it is spread. */
 interface Expansion {
@@ -124,6 +138,7 @@ interface Expansion {
   readonly fields: number;
   readonly aliases: number;
   readonly cost: number;
+  readonly costliest: CostlyField | undefined;
 }
 
 const nothing: Expansion = {
@@ -134,27 +149,43 @@ const nothing: Expansion = {
   fields: 0,
   aliases: 0,
   cost: 0,
+  costliest: undefined,
 };
+
+/** A level of fields that nothing else of is counted. */
+const uncounted: Expansion = { ...nothing, depth: 1 };
+
+/** Fields without fields of their own: most are, and where variables decide on sizes a document is measured for every request. */
+const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
+const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
 /** One pass over a document: what it may look up, and what it has met so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly pageSizeOf: (value: ValueNode) => number | undefined;
-  /** Whether one of the page sizes met so far is a variable. */
+  readonly sizeOf: ReturnType<typeof listSizes>;
+  /** Whether the size of one of the lists met so far is a variable. */
   hasVariableSizes: boolean;
   /** By definition and not by name, which an invalid document may give twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
   directivesWritten: number;
+  /** `__typename`s that are not counted, as written in the whole document. */
+  freeTypenames: number;
   schemaField: FieldNode | undefined;
 }
 
 function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamedType | undefined): Expansion {
+  const { selections } = selectionSet;
   const sum = { ...nothing };
-  for (const selection of selectionSet.selections) {
+  const freeTypename = selections.find(isPlainTypename);
+  if (freeTypename) {
+    pass.freeTypenames += 1;
+    if (selections.length === 1) sum.fields = 1;
+  }
+  for (const selection of selections) {
     countDirectives(pass, selection);
-    const part = expandSelection(pass, selection, parent);
+    const part = selection === freeTypename ? uncounted : expandSelection(pass, selection, parent);
     sum.depth = Math.max(sum.depth, part.depth);
     sum.leadingFragments = Math.max(sum.leadingFragments, part.leadingFragments);
     sum.nestedFragments = Math.max(sum.nestedFragments, part.nestedFragments);
@@ -162,8 +193,19 @@ function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamed
     sum.fields += part.fields;
     sum.aliases += part.aliases;
     sum.cost += part.cost;
+    sum.costliest = costlier(sum.costliest, part.costliest);
   }
   return sum;
+}
+
+function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
+  return !one || (other && other.cost > one.cost) ? other : one;
+}
+
+function isPlainTypename(selection: SelectionNode): boolean {
+  if (selection.kind !== Kind.FIELD || selection.alias) return false;
+  // With fields of its own it is no valid one, but those are validated like others.
+  return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
 function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNamedType | undefined): Expansion {
@@ -203,9 +245,16 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const alias = field.alias === undefined ? 0 : 1;
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
+  if (field.selectionSet === undefined && name !== '__typename') return alias ? aliasedLeaf : leaf;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const type = definition && getNamedType(definition.type);
-  const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
+  const inner =
+    field.selectionSet === undefined
+      ? nothing
+      : expand(pass, field.selectionSet, definition && getNamedType(definition.type));
+  const listSize = definition && pass.sizeOf(field, definition);
+  pass.hasVariableSizes ||= listSize?.isVariable === true;
+  const times = listSize?.rows ?? 1;
+  const cost = 1 + times * inner.cost;
   return {
     depth: 1 + inner.depth,
     leadingFragments: 0,
@@ -213,49 +262,15 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
     ownFields: name === '__typename' ? 0 : 1,
     fields: 1 + inner.fields,
     aliases: alias + inner.aliases,
-    cost: 1 + timesCounted(pass, field, type) * inner.cost,
+    cost,
+    costliest: {
+      responseKey: field.alias?.value ?? name,
+      cost,
+      isSized: listSize !== undefined,
+      times,
+      below: inner.costliest,
+    },
   };
-}
-
-/** How many times a field's selection counts: by the page size in a connection, which is any type with `edges` and `pageInfo`, else once. */
-function timesCounted(pass: Pass, field: FieldNode, type: GraphQLNamedType | undefined): number {
-  if (!isObjectType(type) && !isInterfaceType(type)) return 1;
-  const { edges, pageInfo } = type.getFields();
-  if (edges === undefined || pageInfo === undefined) return 1;
-  const sizes = (field.arguments ?? [])
-    .filter((argument) => argument.name.value === 'first' || argument.name.value === 'last')
-    .map((argument) => {
-      pass.hasVariableSizes ||= argument.value.kind === Kind.VARIABLE;
-      return pass.pageSizeOf(argument.value);
-    })
-    .filter((size) => size !== undefined);
-  return sizes.length === 0 ? defaultPageSize : Math.max(...sizes);
-}
-
-/** Reads a page size from a literal, a variable's value or its default; undefined for what is no number, which coercion refuses later. */
-function pageSizeReader({ document, operationName, variables }: DocumentRequest): Pass['pageSizeOf'] {
-  const defaults = new Map(
-    getOperationAST(document, operationName)?.variableDefinitions?.map((definition) => [
-      definition.variable.name.value,
-      definition.defaultValue,
-    ]),
-  );
-  return (value) => {
-    if (value.kind !== Kind.VARIABLE) return literalPageSize(value);
-    const name = value.name.value;
-    if (!variables || !Object.hasOwn(variables, name)) return literalPageSize(defaults.get(name));
-    const given = variables[name];
-    return typeof given === 'number' ? asPageSize(given) : undefined;
-  };
-}
-
-function literalPageSize(value: ValueNode | undefined): number | undefined {
-  return value?.kind === Kind.INT || value?.kind === Kind.FLOAT ? asPageSize(Number(value.value)) : undefined;
-}
-
-/** Negative, fractional and absurd sizes are refused by coercion and the resolver; here they must only not shrink the cost, or make it no number. */
-function asPageSize(size: number): number {
-  return size >= 1 ? Math.min(Math.ceil(size), largestPageSize) : 1;
 }
 
 function countDirectives(pass: Pass, node: { readonly directives?: readonly unknown[] | undefined }): void {

@@ -60,7 +60,7 @@ function operationIn(body: string): OperationParams | undefined {
   if (!known || typeof query !== 'string') return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
   if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
-  return { query, variables: variables ?? undefined, operationName: operationName ?? undefined };
+  return { query, variables: variables ?? undefined, operationName: operationName ?? undefined, extensions };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

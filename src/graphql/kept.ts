@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { documentBudget } from './budget.ts';
+import { mostTokensParsed } from './budget.ts';
 
 /**
  * What stays in memory of the documents that were asked, each kind of it bounded by what it weighs: anyone can send
@@ -13,7 +13,7 @@ const kibibyte = 2 ** 10;
 
 function tokensOf(document: DocumentNode): number {
   // The parser counts them; its type leaves it open for trees that others made.
-  return document.tokenCount ?? documentBudget.tokens;
+  return document.tokenCount ?? mostTokensParsed;
 }
 
 /** Documents by their text, more than a thousand of what apps ask. Each weighs its text twice, its tree and its validity. */

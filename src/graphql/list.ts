@@ -12,10 +12,15 @@ type ArgBuilder = ArgBuilderOf<PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig
 
 /** The paging arguments that every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
-  first: t.int({ description: 'How many from the start, 1 to 100; 20 when neither first nor last is given.' }),
-  after: t.string({ description: 'Only what comes after this cursor; goes with first.' }),
-  last: t.int({ description: 'How many from the end, 1 to 100.' }),
-  before: t.string({ description: 'Only what comes before this cursor; goes with last.' }),
+  first: t.int({
+    description: 'How many from the start, 0 to 100; 20 when neither first nor last is given. Not together with last.',
+  }),
+  after: t.string({ description: 'Only what comes after this cursor; with before, what lies between the two.' }),
+  last: t.int({ description: 'How many from the end, 0 to 100. Not together with first.' }),
+  before: t.string({
+    description:
+      'Only what comes before this cursor; with after, what lies between the two. Alone, without first and last, the 20 right before it.',
+  }),
 });
 
 /** The sort order of lists that have one. */

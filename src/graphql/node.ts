@@ -155,7 +155,7 @@ builder.queryField('nodes', (t) =>
   t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    description: `Several things by their ids, in the order asked; null for each that is unknown. At most ${maxIds}.`,
+    description: `Several things by their ids, in the order asked; null for each that is unknown. At most ${maxIds}; what is asked of them costs as many times, and a repeated id is read once.`,
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
     resolve: (_root, args, context, info) => {
       if (args.ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');

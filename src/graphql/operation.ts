@@ -15,6 +15,7 @@ export interface OperationParams {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Record<string, unknown> | null | undefined;
+  readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
 const chains = new WeakMap<object, ReturnType<GraphqlServer['getEnveloped']>>();

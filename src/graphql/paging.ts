@@ -11,15 +11,24 @@ export interface PageArgs {
 }
 
 /**
- * Reads the arguments of a list.
- * @throws GraphQLError INVALID_INPUT for a size outside 1 to 100, for first with last or after with before, for a cursor
- *   that is not of this list, and for `before` with `first` or `after` with `last` (which would mean two things)
+ * Reads the arguments of a list: which rows of it to read, and in which order. They mean what section 4 of the Relay
+ * specification says (https://relay.dev/graphql/connections.htm): the rows after `after` and before `before`, and of
+ * those the first or the last so many.
+ *
+ * - A cursor names a place in the order of the list. It holds where its row no longer matches the filter, or is gone.
+ * - Cursors that cross leave nothing between them. By the letter `before` would be ignored where `after` has removed its
+ *   row; graphql-relay, the specification's own implementation, answers nothing, too.
+ * - Without `first` and `last` it is the default size: the rows right before `before` where that is the only cursor,
+ *   else the first ones.
+ *
+ * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor that is not of
+ *   this list
  */
 export function parsePage<Key>(args: PageArgs, keyOf: (cursor: string) => Key | undefined): Page<Key> {
   const size = (name: 'first' | 'last'): number | undefined => {
     const value = args[name] ?? undefined;
-    if (value !== undefined && (value < 1 || value > maxPageSize)) {
-      throw invalidInput(`${name} must lie between 1 and ${maxPageSize}`, name);
+    if (value !== undefined && (value < 0 || value > maxPageSize)) {
+      throw invalidInput(`${name} must lie between 0 and ${maxPageSize}`, name);
     }
     return value;
   };
@@ -32,20 +41,28 @@ export function parsePage<Key>(args: PageArgs, keyOf: (cursor: string) => Key | 
   };
   const [first, last, after, before] = [size('first'), size('last'), key('after'), key('before')];
   if (first !== undefined && last !== undefined) throw invalidInput('first and last exclude each other', 'last');
-  if (after !== undefined && before !== undefined) throw invalidInput('after and before exclude each other', 'before');
-  if (first !== undefined && before !== undefined) throw invalidInput('before goes with last', 'before');
-  if (last !== undefined && after !== undefined) throw invalidInput('after goes with first', 'after');
 
-  const backward = last !== undefined || before !== undefined;
-  const ascending = (args.sortOrder === 'ASC') !== backward;
-  const cursor = after ?? before;
+  const ascending = args.sortOrder === 'ASC';
+  const onlyBefore = before !== undefined && first === undefined && after === undefined;
+  const backward = last !== undefined || onlyBefore;
   return {
     size: first ?? last ?? defaultPageSize,
     backward,
-    read: ascending ? 'asc' : 'desc',
-    bound: cursor === undefined ? undefined : ascending ? { gt: cursor } : { lt: cursor },
-    beyond: cursor === undefined ? undefined : ascending ? { lte: cursor } : { gte: cursor },
+    read: ascending !== backward ? 'asc' : 'desc',
+    bound: between(after, before, ascending),
+    beyond: backward ? outside(before, ascending ? 'gte' : 'lte') : outside(after, ascending ? 'lte' : 'gte'),
   };
+}
+
+function between<Key>(after: Key | undefined, before: Key | undefined, ascending: boolean): Page<Key>['bound'] {
+  if (after === undefined && before === undefined) return undefined;
+  const [gt, lt] = ascending ? [after, before] : [before, after];
+  return { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) };
+}
+
+function outside<Key>(key: Key | undefined, side: 'gte' | 'lte'): Page<Key>['beyond'] {
+  if (key === undefined) return undefined;
+  return side === 'gte' ? { gte: key } : { lte: key };
 }
 
 export interface Connection<Row> {
@@ -62,12 +79,15 @@ export interface Connection<Row> {
 /** What costs a statement of its own, and is asked only where it is selected. */
 interface Ask {
   readonly totalCount: () => Promise<number>;
+  /** Whether a row lies within `page.beyond`. */
   readonly anyBeyond: () => Promise<boolean>;
 }
 
 /**
- * A page's connection. `rows` were read in `page.read` order, one more than the size: the surplus tells whether there is
- * more. All but the rows is worked out when it is read, as it is seldom selected.
+ * Makes the connection of a page. `rows` were read in `page.read` order, one more than the size (of an empty page one):
+ * the surplus tells whether there is more between the cursors, which is hasNextPage with `first` and hasPreviousPage with
+ * `last`. The other of the two asks whether the cursor at which the reading began left out anything. All but the rows
+ * is worked out when it is read, as it is seldom selected.
  */
 export function connectionOf<Key, Row>(
   page: Page<Key>,

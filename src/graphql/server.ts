@@ -20,6 +20,7 @@ import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
 import { useComeBack } from './use-come-back.ts';
 import { useCompiledQueries } from './use-compiled-queries.ts';
+import { useCostReport } from './use-cost-report.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
 import { useLostAnswers } from './use-lost-answers.ts';
@@ -39,6 +40,8 @@ export interface GraphqlOptions {
   readonly operationMs: number;
   readonly webhooks: Webhooks;
   readonly introspection: boolean;
+  /** Whether every answer says what its document costs, or only those of requests that ask. */
+  readonly reportsCost: boolean;
   /** Serves GraphiQL to browsers; for a newcomer, ready to use. */
   readonly graphiql: false | { readonly newcomer: Newcomer | undefined };
   readonly log: Logger;
@@ -91,6 +94,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useComeBack(),
       useFeedHead(),
       useEventStreams(options.sessions),
+      useCostReport({ always: options.reportsCost }),
     ],
   });
 }

@@ -124,8 +124,8 @@ export function createSingleConnections(options: {
   async function start(stream: Stream, viewer: Viewer, request: Requested, response: ServerResponse): Promise<void> {
     const parsed = operation.safeParse(request.json);
     if (!parsed.success) return refuse(response, 400, 'INVALID_INPUT', 'the body has query and extensions.operationId');
-    const { extensions, ...params } = parsed.data;
-    const id = extensions.operationId;
+    const params = parsed.data;
+    const id = params.extensions.operationId;
     if (viewer.platformId !== stream.viewer.platformId || viewer.subject !== stream.viewer.subject) {
       return refuse(response, 403, 'FORBIDDEN', 'the stream was reserved by somebody else');
     }

@@ -1,6 +1,6 @@
 import { type ASTVisitor, type DocumentNode, GraphQLError, type ParseOptions, type Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { budgetExceeded, checkBudget, documentBudget } from './budget.ts';
+import { budgetExceeded, checkBudget, mostTokensParsed } from './budget.ts';
 
 /** Validation gives up after this many errors: an invalid document earns no more work than a valid one. */
 const maxValidationErrors = 10;
@@ -9,15 +9,15 @@ const maxValidationErrors = 10;
  * Holds every document to `documentBudget` and, where `introspection` is off, keeps the schema to itself: no `__schema`, no `__type`, no suggestions.
  *
  * Uses envelop hooks only, so it works the same behind Yoga and behind a socket that takes `parse` and `validate` from `getEnveloped`.
- * Both must put `params` (query, variables, operationName, extensions) into the context they start from. Too many tokens are thrown by `parse`,
- * as any syntax error is; every other refusal is returned by `validate`, which then runs no rule at all.
+ * Both must put `params` (query, variables, operationName, extensions) into the context they start from. More tokens than are parsed are thrown by
+ * `parse`, as any syntax error is; every other refusal is returned by `validate`, which then runs no rule at all.
  */
 export function useBudget({ introspection }: { readonly introspection: boolean }): Plugin {
   const plugin: Plugin = {
     onParse({ parseFn, setParseFn }) {
       setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
         try {
-          return parseFn(source, { ...options, maxLexicalTokens: documentBudget.tokens });
+          return parseFn(source, { ...options, maxLexicalTokens: mostTokensParsed });
         } catch (error) {
           throw isTokenLimit(error) ? budgetExceeded('tokens') : error;
         }

@@ -15,9 +15,9 @@ export interface Page<Key> {
   readonly backward: boolean;
   /** The order in which rows are read. */
   readonly read: 'asc' | 'desc';
-  /** Only keys on this side of the cursor. */
-  readonly bound: { readonly gt: Key } | { readonly lt: Key } | undefined;
-  /** The cursor itself and what lies on its other side: whether anything is there is the other `has…Page`. */
+  /** Only keys on this side of the cursor, or with two cursors between them. */
+  readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
+  /** The cursor at which the reading begins and what lies on its other side: whether anything is there is the other `has…Page`. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 

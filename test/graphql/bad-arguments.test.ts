@@ -37,10 +37,8 @@ function expectInvalid({ data, errors }: Answer, field: string, path: (string | 
 
 describe.each(lists)('the list %s', (list) => {
   test.each([
-    ['first: 0', 'first'],
     ['first: -1', 'first'],
     ['first: 101', 'first'],
-    ['last: 0', 'last'],
     ['last: -5', 'last'],
     ['last: 101', 'last'],
     ['first: 2, last: 2', 'last'],
@@ -54,7 +52,7 @@ describe.each(lists)('the list %s', (list) => {
     expectInvalid(await t.platform.send(`{ ${list}(${args}) ${page} }`), field, [list]);
   });
 
-  test('refuses a cursor of another list, of another platform, and cursors that contradict', async () => {
+  test('refuses a cursor of another list and of another platform', async () => {
     const otherList = list === 'customers' ? 'accounts' : 'customers';
     const other = await aCursor(otherList);
     expectInvalid(await t.platform.send(`{ ${list}(after: "${other}") ${page} }`), 'after', [list]);
@@ -62,17 +60,14 @@ describe.each(lists)('the list %s', (list) => {
     const stranger = await t.newPlatform(`stranger-${list}`);
     const mine = otherList === 'customers' ? other : await aCursor('customers');
     expectInvalid(await stranger.send(`{ customers(after: "${mine}") ${page} }`), 'after', ['customers']);
-    const both = `after: "${mine}", before: "${mine}"`;
-    expectInvalid(await t.platform.send(`{ customers(${both}) ${page} }`), 'before', ['customers']);
-    expectInvalid(await t.platform.send(`{ customers(first: 1, before: "${mine}") ${page} }`), 'before', ['customers']);
-    expectInvalid(await t.platform.send(`{ customers(last: 1, after: "${mine}") ${page} }`), 'after', ['customers']);
   });
 
   test('refuses the same below a customer', async () => {
     if (list === 'customers') return;
     for (const [args, field] of [
-      ['first: 0', 'first'],
+      ['first: -1', 'first'],
       ['last: 101', 'last'],
+      ['first: 0, last: 0', 'last'],
       ['after: "nonsense"', 'after'],
     ] as const) {
       const answer = await t.platform.send(`query ($id: ID!) { customer(id: $id) { ${list}(${args}) ${page} } }`, {

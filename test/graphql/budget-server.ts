@@ -129,6 +129,7 @@ function buildTestSchema(): GraphQLSchema {
       version: String!
       echo(values: [Int!]): Int
       node(id: ID!): Node
+      nodes(ids: [ID!]!): [Node]!
       customer: Customer
       customers(${page}, status: Status, filter: CustomerFilter): CustomerConnection!
       currencies: [Currency!]!

@@ -1,6 +1,6 @@
-import { type GraphQLError, getIntrospectionQuery, parse } from 'graphql';
+import { type GraphQLError, getIntrospectionQuery, Kind, parse, print, type SelectionSetNode, visit } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBudget, documentBudget } from '../../src/graphql/budget.ts';
+import { checkBudget, documentBudget, mostTokensParsed } from '../../src/graphql/budget.ts';
 import { type Ask, type Params, ran, relayQuery, schema, startServer } from './budget-server.ts';
 
 const open = startServer({ introspection: true });
@@ -60,32 +60,45 @@ const malicious: Record<string, Params> = {
   'first: 2^31': { query: '{ customers(first: 2147483648) { edges { node { id } } } }' },
   'a first of a thousand digits': { query: `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }` },
   'last: 2^31': { query: '{ customers(last: 2147483648) { edges { node { id } } } }' },
-  'the larger of first and last': { query: '{ customers(first: 1, last: 5000) { edges { node { id } } } }' },
+  'the larger of first and last': { query: '{ customers(first: 1, last: 50000) { edges { node { id } } } }' },
   'nested connections, 100 x 100 x 100': {
     query:
       '{ customers(first: 100) { edges { node { friends(first: 100) { edges { node { accounts(first: 100) { edges { node { id } } } } } } } } } }',
   },
   'a page size in a variable': {
     query: 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }',
-    variables: { n: 5000 },
+    variables: { n: 50_000 },
   },
   "a page size in a variable's default": {
-    query: 'query ($n: Int = 5000) { customers(first: $n) { edges { node { id } } } }',
+    query: 'query ($n: Int = 50000) { customers(first: $n) { edges { node { id } } } }',
   },
   'a page size under a prototype key': {
     query: 'query ($__proto__: Int) { customers(first: $__proto__) { edges { node { id } } } }',
-    variables: JSON.parse('{ "__proto__": 5000 }'),
+    variables: JSON.parse('{ "__proto__": 50000 }'),
   },
   'negative page sizes that would make up for others': {
     query:
-      '{ a: customers(first: -5000) { edges { node { id } } } b: customers(first: 5000) { edges { node { id } } } }',
+      '{ a: customers(first: -50000) { edges { node { id } } } b: customers(first: 50000) { edges { node { id } } } }',
   },
   'connections left to their default size': {
     query: '{ customers { edges { node { friends { edges { node { accounts { edges { node { id } } } } } } } } } }',
   },
   'a connection behind an interface': {
-    query: '{ node(id: "1") { ... on Customer { friends(first: 2000) { edges { node { id } } } } } }',
+    query: '{ node(id: "1") { ... on Customer { friends(first: 20000) { edges { node { id } } } } } }',
   },
+  'a list of ids': {
+    query: `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { friends(first: 100) { edges { node { id } } } } } }`,
+    variables: { ids: Array.from({ length: 100 }, (_, id) => `${id}`) },
+  },
+  'a list of one id again and again, which is answered each time': {
+    query: `{ nodes(ids: [${repeat(100, () => '"1"')}]) { ... on Customer { friends(first: 100) { edges { node { id } } } } } }`,
+  },
+  'a fragment of nothing but __typename that doubles forty times': {
+    query: `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', '__typename')}`,
+  },
+  'the same __typename again and again': { query: `{ ${repeat(600, () => '__typename')} }` },
+  'fields below __typename': { query: `{ __typename { ${repeat(1900, () => 'version')} } }` },
+  'more tokens than are parsed': { query: `{ echo(values: [${repeat(mostTokensParsed, () => '1')}]) }` },
   'a flood in an operation that is not run': {
     query: `query Run { version } query Wait { ${repeat(30, (i) => `a${i}: version`)} }`,
     operationName: 'Run',
@@ -161,12 +174,55 @@ describe.each([
       expect((await ask({ query: documentOf(size) })).errors).toBeUndefined();
       const { errors } = await ask({ query: documentOf(size + 1) });
       expect(errors?.map(({ message }) => message)).toEqual([
-        limit === 'tokens'
-          ? `The document breaks the tokens limit of ${size}.`
+        limit === 'cost'
+          ? `The document breaks the cost limit of ${size}: it costs ${size + 1}, ${size} of that for customers.`
           : `The document breaks the ${limit} limit of ${size}: it has ${size + 1}.`,
+      ]);
+      expect(errors?.map(({ extensions }) => extensions)).toMatchObject([
+        { budget: limit, limit: size, actual: size + 1 },
       ]);
     },
   );
+
+  test.each(Object.entries(documentBudget))(
+    'allows the full %s budget of %i with __typename in every selection',
+    async (limit, size) => {
+      const query = withTypenames(atTheLimit[limit as keyof typeof documentBudget](size));
+      const { errors, data } = await ask({ query });
+      expect(errors).toBeUndefined();
+      expect(data).toHaveProperty('__typename');
+    },
+  );
+
+  test('names the list that costs most, by its path and with its cost', async () => {
+    const inner = (size: number) => `friends(first: ${size}) { edges { node { id name } } }`;
+    const query = `query ($n: Int) { version few: customers(first: 5) { edges { node { ${inner(5)} } } }
+      all: customers(first: 100) { edges { node { id ...F accounts(first: 2) { edges { node { id } } } } } } }
+      fragment F on Customer { parent { close: ${inner(7).replace('7', '$n')} } }`;
+    const { errors } = await ask({ query, variables: { n: 90 } });
+    const close = 100 * (1 + 90 * 4);
+    const cost = 1 + (1 + 5 * (2 + 1 + 5 * 4)) + (1 + 100 * (2 + 1 + 1 + (1 + 2 * 3))) + close;
+    expect(errors).toEqual([
+      {
+        message: `The document breaks the cost limit of 25000: it costs ${cost}, ${close} of that for all.edges.node.parent.close.`,
+        extensions: expect.objectContaining({
+          code: 'COST_LIMIT_EXCEEDED',
+          budget: 'cost',
+          limit: 25_000,
+          actual: cost,
+          costliest: { path: ['all', 'edges', 'node', 'parent', 'close'], cost: close },
+        }),
+      },
+    ]);
+  });
+
+  test('names the list where its rows cost most, and not one of many below it', async () => {
+    const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
+    const { errors } = await ask({ query });
+    expect(errors?.[0]?.message).toBe(
+      'The document breaks the cost limit of 25000: it costs 42001, 42001 of that for customers.',
+    );
+  });
 
   test('names every limit that a document breaks', async () => {
     const { errors } = await ask({ query: `mutation { ${repeat(21, (i) => `a${i}: pay @skip(if: false)`)} }` });
@@ -180,22 +236,22 @@ describe.each([
   test('checks a cached document again when its variables change, and caches no refusal', async () => {
     const query = `query ($n: Int) { customers(first: $n) { edges { node { id name } } } } # ${crypto.randomUUID()}`;
     const outcomes = [];
-    for (const n of [2000, 10, 2000, 3000, 10]) {
+    for (const n of [20_000, 10, 20_000, 30_000, 10]) {
       const { errors, data } = await ask({ query, variables: { n } });
       outcomes.push(errors?.[0]?.message ?? Object.keys(data ?? {}));
     }
     expect(outcomes).toEqual([
-      'The document breaks the cost limit of 5000: it has 8001.',
+      'The document breaks the cost limit of 25000: it costs 80001, 80001 of that for customers.',
       ['customers'],
-      'The document breaks the cost limit of 5000: it has 8001.',
-      'The document breaks the cost limit of 5000: it has 12001.',
+      'The document breaks the cost limit of 25000: it costs 80001, 80001 of that for customers.',
+      'The document breaks the cost limit of 25000: it costs 120001, 120001 of that for customers.',
       ['customers'],
     ]);
   });
 
   test('validates a document that was first refused unvalidated', async () => {
     const query = `query ($n: Int) { customers(first: $n) { nonsense } } # ${crypto.randomUUID()}`;
-    expect(await codes(ask, { query, variables: { n: 9000 } })).toEqual(['COST_LIMIT_EXCEEDED']);
+    expect(await codes(ask, { query, variables: { n: 90_000 } })).toEqual(['COST_LIMIT_EXCEEDED']);
     expect(await codes(ask, { query, variables: { n: 1 } })).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(ran.resolvers).toBe(0);
   });
@@ -209,8 +265,9 @@ describe.each([
 
 describe('status over HTTP', () => {
   const refused = [
-    ['a document over the cost limit', '{ customers(first: 5000) { edges { node { id } } } }'],
-    ['a document over the token limit', `{ ${repeat(2001, () => 'version')} }`],
+    ['a document over the cost limit', '{ customers(first: 50000) { edges { node { id } } } }'],
+    ['a document over the token limit', `{ echo(values: [${repeat(2000, () => '1')}]) }`],
+    ['a document of more tokens than are parsed', `{ ${repeat(3000, () => 'version')} }`],
   ] as const;
 
   test.each(refused)(
@@ -225,7 +282,12 @@ describe('status over HTTP', () => {
         const response = await open.post({ query }, accept);
         expect(response.status).toBe(status);
         expect(await response.json()).toEqual({
-          errors: [{ message: expect.stringContaining('limit of'), extensions: { code: 'COST_LIMIT_EXCEEDED' } }],
+          errors: [
+            {
+              message: expect.stringContaining('limit of'),
+              extensions: expect.objectContaining({ code: 'COST_LIMIT_EXCEEDED', limit: expect.any(Number) }),
+            },
+          ],
         });
       }
     },
@@ -349,6 +411,15 @@ function nest(opening: string, times: number, innermost: string, closing = '}'):
 
 function fragments(times: number, write: (index: number) => string, type: string, innermost = 'id'): string {
   return `${repeat(times, write)} fragment F${times} on ${type} { ${innermost} }`;
+}
+
+/** What Apollo Client makes of a document. */
+function withTypenames(query: string): string {
+  const typename = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } } as const;
+  const add = (set: SelectionSetNode) => ({ ...set, selections: [typename, ...set.selections.filter(isOther)] });
+  const isOther = (one: SelectionSetNode['selections'][number]) =>
+    one.kind !== Kind.FIELD || one.name.value !== '__typename';
+  return print(visit(parse(query), { SelectionSet: { leave: add } }));
 }
 
 function refusals(query: string): GraphQLError[] {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parse } from 'graphql';
+import { Kind, parse, print, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { type DocumentSize, measureDocument } from '../../src/graphql/document-size.ts';
 import { type Params, relayQuery, schema } from './budget-server.ts';
@@ -73,7 +73,50 @@ test.each<[string, Params, Partial<DocumentSize>]>([
   [
     'mutations, without __typename',
     { query: 'mutation { __typename pay ...F } fragment F on Mutation { refund ... { cancel } }' },
-    { mutationFields: 3, fields: 4 },
+    { mutationFields: 3, fields: 3 },
+  ],
+  [
+    'no __typename beside other selections, wherever it is',
+    {
+      query:
+        '{ __typename version customer { __typename ...F } } fragment F on Customer { __typename ... { __typename id } }',
+    },
+    { cost: 3, fields: 3, depth: 2, tokens: 18 },
+  ],
+  [
+    '__typename alone as a field that costs nothing',
+    { query: '{ customer { __typename } }' },
+    { cost: 1, fields: 2, depth: 2 },
+  ],
+  [
+    '__typename that is there twice, or has another name',
+    { query: '{ __typename __typename a: __typename version }' },
+    { cost: 3, fields: 3, aliases: 1, tokens: 7 },
+  ],
+  ['each id of a list', { query: '{ nodes(ids: ["1", "2", "3"]) { id ... on Customer { name } } }' }, { cost: 7 }],
+  ['repeated ids each time, as they are answered', { query: '{ nodes(ids: ["1", "1"]) { id } }' }, { cost: 3 }],
+  ['an empty list as one id', { query: '{ nodes(ids: []) { id } }' }, { cost: 2 }],
+  ['one id that is no list', { query: '{ nodes(ids: "1") { id } }' }, { cost: 2 }],
+  [
+    'ids in a variable',
+    { query: 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', variables: { ids: ['1', '2', '3', '4'] } },
+    { cost: 5 },
+  ],
+  ['ids in its default', { query: 'query ($ids: [ID!]! = ["1", "2"]) { nodes(ids: $ids) { id } }' }, { cost: 3 }],
+  [
+    'ids in variables in a list',
+    { query: 'query ($a: ID!, $b: ID!) { nodes(ids: [$a, $b]) { id } }', variables: { a: '1', b: '2' } },
+    { cost: 3 },
+  ],
+  [
+    'a connection below each id',
+    { query: '{ nodes(ids: ["1", "2"]) { ... on Customer { friends(first: 5) { edges { node { id } } } } } }' },
+    { cost: 1 + 2 * (1 + 5 * 3) },
+  ],
+  [
+    'nothing for a list that is given to a field that answers none',
+    { query: '{ echo(values: [1, 2, 3]) }' },
+    { cost: 1 },
   ],
   ['no mutations in a query', { query: '{ version version }' }, { mutationFields: 0 }],
   [
@@ -106,6 +149,19 @@ test('agrees with writing every fragment out, on any document', () => {
   fc.assert(
     fc.property(randomDocument, (document) => {
       expect(sizeOf({ query: render(document) })).toMatchObject(countWrittenOut(document));
+    }),
+  );
+});
+
+test('is the same with __typename in every selection set, for any document', () => {
+  fc.assert(
+    fc.property(randomDocument, (random) => {
+      const query = render(random);
+      const typename = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } } as const;
+      const added = visit(parse(query), {
+        SelectionSet: { leave: (set) => ({ ...set, selections: [...set.selections, typename] }) },
+      });
+      expect(sizeOf({ query: print(added) })).toEqual(sizeOf({ query }));
     }),
   );
 });

@@ -67,6 +67,8 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: randomBytes(32).toString('base64'),
     }),
+    // Tests compare whole answers: as in production, these say what their documents cost only where it is asked.
+    NODE_ENV: 'production',
     ...overrides,
   };
   const statements: string[] = [];

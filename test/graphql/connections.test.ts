@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+
+let t: TestGateway;
+let scene: Scene;
+let endpointId: string;
+beforeAll(async () => {
+  // Nothing settles or expires meanwhile, and no test adds a row: a list is the same each time it is read.
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
+  endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
+  await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
+  await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/third', eventTypes: ['KYC_STATUS'] });
+  for (const name of ['one', 'two', 'three']) {
+    await act(t.platform, 'createApiToken', { name, permissions: ['VIEW'] }, 'secret');
+  }
+  await makeScene(t.platform, 0n);
+  scene = await makeScene(t.platform, 1_000_000n);
+  for (let made = 0; made < 5; made++) {
+    await fund(t.platform, scene.usd, 1n);
+    const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
+    await act(t.platform, 'transferOut', out, 'replayed');
+    const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
+    await act(t.platform, 'transferIn', into, 'replayed');
+    const quote = {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1_000,
+      immediatelyExecute: made % 2 === 0,
+    };
+    await act(t.platform, 'createQuote', quote, 'replayed');
+  }
+  await quiet();
+});
+afterAll(() => t.stop());
+
+/** Waits until every event has its place in the feed and its deliveries. */
+async function quiet(): Promise<void> {
+  const count = async () => {
+    const { rows } = await t.gateway.payments.database.pool.query(
+      `select (select count(*) from event where sequence is null)::int as waiting,
+         (select count(*) from event)::int as events, (select count(*) from webhook_delivery)::int as deliveries`,
+    );
+    return rows[0];
+  };
+  for (let last = await count(); ; ) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const now = await count();
+    if (now.waiting === 0 && now.events === last.events && now.deliveries === last.deliveries) return;
+    last = now;
+  }
+}
+
+/** A connection somewhere in the schema. */
+interface List {
+  readonly name: string;
+  /** The fields that are around it, and what they are asked with. */
+  readonly around?: readonly [field: string, id: () => string];
+  readonly node?: string;
+  /** Filters that find some of its rows. */
+  readonly filters?: readonly string[];
+  readonly sorted?: boolean;
+}
+
+const filters = {
+  transactions: ['{ type: OUTGOING }', '{ type: INCOMING }', '{ status: [PENDING] }', '{ reference: "none" }'],
+  quotes: ['{ status: [PENDING] }', '{ status: [PROCESSING] }'],
+  customers: ['{ customerType: INDIVIDUAL }', '{ customerType: BUSINESS }'],
+  accounts: ['{ kind: INTERNAL }', '{ kind: EXTERNAL }', '{ currency: "USD" }'],
+  events: ['{ types: [QUOTE_STATUS] }', '{ types: [ACCOUNT_STATUS, OUTGOING_PAYMENT] }'],
+};
+
+const ofCustomer = ['customer', () => scene.customerId] as const;
+const ofEndpoint = ['node', () => endpointId] as const;
+const lists: readonly List[] = [
+  { name: 'transactions', filters: filters.transactions, sorted: true },
+  { name: 'quotes', filters: filters.quotes, sorted: true },
+  { name: 'customers', filters: filters.customers, sorted: true },
+  { name: 'accounts', filters: filters.accounts, sorted: true },
+  { name: 'transactions', around: ofCustomer, filters: filters.transactions, sorted: true },
+  { name: 'quotes', around: ofCustomer, filters: filters.quotes, sorted: true },
+  { name: 'accounts', around: ofCustomer, filters: filters.accounts, sorted: true },
+  { name: 'events', filters: filters.events },
+  { name: 'apiTokens' },
+  { name: 'webhookEndpoints' },
+  { name: 'deliveries', around: ofEndpoint },
+];
+
+interface Asked {
+  readonly first?: number | undefined;
+  readonly last?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly filter?: string | undefined;
+  readonly sortOrder?: 'ASC' | 'DESC' | undefined;
+}
+
+const page =
+  '{ edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount }';
+
+function documentOf({ name, around }: List, asked: Asked, selection = page): string {
+  const args = Object.entries(asked)
+    .filter(([, value]) => value !== undefined)
+    .map(([arg, value]) => `${arg}: ${arg === 'after' || arg === 'before' ? JSON.stringify(value) : value}`);
+  const field = `${name}${args.length > 0 ? `(${args.join(', ')})` : ''} ${selection}`;
+  if (!around) return `{ ${field} }`;
+  const [outer, id] = around;
+  const inner = outer === 'node' ? `... on WebhookEndpoint { ${field} }` : field;
+  return `{ ${outer}(id: "${id()}") { ${inner} } }`;
+}
+
+async function read(list: List, asked: Asked): Promise<Data> {
+  const data = await t.platform.ask(documentOf(list, asked));
+  return (list.around ? data[list.around[0]] : data)[list.name];
+}
+
+interface Edge {
+  readonly cursor: string;
+  readonly node: { readonly id: string };
+}
+
+/** The whole list in the order asked. */
+async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Promise<Edge[]> {
+  const { edges, totalCount } = await read(list, { ...asked, first: 100 });
+  expect(edges).toHaveLength(totalCount);
+  return edges;
+}
+
+/**
+ * Section 4 of the specification over the whole list. Cursors are places in the unfiltered list, so that one whose row does
+ * not match the filter has a place, too; the rows that a cursor removes are those that lie "prior to after" or "following
+ * before", the cursor's own row among them.
+ */
+function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[], asked: Asked): Data {
+  const placeOf = (cursor: string) => unfiltered.findIndex((edge) => edge.cursor === cursor);
+  const { first, last, after, before } = asked;
+  const priorToAfter = matching.filter(({ cursor }) => after !== undefined && placeOf(cursor) <= placeOf(after));
+  const followingBefore = matching.filter(({ cursor }) => before !== undefined && placeOf(cursor) >= placeOf(before));
+  const removed = new Set([...priorToAfter, ...followingBefore]);
+  const edges = matching.filter((edge) => !removed.has(edge));
+  // Without a size, the server's own: at the end of the list only where `before` is the only cursor.
+  const isFromEnd = last !== undefined || (first === undefined && after === undefined && before !== undefined);
+  const size = first ?? last ?? 20;
+  const shown = isFromEnd ? edges.slice(Math.max(0, edges.length - size)) : edges.slice(0, size);
+  return {
+    edges: shown,
+    pageInfo: {
+      hasPreviousPage: isFromEnd ? edges.length > size : priorToAfter.length > 0,
+      hasNextPage: isFromEnd ? followingBefore.length > 0 : edges.length > size,
+      startCursor: shown[0]?.cursor ?? null,
+      endCursor: shown.at(-1)?.cursor ?? null,
+    },
+    totalCount: matching.length,
+  };
+}
+
+const titled = lists.map((list): [string, List] => [`${list.around ? `${list.around[0]}.` : ''}${list.name}`, list]);
+
+describe.each(titled)('%s', (_title, list) => {
+  const orders = list.sorted ? (['ASC', 'DESC', undefined] as const) : ([undefined] as const);
+  const size = fc.oneof(fc.nat({ max: 3 }), fc.integer({ min: 0, max: 100 }));
+  const asking = fc.record({
+    size: fc.oneof(
+      fc.record({ first: size }),
+      fc.record({ last: size }),
+      fc.constant<{ first?: number; last?: number }>({}),
+    ),
+    after: fc.option(fc.nat(), { nil: undefined }),
+    before: fc.option(fc.nat(), { nil: undefined }),
+    filter: fc.constantFrom(undefined, ...(list.filters ?? [])),
+    sortOrder: fc.constantFrom(...orders),
+  });
+
+  test('any page is what the algorithm of the specification makes of the whole list', async () => {
+    const known = new Map<string, Promise<Edge[]>>();
+    const wholeOnce = (asked: Pick<Asked, 'filter' | 'sortOrder'>) => {
+      const key = JSON.stringify(asked);
+      const edges = known.get(key) ?? whole(list, asked);
+      known.set(key, edges);
+      return edges;
+    };
+    await fc.assert(
+      fc.asyncProperty(asking, async ({ size, after, before, filter, sortOrder }) => {
+        const unfiltered = await wholeOnce({ sortOrder });
+        expect(unfiltered.length).toBeGreaterThan(1);
+        const cursorAt = (at: number | undefined) =>
+          at === undefined ? undefined : unfiltered[at % unfiltered.length]?.cursor;
+        const asked = { ...size, after: cursorAt(after), before: cursorAt(before), filter, sortOrder };
+        const expected = bySpecification(unfiltered, await wholeOnce({ filter, sortOrder }), asked);
+        expect(await read(list, asked)).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each([1, 3, 100])('a walk in pages of %i meets each row once, in either direction', async (most) => {
+    for (const sortOrder of orders) {
+      const all = await whole(list, { sortOrder });
+      const forward: Edge[] = [];
+      for (let after: string | undefined; ; ) {
+        const { edges, pageInfo } = await read(list, { first: most, after, sortOrder });
+        forward.push(...edges);
+        after = pageInfo.endCursor;
+        if (!pageInfo.hasNextPage) break;
+      }
+      expect(forward).toEqual(all);
+      const backward: Edge[] = [];
+      for (let before: string | undefined; ; ) {
+        const { edges, pageInfo } = await read(list, { last: most, before, sortOrder });
+        backward.unshift(...edges);
+        before = pageInfo.startCursor;
+        if (!pageInfo.hasPreviousPage) break;
+      }
+      expect(backward).toEqual(all);
+    }
+  });
+
+  test('a walk between two cursors ends before the second, in either direction', async () => {
+    const all = await whole(list, {});
+    const [after, before] = [all[0]?.cursor, all.at(-1)?.cursor];
+    const forward: Edge[] = [];
+    for (let at = after; ; ) {
+      const { edges, pageInfo } = await read(list, { first: 2, after: at, before });
+      forward.push(...edges);
+      at = pageInfo.endCursor;
+      if (!pageInfo.hasNextPage) break;
+    }
+    const backward: Edge[] = [];
+    for (let at = before; ; ) {
+      const { edges, pageInfo } = await read(list, { last: 2, after, before: at });
+      backward.unshift(...edges);
+      at = pageInfo.startCursor;
+      if (!pageInfo.hasPreviousPage) break;
+    }
+    expect([forward, backward]).toEqual([all.slice(1, -1), all.slice(1, -1)]);
+  });
+
+  test('a page of no rows has no cursors, and says whether there are rows', async () => {
+    const all = await whole(list, {});
+    const empty = { edges: [], totalCount: all.length };
+    const none = { startCursor: null, endCursor: null };
+    const [start, end] = [all[0]?.cursor, all.at(-1)?.cursor];
+    const cases: [Asked, { hasNextPage: boolean; hasPreviousPage: boolean }][] = [
+      [{ first: 0 }, { hasNextPage: true, hasPreviousPage: false }],
+      [{ last: 0 }, { hasNextPage: false, hasPreviousPage: true }],
+      [
+        { first: 0, after: end },
+        { hasNextPage: false, hasPreviousPage: true },
+      ],
+      [
+        { last: 0, before: start },
+        { hasNextPage: true, hasPreviousPage: false },
+      ],
+      [
+        { first: 0, after: start, before: end },
+        { hasNextPage: all.length > 2, hasPreviousPage: true },
+      ],
+      [
+        { last: 0, after: start, before: end },
+        { hasNextPage: true, hasPreviousPage: all.length > 2 },
+      ],
+      [
+        { first: 5, after: end, before: start },
+        { hasNextPage: false, hasPreviousPage: true },
+      ],
+    ];
+    for (const [asked, has] of cases) {
+      expect([asked, await read(list, asked)]).toEqual([asked, { ...empty, pageInfo: { ...has, ...none } }]);
+    }
+  });
+
+  test('only first together with last is refused, and sizes out of bounds', async () => {
+    const refusalOf = async (asked: Asked) => {
+      const { errors } = await t.platform.send(documentOf(list, asked));
+      return errors?.map(({ extensions }) => [extensions.code, extensions.field]);
+    };
+    expect(await refusalOf({ first: 1, last: 1 })).toEqual([['INVALID_INPUT', 'last']]);
+    expect(await refusalOf({ first: 0, last: 0 })).toEqual([['INVALID_INPUT', 'last']]);
+    for (const wrong of [-1, 101]) {
+      expect(await refusalOf({ first: wrong })).toEqual([['INVALID_INPUT', 'first']]);
+      expect(await refusalOf({ last: wrong })).toEqual([['INVALID_INPUT', 'last']]);
+    }
+  });
+});
+
+test('pages between cursors are found by their keys: nothing is skipped over, and counted only where it is asked', async () => {
+  const list: List = { name: 'transactions' };
+  const all = await whole(list, {});
+  const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };
+  const statementsFor = async (selection: string) => {
+    t.statements.length = 0;
+    await t.platform.ask(documentOf(list, asked, selection));
+    return [...t.statements];
+  };
+  expect(await statementsFor('{ edges { node { id } } pageInfo { hasNextPage endCursor } }')).toEqual([
+    expect.stringMatching(/t\.id > \$\d+ and t\.id < \$\d+ order by t\.id desc limit 4\)/),
+  ]);
+  const [, existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
+  expect([existence, more]).toEqual([expect.stringMatching(/limit 1\)/), []]);
+  expect((await statementsFor(page)).join('\n')).not.toMatch(/offset/i);
+});
+
+test('an empty page and a range are answered the same when the document is asked again and again', async () => {
+  const all = await whole({ name: 'transactions' }, {});
+  const [after, before] = [all[0]?.cursor, all[5]?.cursor];
+  const query = `query ($first: Int, $last: Int, $after: String, $before: String) {
+    transactions(first: $first, last: $last, after: $after, before: $before) ${page} }`;
+  const asks = [
+    { first: 0 },
+    { last: 0, before },
+    { first: 2, after, before },
+    { last: 2, after, before },
+    { after, before },
+    { before },
+  ];
+  for (let again = 0; again < often; again++) {
+    for (const asked of asks) {
+      const { transactions } = await t.platform.ask(query, asked);
+      expect(transactions).toEqual(bySpecification(all, all, asked));
+    }
+  }
+});

@@ -1,0 +1,220 @@
+import { createClient as createSseClient } from 'graphql-sse';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+
+let development: TestGateway;
+let production: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  development = await startTestGateway({ NODE_ENV: 'development', SANDBOX_PACE_MS: 600_000 });
+  production = await startTestGateway({ NODE_ENV: 'production' });
+  scene = await makeScene(development.platform, 1_000_000n);
+  for (let made = 0; made < 5; made++) {
+    const quote = {
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1_000,
+      immediatelyExecute: made % 2 === 0,
+    };
+    await act(development.platform, 'createQuote', quote, 'replayed');
+  }
+});
+afterAll(async () => {
+  await development.stop();
+  await production.stop();
+});
+
+const money = 'amount decimal formatted currency { code name symbol decimals }';
+const account = `accountId account { id currency { code }
+  ... on InternalAccount { balance { amount currency { code decimals } } } ... on ExternalAccount { status } }`;
+/** What an app shows of a payment. */
+const row = `id type status terminal createdAt updatedAt settledAt description failureReason
+  customer { id name platformCustomerId customerType }
+  source { ... on AccountSource { ${account} } ... on UmaSource { umaAddress } }
+  destination { ... on AccountDestination { ${account} } ... on UmaDestination { umaAddress } }
+  sentAmount { ${money} } receivedAmount { ${money} } exchangeRate
+  quote { id status createdAt expiresAt exchangeRate sendingCurrency { code } receivingCurrency { code }
+    totalSendingAmount { ${money} } totalReceivingAmount { ${money} } feesIncluded { ${money} } }`;
+const payments = (first: number) =>
+  `{ transactions(first: ${first}) { edges { cursor node { ${row} } } pageInfo { hasNextPage endCursor } totalCount } }`;
+const withTypenames = (query: string) => query.replaceAll('{', '{ __typename');
+
+describe('what apps ask', () => {
+  test.each([
+    ['a first screen of 5 payments', 5, 516],
+    ['a page of 100', 100, 10_301],
+  ])('is within the budget, and costs the same with __typename everywhere: %s', async (_what, first, cost) => {
+    const plain = await development.platform.send(payments(first));
+    expect(plain).toMatchObject({ status: 200, extensions: { cost: { cost, fields: 104, depth: 8 } } });
+    const named = await development.platform.send(withTypenames(payments(first)));
+    expect(named).toMatchObject({ status: 200, extensions: (plain as Data).extensions });
+    expect(named.data.transactions).toMatchObject({ __typename: 'TransactionConnection', totalCount: 5 });
+    expect(named.data.transactions).toMatchObject(plain.data.transactions);
+  });
+
+  test.each([
+    ['a hundred in each of a hundred', 100, 100, undefined],
+    ['lists of lists of lists', 20, 20, 20],
+  ])('is not %s', async (_what, outer, inner, innermost) => {
+    const rows = (first: number, below: string) => `transactions(first: ${first}) { edges { node { id ${below} } } }`;
+    const below = innermost === undefined ? '' : `customer { ${rows(innermost, '')} }`;
+    const query = `{ customers(first: ${outer}) { edges { node { ${rows(inner, below)} } } } }`;
+    const { errors } = await development.platform.send(query);
+    expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost', limit: 25_000 } }]);
+  });
+
+  test('refuses ids that are too many for what is asked of each, and names the list', async () => {
+    const query =
+      'query ($ids: [ID!]!) { things: nodes(ids: $ids) { ... on Customer { transactions(first: 100) { edges { node { id status } } } } } }';
+    const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });
+    expect(errors).toMatchObject([
+      {
+        message: 'The document breaks the cost limit of 25000: it costs 40101, 40100 of that for things.transactions.',
+        extensions: { actual: 40_101, costliest: { path: ['things', 'transactions'], cost: 40_100 } },
+      },
+    ]);
+    const few = await development.platform.send(query, { ids: Array(10).fill(scene.customerId) });
+    expect(few.data.things).toEqual(Array(10).fill(few.data.things[0]));
+  });
+});
+
+test('an id that is asked for several times is read once', async () => {
+  const ids = [scene.usd, scene.eur, scene.usd, scene.usd, scene.customerId, scene.customerId];
+  development.statements.length = 0;
+  const { nodes } = await development.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
+  expect(nodes.map(({ id }: Data) => id)).toEqual(ids);
+  // The platform, two accounts; the platform, one customer.
+  const given = development.statements.map((sql) => [/from "(\w+)"/.exec(sql)?.[1], sql.match(/ in \(([^)]*)\)/)?.[1]]);
+  expect(given.toSorted()).toEqual([
+    ['account', '$2, $3'],
+    ['customer', '$2'],
+  ]);
+});
+
+const query = '{ viewer { kind } currencies { a: code b: name } }';
+const report = {
+  cost: 5,
+  limit: 25_000,
+  depth: 2,
+  fields: 5,
+  aliases: 2,
+  limits: { depth: 15, fields: 500, aliases: 20 },
+};
+
+/** Ways to send a request and get its results. */
+const transports: Record<string, (t: TestGateway, request: Request) => Promise<Data[]>> = {
+  'HTTP POST': (t, request) => post(t, request, 'application/json'),
+  'HTTP POST, the other media type': (t, request) => post(t, request, 'application/graphql-response+json'),
+  'HTTP POST, answered by Yoga': (t, request) => post(t, request, 'application/json; charset=utf-8'),
+  'HTTP GET': async (t, { query, variables = {}, extensions = {} }) => {
+    const given = { query, variables: JSON.stringify(variables), extensions: JSON.stringify(extensions) };
+    const headers = { authorization: t.platform.authorization };
+    return [await (await fetch(`${t.url}/graphql?${new URLSearchParams(given)}`, { headers })).json()];
+  },
+  WebSocket: async (t, request) => {
+    const client = t.platform.socket();
+    const results = await firstOf(client.iterate(request), 2);
+    await client.dispose();
+    return results;
+  },
+  'SSE, a connection each': (t, request) => overSse(t, request, false),
+  'SSE, one connection': (t, request) => overSse(t, request, true),
+};
+
+interface Request {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+  readonly extensions?: Record<string, unknown>;
+}
+
+async function post(t: TestGateway, request: Request, accept: string): Promise<Data[]> {
+  const headers = { authorization: t.platform.authorization, 'content-type': 'application/json', accept };
+  const response = await fetch(`${t.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(request) });
+  return [await response.json()];
+}
+
+async function overSse(t: TestGateway, request: Request, singleConnection: boolean): Promise<Data[]> {
+  const headers = { authorization: t.platform.authorization };
+  const client = createSseClient<boolean>({
+    url: `${t.url}/graphql/stream`,
+    singleConnection,
+    headers,
+    retryAttempts: 0,
+  });
+  const results = await firstOf(client.iterate(request), 2);
+  client.dispose();
+  return results;
+}
+
+async function firstOf(results: AsyncIterable<unknown>, most: number): Promise<Data[]> {
+  const read: Data[] = [];
+  for await (const result of results) if (read.push(result) === most) break;
+  return read;
+}
+
+describe.each(Object.entries(transports))('over %s', (name, send) => {
+  test('every answer outside production says what its document costs, however often it is asked', async () => {
+    for (let again = 0; again < often; again++) {
+      expect(await send(development, { query })).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
+    }
+  });
+
+  test('in production it is said to whoever asks, and to nobody else', async () => {
+    for (const extensions of [undefined, {}, { cost: false }, { cost: 'true' }, { other: true }]) {
+      const request = { query, ...(extensions && { extensions }) };
+      expect(await send(production, request)).toEqual([{ data: expect.anything() }]);
+    }
+    for (let again = 0; again < often; again++) {
+      const asking = { query, extensions: { cost: true } };
+      expect(await send(production, asking)).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
+    }
+    expect(await send(production, { query })).toEqual([{ data: expect.anything() }]);
+  });
+
+  test('it is that of the variables, and is there beside errors', async () => {
+    const list = 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }';
+    for (const [n, cost] of [
+      [2, 7],
+      [4, 13],
+      [2, 7],
+    ] as const) {
+      const [answer] = await send(development, { query: list, variables: { n } });
+      expect(answer.extensions.cost.cost).toBe(cost);
+    }
+    const [refused] = await send(development, { query: list, variables: { n: -1 } });
+    expect(refused).toMatchObject({
+      errors: [{ extensions: { code: 'INVALID_INPUT' } }],
+      extensions: { cost: { cost: 4 } },
+    });
+  });
+
+  if (name.startsWith('HTTP')) return;
+
+  test('a subscription says it with its first result only', async () => {
+    for (const [t, asks] of [
+      [development, false],
+      [production, true],
+    ] as const) {
+      const { customerId } = t === development ? scene : await makeScene(t.platform, 0n);
+      const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+      const { customer } = await t.platform.ask(
+        'query ($id: ID!) { customer(id: $id) { accounts(filter: { kind: INTERNAL }) { edges { node { id } } } } }',
+        { id: customerId },
+      );
+      for (const amount of [1n, 2n, 3n]) await fund(t.platform, customer.accounts.edges[0].node.id, amount);
+      const results = await send(t, {
+        query:
+          'subscription ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { id type } }',
+        variables: { after: viewer.feedCursor },
+        ...(asks && { extensions: { cost: true } }),
+      });
+      const event = { events: { id: expect.any(String), type: 'ACCOUNT_STATUS' } };
+      const cost = { ...report, cost: 3, fields: 3, aliases: 0 };
+      expect(results).toEqual([{ data: event, extensions: { cost } }, { data: event }]);
+    }
+  });
+});
