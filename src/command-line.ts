@@ -1,8 +1,9 @@
 import path from 'node:path';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
+import { printError } from './print-error.ts';
 
 /**
  * Runs a command on the database that the settings name: DATABASE_URL, or the embedded one in DATA_DIR, beside a running
@@ -13,7 +14,7 @@ export async function runOnDatabase(command: (database: Database, config: Config
     const config = readConfig(process.env);
     const embedded =
       config.DATABASE_URL === undefined
-        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR) })
+        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: (line) => console.error(line) })
         : undefined;
     const url = config.DATABASE_URL ?? embedded?.url ?? '';
     try {
@@ -25,7 +26,7 @@ export async function runOnDatabase(command: (database: Database, config: Config
       await embedded?.stop();
     }
   } catch (error) {
-    console.error(error instanceof ConfigError ? error.message : error);
+    printError(error);
     process.exitCode = 1;
   }
 }

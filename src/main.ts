@@ -1,24 +1,23 @@
 import path from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
-import { startEmbeddedPostgres } from './database/embedded.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
+import { printError } from './print-error.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
 import { findSecretKey } from './secret-key.ts';
-import { signingKeyIn } from './signing-key.ts';
+import { findSigningKey } from './signing-key.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
   const settings = readConfig(process.env);
-  const config = { ...settings, SECRET_KEY: await findSecretKey(settings) };
+  const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
+  const config = { ...settings, ...keys };
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
-  const embedded =
-    config.DATABASE_URL === undefined
-      ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), log: (line) => log.info(line) })
-      : undefined;
+  const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
   const databaseUrl = config.DATABASE_URL ?? embedded?.url ?? '';
 
   let gateway: Gateway | undefined;
@@ -36,7 +35,7 @@ async function main(): Promise<void> {
       stop(signal).then(
         () => process.exit(0),
         (error: unknown) => {
-          console.error(error);
+          printError(error);
           process.exit(1);
         },
       );
@@ -57,14 +56,8 @@ async function main(): Promise<void> {
         `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
       ]);
     }
-    const CLIENT_TOKEN_KEY = config.CLIENT_TOKEN_KEY ?? (await localSigningKey(config));
-    if (!CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
-    gateway = await startGateway({
-      databaseUrl,
-      config: { ...config, CLIENT_TOKEN_KEY },
-      log,
-      newcomer,
-    });
+    if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
+    gateway = await startGateway({ databaseUrl, config, log, newcomer });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');
@@ -72,13 +65,12 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * In production there may be several instances on several machines, so a key of this machine's own would be a token that
- * is good here and bad there: only the setting will do.
- */
-async function localSigningKey(config: Config): Promise<string | undefined> {
-  if (config.NODE_ENV === 'production') return undefined;
-  return signingKeyIn(path.resolve(config.DATA_DIR)).catch(() => undefined);
+async function startPostgres(config: Config, log: Logger): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({
+    dataDir: path.resolve(config.DATA_DIR),
+    log: (line) => log.info(line),
+    warn: (line) => log.warn(line),
+  });
 }
 
 function isLoopback(host: string): boolean {
@@ -122,6 +114,6 @@ function banner(
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigError ? error.message : error);
+  printError(error);
   process.exit(1);
 });

@@ -1,4 +1,5 @@
 import { createPlatform, findPlatform } from './access/platforms.ts';
+import { withAdvisoryLock } from './database/advisory-lock.ts';
 import type { Newcomer } from './graphql/graphiql.ts';
 import type { Payments, Tenant } from './payments/command.ts';
 import { createCustomer } from './payments/customers.ts';
@@ -22,23 +23,17 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
+/** The advisory lock of the one that prepares the sandbox ("sand" in ASCII). */
+const PREPARATION_LOCK = 0x73616e64;
+
 /**
- * The platform that a newcomer finds: two customers with money and external accounts to pay to. Made once; a start that
- * was cut short in the middle goes on where it stopped, since every step has its key.
+ * The platform that a newcomer finds: two customers with money and external accounts to pay to. Made once: of several
+ * instances that start at once one makes it and the others wait; a start that was cut short in the middle goes on where
+ * it stopped, since every step has its key.
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<Newcomer> {
-  const tenant =
-    (await findPlatform(payments.database, name)) ??
-    (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials }));
-  const { platformId } = tenant;
-  const { prisma } = payments.database;
-  const done = await prisma.account.findFirst({
-    select: { id: true },
-    where: { platformId, platformAccountId: lastStep },
-  });
-  if (!done) await furnish(payments, tenant);
-
-  const person = await prisma.customer.findFirstOrThrow({
+  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrMake(payments));
+  const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
     include: {
       accounts: {
@@ -58,6 +53,18 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Newcom
     sourceAccountId: account('INTERNAL'),
     destinationAccountId: account('EXTERNAL'),
   };
+}
+
+async function findOrMake(payments: Payments): Promise<Tenant> {
+  const tenant =
+    (await findPlatform(payments.database, name)) ??
+    (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials }));
+  const done = await payments.database.prisma.account.findFirst({
+    select: { id: true },
+    where: { platformId: tenant.platformId, platformAccountId: lastStep },
+  });
+  if (!done) await furnish(payments, tenant);
+  return tenant;
 }
 
 const personId = 'individual-1';

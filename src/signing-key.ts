@@ -1,19 +1,25 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from './config.ts';
+import { type KeyFile, readOrMakeKey } from './key-file.ts';
+
+const keyFile: KeyFile = {
+  name: 'client-token.key',
+  encode: (key) => key.toString('base64url'),
+  form: /^[\w-]{43}$/,
+  encoding: 'in base64url (43 characters)',
+  setting: 'CLIENT_TOKEN_KEY',
+  loss: 'client tokens signed with the old one are then refused',
+};
 
 /**
- * The key that signs client tokens, where no setting gives one: made once and kept in the data directory, readable by
- * its owner only. Good for a single machine; instances on several need the setting, since all must have the same.
+ * Finds the key that signs client tokens: CLIENT_TOKEN_KEY, or, outside production, one that is made at the first start
+ * and stored in the data directory. In production, where instances may run on several machines and all must have the
+ * same, there is none unless it is set.
+ * @throws ConfigError when the file holds no key, or the data directory cannot be used
  */
-export async function signingKeyIn(dataDirectory: string): Promise<string> {
-  const file = path.join(dataDirectory, 'client-token.key');
-  await mkdir(dataDirectory, { recursive: true });
-  try {
-    // Of two that start at once, one makes the file and both read it.
-    await writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  return readFile(file, 'utf8');
+export async function findSigningKey(
+  config: Pick<Config, 'CLIENT_TOKEN_KEY' | 'NODE_ENV' | 'DATA_DIR'>,
+): Promise<string | undefined> {
+  if (config.CLIENT_TOKEN_KEY || config.NODE_ENV === 'production') return config.CLIENT_TOKEN_KEY;
+  return readOrMakeKey(path.resolve(config.DATA_DIR), keyFile);
 }

@@ -36,6 +36,7 @@ const tokenStatement = statement<Row>(
 /** How long a good answer is remembered: a revoked token ends within this time. */
 const rememberMs = 1_000;
 const algorithm = 'HS256';
+const leastKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -47,8 +48,14 @@ export class ClientTokens {
   readonly #key: Uint8Array | undefined;
   readonly #known = new LRUCache<string, Viewer>({ max: 10_000, ttl: rememberMs });
 
-  /** Without a key no token is minted and none is good. */
+  /**
+   * Without a key no token is minted and none is good.
+   * @throws RangeError when the key is short enough to be guessed
+   */
   constructor(database: Database, key: string | undefined) {
+    if (key !== undefined && key.length < leastKeyLength) {
+      throw new RangeError(`the key of client tokens must have at least ${leastKeyLength} characters`);
+    }
     this.#database = database;
     this.#key = key === undefined ? undefined : hash('sha256', `client token ${key}`, 'buffer');
   }

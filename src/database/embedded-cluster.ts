@@ -4,6 +4,7 @@ import { chown, mkdtemp, open, readFile, rename, rm, unlink, writeFile } from 'n
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { EmbeddedPostgresError } from './embedded-error.ts';
 import { exists, type Place } from './embedded-place.ts';
 
 // One database cluster: how it is made, how its server is started, and how a running server is recognised. Everything
@@ -31,7 +32,7 @@ export async function openCluster(place: Place, durable: boolean): Promise<strin
     return (await readFile(join(place.folder, 'password'), 'utf8')).trim();
   } catch (cause) {
     const advice = 'Start as the user who made it, set DATA_DIR to another folder, or set DATABASE_URL.';
-    throw new Error(`The database in ${place.folder} cannot be opened. ${advice}`, { cause });
+    throw new EmbeddedPostgresError(`The database in ${place.folder} cannot be opened. ${advice}`, { cause });
   }
 }
 
@@ -80,13 +81,20 @@ async function runProgram(place: Place, name: string, args: readonly string[], i
   });
 }
 
+/** A server's process that was started here, and where its words begin in `server.log`. */
+export interface StartedServer {
+  readonly process: ChildProcess;
+  readonly logStart: number;
+}
+
 /**
  * Starts the server's process, in a process group of its own: Ctrl-C in a terminal must reach us alone, who stop the
  * server after our own work has ended. Its log goes to a file and not to us, so that the server outlives us if we die.
  */
-export async function spawnServer(place: Place, port: number, settings: readonly string[]): Promise<ChildProcess> {
+export async function spawnServer(place: Place, port: number, settings: readonly string[]): Promise<StartedServer> {
   const log = await open(join(place.folder, 'server.log'), 'a', 0o600);
   try {
+    const { size: logStart } = await log.stat();
     const args = ['-D', dataFolder(place), '-p', String(port), ...settings.flatMap((one) => ['-c', one])];
     const server = spawn(join(place.programs, 'postgres'), args, {
       ...processOptions(place),
@@ -96,7 +104,7 @@ export async function spawnServer(place: Place, port: number, settings: readonly
     });
     server.on('error', (error) => log.appendFile(`${error.message}\n`).catch(() => undefined));
     server.unref();
-    return server;
+    return { process: server, logStart };
   } finally {
     await log.close();
   }
@@ -120,15 +128,34 @@ export async function findServer(place: Place): Promise<RunningServer | undefine
   return { pid, port, ready: state === 'ready' };
 }
 
+/** Whether the server in this process has begun to shut down. Cheap enough for every second: it reads one small file. */
+export async function isStopping(place: Place, { pid }: RunningServer): Promise<boolean> {
+  const lines = (await readLock(place)).split('\n');
+  return Number(lines[0]) === pid && lines[7]?.trim() === 'stopping';
+}
+
+/** Postgres' fast shutdown: open transactions are rolled back, connections closed, everything written. */
+export function shutDown({ pid }: RunningServer): void {
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch {
+    // It has ended already.
+  }
+}
+
 /**
- * For after a failed start. Postgres itself replaces a lock file that a dead server left behind, except when the
- * process id in it belongs to another program by now. Waits a moment, because a server that is just being started or
- * stopped by another process looks the same for an instant: only what stays the same is stale.
+ * For after a failed start. Postgres itself replaces a lock file that a dead server left behind, once that server's
+ * children have ended too, except when the process id in it belongs to another program by now. Waits a moment, because
+ * a server that is just being started or stopped by another process looks the same for an instant: only what stays the
+ * same is stale.
  */
 export async function removeStaleLock(place: Place): Promise<void> {
   const lock = await readLock(place);
   await delay(STALE_AFTER_MS);
   if (lock !== (await readLock(place)) || (await findServer(place))) return;
+  // It also says which shared memory the children use: without it Postgres could not tell that some are left.
+  const pid = Number.parseInt(lock, 10);
+  if (pid > 0 && !isAlive(pid)) return;
   await unlink(lockFile(place)).catch(() => undefined);
 }
 
@@ -161,19 +188,35 @@ async function servesFolder(pid: number, data: string): Promise<boolean> {
   }
 }
 
-/** The error for a server that did not come up: its last words, and what can be done. */
-export async function startFailure({ folder }: Place): Promise<Error> {
+/** The error for a server that did not come up: its last words, from `logStart` of its log on, and what can be done. */
+export async function startFailure({ folder }: Place, logStart = 0): Promise<EmbeddedPostgresError> {
   const log = join(folder, 'server.log');
-  return failure(`The embedded Postgres did not start (log: ${log}).`, await readFile(log, 'utf8').catch(() => ''));
+  const output = await readEnd(log, logStart).catch(() => '');
+  return failure(`The embedded Postgres did not start (log: ${log}).`, output);
 }
 
-function failure(what: string, output: string, cause?: unknown): Error {
-  const lastWords = output
-    .trimEnd()
-    .split('\n')
-    .slice(-12)
-    .map((line) => `  ${line}`);
+/** Reads a file from `start` on, but no more than its end: the log of a server that is used for years is long. */
+async function readEnd(file: string, start: number): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const position = Math.max(start, size - LAST_BYTES);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LAST_BYTES), 0, LAST_BYTES, position);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+const LAST_BYTES = 16_384;
+
+function failure(what: string, output: string, cause?: unknown): EmbeddedPostgresError {
+  const words = output.trimEnd().split('\n').slice(-12);
   const advice =
     'Repair what it says and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
-  return new Error([what, 'Its last words:', ...lastWords, advice].join('\n'), { cause });
+  const message = [what, 'Its last words:', ...words.map((line) => `  ${line}`), advice].join('\n');
+  return new EmbeddedPostgresError(message, {
+    cause,
+    lastWords: words.map((line) => line.replace(/^.*? \[\d+\] /, '')),
+  });
 }

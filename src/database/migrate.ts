@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { withAdvisoryLock, withClient } from './advisory-lock.ts';
 import { sqlState } from './faults.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
@@ -38,20 +39,16 @@ interface MigrationRecord {
  */
 export async function migrate(databaseUrl: string, prismaDirectory = projectPrisma): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(prismaDirectory);
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    if ((await pending(client, migrations)).length === 0) return { applied: [] };
-    await client.query('select pg_advisory_lock($1)', [PRISMA_MIGRATE_LOCK]);
+  const missing = await withClient(databaseUrl, (client) => pending(client, migrations));
+  if (missing.length === 0) return { applied: [] };
+  return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
     const applied: string[] = [];
     for (const migration of await pending(client, migrations)) {
       await apply(client, migration);
       applied.push(migration.name);
     }
     return { applied };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {

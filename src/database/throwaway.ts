@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { withClient } from './advisory-lock.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 
 /**
@@ -57,7 +57,5 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
 
 /** Runs one statement on a connection of its own. */
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query(sql).finally(() => client.end());
+  await withClient(databaseUrl, (client) => client.query(sql));
 }

@@ -12,7 +12,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { type ListSize, listSizes, type SentDocument } from './list-sizes.ts';
+import { listSizes, type SentDocument } from './list-sizes.ts';
 
 /**
  * How large a document is: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53 a count is
@@ -155,6 +155,10 @@ const nothing: Expansion = {
 /** A level of fields that nothing else of is counted. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
+/** Fields without fields of their own: most are, and where variables decide on sizes a document is measured for every request. */
+const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
+const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
+
 /** One pass over a document: what it may look up, and what it has met so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
@@ -199,7 +203,9 @@ function costlier(one: CostlyField | undefined, other: CostlyField | undefined):
 }
 
 function isPlainTypename(selection: SelectionNode): boolean {
-  return selection.kind === Kind.FIELD && selection.name.value === '__typename' && !selection.alias;
+  if (selection.kind !== Kind.FIELD || selection.alias) return false;
+  // With fields of its own it is no valid one, but those are validated like others.
+  return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
 function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNamedType | undefined): Expansion {
@@ -239,12 +245,13 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const alias = field.alias === undefined ? 0 : 1;
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
+  if (field.selectionSet === undefined && name !== '__typename') return alias ? aliasedLeaf : leaf;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
   const inner =
     field.selectionSet === undefined
       ? nothing
       : expand(pass, field.selectionSet, definition && getNamedType(definition.type));
-  const listSize: ListSize | undefined = definition && pass.sizeOf(field, definition);
+  const listSize = definition && pass.sizeOf(field, definition);
   pass.hasVariableSizes ||= listSize?.isVariable === true;
   const times = listSize?.rows ?? 1;
   const cost = 1 + times * inner.cost;

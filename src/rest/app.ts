@@ -1,25 +1,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Viewer } from '../access/viewer.ts';
 import type { Payments } from '../payments/command.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { RestEnvironment } from './environment.ts';
 import { invalidRequest } from './errors.ts';
-import type { RestBindings } from './node-adapter.ts';
 
 /** The interface's version: the last segment of its base address (specification 9). */
 export const restVersion = '2025-10-13';
 /** The path below which all of the interface lies. */
 export const restPrefix = `/${restVersion}`;
-
-/** What handlers find in their context. */
-export interface RestEnvironment {
-  Bindings: RestBindings;
-  Variables: {
-    /** Who asks; set before any endpoint runs. */
-    viewer: Viewer;
-    /** Whether the command of this request has taken effect, so that an error from now on is not one of the command. */
-    tookEffect?: true;
-  };
-}
 
 /** The rooms that endpoints ask. */
 export interface RestRooms {

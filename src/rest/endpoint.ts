@@ -4,7 +4,7 @@ import { type Operation, operations } from '../access/operations.ts';
 import type { Permission } from '../database/generated/client/client.ts';
 import type { Done } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
-import type { RestEnvironment } from './app.ts';
+import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
 
 /** What the definitions of endpoints have in common. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { UnrepresentableAmount } from '../payments/records/numbers.ts';
 import { answerLost, type Refusal, refusalIn, refusals } from '../payments/refusal.ts';
-import type { RestEnvironment } from './app.ts';
+import type { RestEnvironment } from './environment.ts';
 
 /** One field that is wrong. */
 interface FieldError {

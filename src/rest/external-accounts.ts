@@ -8,8 +8,9 @@ import { externalAccountRecord } from '../payments/records/account-record.ts';
 import { Refusal } from '../payments/refusal.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from './account-info.ts';
 import { accountLists } from './account-lists.ts';
-import type { RestApp, RestEnvironment } from './app.ts';
+import type { RestApp } from './app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery, reading } from './endpoint.ts';
+import type { RestEnvironment } from './environment.ts';
 import { pagedEndpoint, readPage, wholeEndpoint } from './lists.ts';
 import { id } from './money.ts';
 

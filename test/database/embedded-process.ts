@@ -2,9 +2,13 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 
 // A process that uses the embedded server in the folder it is given, until it is interrupted or killed. It says where
-// the server is, and when interrupted it still works with the database before it stops.
+// the server is and what goes wrong with it, and when interrupted it still works with the database before it stops.
 
-const server = await startEmbeddedPostgres({ dataDir: process.argv[2] ?? '', durable: false });
+const server = await startEmbeddedPostgres({
+  dataDir: process.argv[2] ?? '',
+  durable: false,
+  warn: (line) => console.log(line),
+});
 const keepAlive = setInterval(() => undefined, 60_000);
 process.once('SIGINT', async () => {
   const client = new pg.Client(server.url);

@@ -1,40 +1,14 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { expect, test } from 'vitest';
+import { EmbeddedServers, query } from '../setup/embedded-servers.ts';
 
-let parent: string;
-let dataDir: string;
-const servers: EmbeddedPostgres[] = [];
-const processes: ChildProcess[] = [];
-
-beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'payments-embedded-test-'));
-  await chmod(parent, 0o711);
-  dataDir = join(parent, 'data');
-});
-
-afterEach(async () => {
-  for (const child of processes.splice(0)) {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
-  }
-  const started = servers.splice(0);
-  for (const server of started) await server.stop();
-  for (const { dataDirectory } of started) await rm(dataDirectory, { recursive: true, force: true });
-  await rm(parent, { recursive: true, force: true });
-});
+const servers = new EmbeddedServers();
 
 test('a first start makes an empty database: payments, UTF-8, UTC, reachable from this machine only', async () => {
-  const { url } = await start();
+  const { url } = await servers.start();
   const [row] = await query(
     url,
     `select current_database() as database, current_setting('server_encoding') as encoding,
@@ -49,7 +23,7 @@ test('a first start makes an empty database: payments, UTF-8, UTC, reachable fro
 });
 
 test('the password is random, asked for, and readable by its owner alone', async () => {
-  const { url, dataDirectory } = await start();
+  const { url, dataDirectory } = await servers.start();
   const password = (await readFile(join(dataDirectory, 'password'), 'utf8')).trim();
   expect(password).toHaveLength(32);
   expect((await stat(join(dataDirectory, 'password'))).mode & 0o777).toBe(0o600);
@@ -60,46 +34,43 @@ test('the password is random, asked for, and readable by its owner alone', async
 
 test('durable unless told otherwise', async () => {
   const shown = `select current_setting('fsync') || current_setting('synchronous_commit') || current_setting('full_page_writes') as safe`;
-  const durable = await startEmbeddedPostgres({ dataDir: join(parent, 'durable') });
-  servers.push(durable);
+  const durable = await servers.start({ dataDir: join(servers.parent, 'durable'), durable: true });
   expect(await query(durable.url, shown)).toEqual([{ safe: 'ononon' }]);
-  expect(await query((await start()).url, shown)).toEqual([{ safe: 'offoffoff' }]);
+  expect(await query((await servers.start()).url, shown)).toEqual([{ safe: 'offoffoff' }]);
 });
 
 test('a second start keeps the data and the address', async () => {
-  const first = await start();
+  const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   await query(first.url, `insert into kept values ('héllo')`);
   await first.stop();
-  const second = await start();
+  const second = await servers.start();
   expect(second.url).toBe(first.url);
   expect(second.pid).not.toBe(first.pid);
   expect(await query(second.url, 'select word from kept')).toEqual([{ word: 'héllo' }]);
 });
 
 test('when its port is taken meanwhile, it takes another', async () => {
-  const first = await start();
+  const first = await servers.start();
   await first.stop();
-  const elsewhere = await startEmbeddedPostgres({ dataDir: join(parent, 'elsewhere'), durable: false });
+  const elsewhere = await servers.start({ dataDir: join(servers.parent, 'elsewhere') });
   await elsewhere.stop();
   await writeFile(join(elsewhere.dataDirectory, 'port'), new URL(first.url).port);
-  const taken = await startEmbeddedPostgres({ dataDir: join(parent, 'elsewhere'), durable: false });
-  servers.push(taken);
+  const taken = await servers.start({ dataDir: join(servers.parent, 'elsewhere') });
   expect(new URL(taken.url).port).toBe(new URL(first.url).port);
-  const second = await start();
+  const second = await servers.start();
   expect(new URL(second.url).port).not.toBe(new URL(first.url).port);
   expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
 test('a server left behind by a killed process is adopted, and stopped by who adopted it', async () => {
-  const left = await startInProcess();
+  const left = await servers.startInProcess();
   await query(left.url, 'create table kept (word text)');
   left.process.kill('SIGKILL');
   await once(left.process, 'exit');
 
   const lines: string[] = [];
-  const adopted = await startEmbeddedPostgres({ dataDir, durable: false, log: (line) => lines.push(line) });
-  servers.push(adopted);
+  const adopted = await servers.start({ log: (line) => lines.push(line) });
   expect(adopted.pid).toBe(left.pid);
   expect(adopted.url).toBe(left.url);
   expect(lines).toEqual([expect.stringContaining(`process ${left.pid}`)]);
@@ -109,7 +80,7 @@ test('a server left behind by a killed process is adopted, and stopped by who ad
 });
 
 test('a lock file whose process is gone, or is another program by now, does not hinder', async () => {
-  const first = await start();
+  const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');
   const content = await readFile(lock, 'utf8');
@@ -120,27 +91,27 @@ test('a lock file whose process is gone, or is another program by now, does not 
   // Of the user who runs the server: Postgres itself knows that nobody else's process can be one.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
-  processes.push(other);
+  servers.remember(other);
   for (const { pid } of [gone, other]) {
     await writeFile(lock, content.replace(/^\d+/, String(pid)));
-    const server = await start();
+    const server = await servers.start();
     expect(await query(server.url, 'select word from kept')).toEqual([]);
     await server.stop();
   }
 });
 
 test('a server that was killed itself comes back with what was committed', async () => {
-  const killed = await startEmbeddedPostgres({ dataDir });
-  servers.push(killed);
+  const killed = await servers.start({ durable: true });
   await query(killed.url, `create table kept (word text); insert into kept values ('committed')`);
-  process.kill(killed.pid, 'SIGKILL');
-  const back = await start();
-  expect(back.pid).not.toBe(killed.pid);
+  const { pid } = killed;
+  process.kill(pid, 'SIGKILL');
+  const back = await servers.start();
+  expect(back.pid).not.toBe(pid);
   expect(await query(back.url, 'select word from kept')).toEqual([{ word: 'committed' }]);
 });
 
 test('processes that start at once share one server, and the last of them to stop shuts it down', async () => {
-  const [one, two, other] = await Promise.all([start(), start(), startInProcess()]);
+  const [one, two, other] = await Promise.all([servers.start(), servers.start(), servers.startInProcess()]);
   expect(two.pid).toBe(one.pid);
   expect(other.pid).toBe(one.pid);
 
@@ -153,19 +124,19 @@ test('processes that start at once share one server, and the last of them to sto
 });
 
 test('an interrupt from the terminal leaves the server up until our own orderly stop', async () => {
-  const { process: gateway } = await startInProcess();
+  const { process: gateway } = await servers.startInProcess();
   // A terminal interrupts the whole process group.
   process.kill(-Number(gateway.pid), 'SIGINT');
   expect(await once(gateway, 'exit')).toEqual([0, null]);
-  const { url } = await start();
+  const { url } = await servers.start();
   expect(await query(url, 'select done from last_work')).toEqual([]);
 });
 
 test("a failed start tells the server's last words and what to do", async () => {
-  const first = await start();
+  const first = await servers.start();
   await first.stop();
   await writeFile(join(first.dataDirectory, 'data', 'PG_VERSION'), '9.6\n');
-  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
+  await expect(servers.start({ durable: true })).rejects.toThrow(
     /did not start[\s\S]*initialized by PostgreSQL version 9\.6[\s\S]*DATABASE_URL/,
   );
 });
@@ -173,44 +144,19 @@ test("a failed start tells the server's last words and what to do", async () => 
 test.runIf(process.getuid?.() === 0)(
   'as root, below a folder that other users cannot enter, the data is elsewhere, and we say where',
   async () => {
-    const closed = join(parent, 'closed');
+    const closed = join(servers.parent, 'closed');
     await mkdir(closed, { mode: 0o700 });
-    dataDir = join(closed, 'data');
-    const server = await start();
-    expect(server.dataDirectory.startsWith(parent)).toBe(false);
+    servers.dataDir = join(closed, 'data');
+    const server = await servers.start();
+    expect(server.dataDirectory.startsWith(servers.parent)).toBe(false);
     expect(server.notice).toContain(server.dataDirectory);
     await query(server.url, 'create table kept (word text)');
     await server.stop();
-    expect(await query((await start()).url, 'select word from kept')).toEqual([]);
+    expect(await query((await servers.start()).url, 'select word from kept')).toEqual([]);
   },
 );
 
 test.runIf(process.getuid?.() === 0)('as root, the server runs as another user', async () => {
-  const { pid } = await start();
+  const { pid } = await servers.start();
   expect(execFileSync('ps', ['-o', 'user=', '-p', String(pid)], { encoding: 'utf8' }).trim()).not.toBe('root');
 });
-
-async function start(): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ dataDir, durable: false });
-  servers.push(server);
-  return server;
-}
-
-/** The same in a process of its own, which leads a process group as a program in a terminal does. */
-async function startInProcess(): Promise<{ process: ChildProcess; url: string; pid: number }> {
-  const program = fileURLToPath(new URL('embedded-process.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, dataDir], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
-  processes.push(child);
-  const [line] = await once(createInterface(child.stdout), 'line');
-  return { process: child, ...JSON.parse(line) };
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  try {
-    await client.connect();
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}

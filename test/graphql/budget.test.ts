@@ -97,6 +97,7 @@ const malicious: Record<string, Params> = {
     query: `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', '__typename')}`,
   },
   'the same __typename again and again': { query: `{ ${repeat(600, () => '__typename')} }` },
+  'fields below __typename': { query: `{ __typename { ${repeat(1900, () => 'version')} } }` },
   'more tokens than are parsed': { query: `{ echo(values: [${repeat(mostTokensParsed, () => '1')}]) }` },
   'a flood in an operation that is not run': {
     query: `query Run { version } query Wait { ${repeat(30, (i) => `a${i}: version`)} }`,

@@ -34,7 +34,7 @@ export const commit = /Q....commit\0/s;
 export const anyCommit = new RegExp(`commit_groups|${commit.source}`, 's');
 
 /** What Postgres ends every answer with, outside of a transaction and inside one. */
-const readyForQuery = /Z\0\0\0\u0005[IT]/;
+const readyForQuery = Buffer.from('Z\0\0\0\u0005');
 
 interface Rule {
   readonly to: RegExp;
@@ -81,7 +81,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     server.on('data', (data) => {
       if (pair.frozen) return;
       if (!losing) return void client.write(data);
-      if (!readyForQuery.test(data.toString('latin1'))) return;
+      if (!data.includes(readyForQuery)) return;
       rule = undefined;
       cut(pair);
       told.resolve();

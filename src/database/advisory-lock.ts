@@ -1,0 +1,32 @@
+import pg from 'pg';
+
+/**
+ * Runs `work` under a session advisory lock: of several processes that call it at once, one works and the others wait
+ * for it. The lock belongs to a connection of its own, which `work` may use, and ends with it even when the process is
+ * killed.
+ *
+ * @param lock a number that no other kind of work in this database uses
+ */
+export async function withAdvisoryLock<T>(
+  databaseUrl: string,
+  lock: number,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  return withClient(databaseUrl, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [lock]);
+    return work(client);
+  });
+}
+
+/** Runs `work` on a connection of its own, without the limits on statements that the pool's sessions have. */
+export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // A connection that the server ends makes the next statement fail; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

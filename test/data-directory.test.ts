@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
+
+// A data directory that cannot be used ends the start with a sentence for the person who started it, and no stack.
+
+const root = path.resolve(import.meta.dirname, '..');
+const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
+const keys = { SECRET_KEY: Buffer.alloc(32).toString('base64'), CLIENT_TOKEN_KEY: 'k'.repeat(32) };
+const advice =
+  'repair that, or set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which none is needed';
+const cases: readonly (readonly [what: string, environment: Readonly<Record<string, string>>])[] = [
+  ['the keys', {}],
+  ['the key of client tokens', { SECRET_KEY: keys.SECRET_KEY }],
+  ['the cluster', keys],
+];
+
+let parent: string;
+beforeEach(async () => {
+  parent = await mkdtemp(path.join(tmpdir(), 'data-directory-'));
+});
+afterEach(() => rm(parent, { recursive: true, force: true }));
+
+describe.each(cases)('%s', (_what, environment) => {
+  test('below a file', async () => {
+    await writeFile(path.join(parent, 'file'), '');
+    const dataDir = path.join(parent, 'file', 'data');
+    expectRefusal(run(program, dataDir, environment), dataDir, /a part of its path is a file and no folder \(ENOTDIR/);
+  });
+
+  test('a file', async () => {
+    const dataDir = path.join(parent, 'file');
+    await writeFile(dataDir, '');
+    expectRefusal(run(program, dataDir, environment), dataDir, /(a part of its path is a file|a file has its name)/);
+  });
+
+  test.runIf(canMount())('on a read-only disk', () => {
+    const mounted = [...onDiskOfItsOwn(parent, 'ro'), ...program];
+    for (const dataDir of [parent, path.join(parent, 'some', 'data')]) {
+      expectRefusal(run(mounted, dataDir, environment), dataDir, /its disk is read-only \(EROFS/);
+    }
+  });
+
+  test.runIf(canMount())('on a full disk', () => {
+    // Room for a folder and nothing in it.
+    const full = 'mount -t tmpfs -o nr_inodes=2 none "$0" && mkdir "$0/data" && exec "$@"';
+    const mounted = ['unshare', '-m', 'sh', '-c', full, parent, ...program];
+    const dataDir = path.join(parent, 'data');
+    expectRefusal(run(mounted, dataDir, environment), dataDir, /its disk is full \(ENOSPC/);
+  });
+});
+
+test.runIf(canMount())('a disk that becomes full while the cluster is made', async () => {
+  const dataDir = path.join(parent, 'data');
+  const mounted = [...onDiskOfItsOwn(parent, 'size=8m'), ...program];
+  expectRefusal(run(mounted, dataDir, {}), dataDir, /its disk is full \(.*No space left on device/);
+});
+
+// It hides the folder for temporary files, in which the project must not lie.
+test.runIf(canMount() && !root.startsWith(tmpdir()))(
+  'as root, where no folder can be made for the user who runs Postgres',
+  async () => {
+    const dataDir = path.join(parent, 'data');
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    // The data directory stays as it is below a folder that is read-only now.
+    const readOnly = `mount --bind "$0" /mnt && for each in /var/lib "$(dirname "$0")"; do mount -t tmpfs -o ro none "$each" || exit; done; exec "$@"`;
+    const mounted = ['unshare', '-m', 'sh', '-c', readOnly, parent, ...program];
+    const { status, stderr } = run(mounted, '/mnt/data', keys);
+    expect(stderr).toMatch(
+      /^The user "\w+", who runs Postgres .* cannot enter DATA_DIR \/mnt\/data, and no folder can be/,
+    );
+    expect(stderr).toMatch(/\/var\/lib\/payments-graphql-gateway: EROFS.*set DATABASE_URL/);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(status).toBe(1);
+  },
+);
+
+test('what a server says that does not start is printed without a stack, and ends with what to do', async () => {
+  const dataDir = path.join(parent, 'data');
+  await chmod(parent, 0o711);
+  await mkdir(path.join(dataDir, 'postgres'), { recursive: true });
+  const { status, stderr } = run(program, dataDir, {});
+  expect(stderr).toMatch(/cannot be opened\. Start as the user who made it.*DATABASE_URL\.\n$/);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(status).toBe(1);
+});
+
+function run(
+  [command = '', ...args]: readonly string[],
+  dataDir: string,
+  environment: Readonly<Record<string, string>>,
+) {
+  return spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: {
+      ...{ ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent' },
+      ...{ ...environment, DATA_DIR: dataDir },
+    },
+    timeout: 50_000,
+  });
+}
+
+function expectRefusal(ended: { status: number | null; stderr: string }, dataDir: string, reason: RegExp): void {
+  const sentence = ended.stderr.replace('The settings are wrong:\n  - ', '').trimEnd();
+  expect(sentence.split('\n')).toHaveLength(1);
+  expect(sentence.startsWith(`DATA_DIR ${dataDir} cannot be used, since `)).toBe(true);
+  expect(sentence).toMatch(reason);
+  expect(sentence.endsWith(advice)).toBe(true);
+  expect(ended.status).toBe(1);
+}

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { open, rename, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import { canMount, EmbeddedServers, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
+
+const servers = new EmbeddedServers();
+/** Enough for a machine that others use too. What is awaited takes a fraction of a second. */
+const soon = { timeout: 30_000, interval: 10 };
+
+test('a server that is killed comes back on the same address with what was committed, and we say both once', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ durable: true, warn: (line) => warnings.push(line) });
+  await query(server.url, `create table words (word text); insert into words values ('committed')`);
+  const { pid, url } = server;
+
+  process.kill(pid, 'SIGKILL');
+  await vi.waitFor(
+    async () => expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]),
+    soon,
+  );
+  await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/is back/), soon);
+  expect(server.pid).not.toBe(pid);
+  expect(server.url).toBe(url);
+  expect(warnings[0]).toContain(`process ${pid}`);
+  expect(warnings.filter((line) => /ended its connection/.test(line))).toHaveLength(1);
+  expect(warnings.filter((line) => /is back/.test(line))).toHaveLength(1);
+
+  process.kill(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.filter((line) => /is back/.test(line))).toHaveLength(2), soon);
+  expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]);
+  await server.stop();
+  await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('a server that cannot start is tried again until it can; each reason is logged once', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ warn: (line) => warnings.push(line) });
+  const { pid, url } = server;
+  const version = join(server.dataDirectory, 'data', 'PG_VERSION');
+  await rename(version, `${version}.away`);
+  process.kill(pid, 'SIGKILL');
+  const reasons = (reason: RegExp) => warnings.filter((line) => reason.test(line));
+  await vi.waitFor(() => expect(reasons(/PG_VERSION/)).toHaveLength(1), soon);
+
+  const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+  await once(other, 'listening');
+  await rename(`${version}.away`, version);
+  await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
+  // The other program sees no connection of ours, and the reason is not logged again however often the start fails.
+  expect(reasons(/PG_VERSION/)).toHaveLength(1);
+  expect(reasons(/is back/)).toHaveLength(0);
+  other.close();
+
+  await vi.waitFor(async () => expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+  await vi.waitFor(() => expect(reasons(/is back/)).toHaveLength(1), soon);
+  expect(reasons(/Address already in use/)).toHaveLength(1);
+});
+
+test('a server that another process has started on another port is used again when it has its own port', async () => {
+  const warnings: string[] = [];
+  const first = await servers.start({ warn: (line) => warnings.push(line) });
+  const version = join(first.dataDirectory, 'data', 'PG_VERSION');
+  await rename(version, `${version}.away`);
+  process.kill(first.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.join()).toMatch(/PG_VERSION/), soon);
+  const other = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
+  await once(other, 'listening');
+  await rename(`${version}.away`, version);
+
+  const second = await servers.start();
+  expect(second.url).not.toBe(first.url);
+  await vi.waitFor(() => expect(warnings.join()).toMatch(/another process has started it/), soon);
+  await second.stop();
+  other.close();
+  await vi.waitFor(async () => expect(await query(first.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+});
+
+test('a server whose children outlive it comes back when they have ended, and not before', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ warn: (line) => warnings.push(line) });
+  const client = new pg.Client({ connectionString: server.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const child = rows[0]?.pid ?? 0;
+  process.kill(child, 'SIGSTOP');
+  process.kill(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.join()).toMatch(/does not start.*shared memory block.*still in use/), soon);
+  await expect(query(server.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  process.kill(child, 'SIGCONT');
+  await vi.waitFor(async () => expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+});
+
+test('a server that somebody else stops comes back, although connections are open', async () => {
+  const server = await servers.start();
+  const { pid, url } = server;
+  const client = new pg.Client({ connectionString: url });
+  const ended = new Promise<void>((resolve) => client.once('end', resolve));
+  client.on('error', () => undefined);
+  await client.connect();
+  process.kill(pid, 'SIGTERM');
+  await ended;
+  await vi.waitFor(() => expect(server.pid).not.toBe(pid), soon);
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+test('stopping while the server cannot start ends at once and leaves no server', async () => {
+  const warnings: string[] = [];
+  const server = await servers.start({ warn: (line) => warnings.push(line) });
+  const version = join(server.dataDirectory, 'data', 'PG_VERSION');
+  await rename(version, `${version}.away`);
+  process.kill(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(warnings.some((line) => /PG_VERSION/.test(line))).toBe(true), soon);
+  await server.stop();
+  await rename(`${version}.away`, version);
+  const next = await servers.start();
+  expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+test('stopping while the server is on its way back leaves no server, however far it has come', async () => {
+  for (const waitFor of [/ended its connection/, /is back/]) {
+    const warnings: string[] = [];
+    const server = await servers.start({ warn: (line) => warnings.push(line) });
+    process.kill(server.pid, 'SIGKILL');
+    await vi.waitFor(() => expect(warnings.some((line) => waitFor.test(line))).toBe(true), { ...soon, interval: 1 });
+    await server.stop();
+    await expect(query(server.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(warnings.filter((line) => /does not start/.test(line))).toEqual([]);
+  }
+});
+
+test.runIf(canMount())('a server whose disk was full comes back when there is space again', async () => {
+  const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=128m'));
+  const client = new pg.Client({ connectionString: user.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
+  await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
+  // Postgres ends when it cannot go on with its log of changes.
+  const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
+  await expect(untilRefused(() => client.query(change))).rejects.toThrow();
+  await vi.waitFor(() => expect(user.warnings.join()).toMatch(/does not start.*No space left on device/), soon);
+
+  await rm(filler);
+  await vi.waitFor(async () => expect(await query(user.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
+  await vi.waitFor(() => expect(user.warnings.at(-1)).toMatch(/is back/), soon);
+  expect(user.warnings.length).toBeLessThan(8);
+  user.process.kill('SIGINT');
+  expect(await once(user.process, 'exit')).toEqual([0, null]);
+});
+
+/** Writes until the disk is full. */
+async function fill(file: string): Promise<void> {
+  const handle = await open(file, 'w');
+  try {
+    await untilRefused(() => handle.writeFile(Buffer.alloc(4_096)));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function untilRefused(act: () => Promise<unknown>): Promise<never> {
+  for (;;) await act();
+}

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ClientTokens } from '../src/access/client-tokens.ts';
+import { ConfigError } from '../src/config.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { findSecretKey } from '../src/secret-key.ts';
+import { findSigningKey } from '../src/signing-key.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+let directory: string;
+const settings = () =>
+  ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
+const find = { 'client-token.key': findSigningKey, 'secret.key': findSecretKey } as const;
+
+/** Kills its process where it would write what belongs into a file that it has made. */
+const dieWhileWriting = `
+  const fs = require('node:fs/promises');
+  fs.writeFile = async (file, content, { flag = 'w', mode }) => {
+    await fs.open(file, flag, mode);
+    process.kill(process.pid, 'SIGKILL');
+  };
+  require('node:module').syncBuiltinESMExports();
+  const [find, directory] = process.argv.slice(1);
+  const settings = { NODE_ENV: 'development', DATA_DIR: directory };
+  import(find === 'findSecretKey' ? './src/secret-key.ts' : './src/signing-key.ts').then((keys) => keys[find](settings));
+`;
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'key-files-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe.each([
+  ['client-token.key', 'CLIENT_TOKEN_KEY', 'base64url', ''],
+  ['secret.key', 'SECRET_KEY', 'base64', '\n'],
+] as const)('%s', (name, setting, encoding, end) => {
+  const file = () => path.join(directory, name);
+
+  test('several first calls at once get the same key, which is stored for us alone', async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => find[name](settings())));
+    for (const key of keys) expect(key).toEqual(keys[0]);
+    const stored = await readFile(file(), 'utf8');
+    expect(stored.endsWith(end)).toBe(true);
+    expect(Buffer.from(stored, encoding).toString(encoding)).toBe(stored.trimEnd());
+    expect(Buffer.from(stored, encoding)).toHaveLength(32);
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+    expect(await find[name](settings())).toEqual(keys[0]);
+  });
+
+  test('a file that an earlier version wrote is read as it is', async () => {
+    const bytes = Buffer.alloc(32, 0xfb);
+    await writeFile(file(), bytes.toString(encoding) + end);
+    expect(await find[name](settings())).toEqual(name === 'secret.key' ? bytes : bytes.toString(encoding));
+  });
+
+  test.each(['', '\n', 'short', `${'A'.repeat(43)} A`, 'A'.repeat(64)])('%j is refused', async (content) => {
+    await writeFile(file(), content);
+    const error = await find[name](settings()).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toMatch(
+      new RegExp(`${file()} should hold 32 bytes.*restore it; or remove it.*; or set ${setting}`),
+    );
+    expect(await readFile(file(), 'utf8')).toBe(content);
+  });
+
+  test('a folder in its place is refused', async () => {
+    await mkdir(file());
+    await expect(find[name](settings())).rejects.toThrow(`${file()} should hold 32 bytes`);
+  });
+
+  test('a process that dies between making the file and writing it leaves no file that counts', async () => {
+    const died = spawnSync(process.execPath, ['-e', dieWhileWriting, find[name].name, directory], { cwd: root });
+    expect(died.signal).toBe('SIGKILL');
+    await expect(readFile(file())).rejects.toMatchObject({ code: 'ENOENT' });
+    const key = await find[name](settings());
+    expect(key).toHaveLength(name === 'secret.key' ? 32 : 43);
+    expect(await find[name](settings())).toEqual(key);
+  });
+});
+
+test('an empty client-token.key stops the start with a sentence that names it', async () => {
+  const file = path.join(directory, 'client-token.key');
+  await writeFile(file, '');
+  const { status, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: directory },
+    timeout: 50_000,
+  });
+  expect(stderr).toBe(
+    `The settings are wrong:\n  - ${file} should hold 32 bytes in base64url (43 characters) and is empty: restore it; or remove it, and the next start makes a new one (client tokens signed with the old one are then refused); or set CLIENT_TOKEN_KEY\n`,
+  );
+  expect(status).toBe(1);
+});
+
+test('client tokens are not signed with a key that is short', async () => {
+  const database = openDatabase({ url: 'postgres://127.0.0.1:1/none' });
+  for (const key of ['', 'k'.repeat(31)]) {
+    expect(() => new ClientTokens(database, key)).toThrow('at least 32 characters');
+  }
+  expect(new ClientTokens(database, 'k'.repeat(32))).toBeDefined();
+  expect(new ClientTokens(database, undefined)).toBeDefined();
+  await database.close();
+});

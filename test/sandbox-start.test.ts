@@ -1,0 +1,124 @@
+import { chmod, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { openPayments } from '../src/gateway.ts';
+import { prepareSandboxPlatform } from '../src/sandbox-platform.ts';
+import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
+import { freshDatabase } from './setup/database.ts';
+import { connect, type Data, type TestPlatform } from './setup/gateway.ts';
+
+const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
+const soon = { timeout: 50_000, interval: 20 };
+
+let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+const starts: Promise<ChildGateway>[] = [];
+
+beforeEach(async () => {
+  data = await temporaryDataDirectory();
+  // Where we are root, another user runs the server and must be able to enter.
+  await chmod(data.path, 0o711);
+});
+afterEach(async () => {
+  for (const one of await Promise.allSettled(starts.splice(0))) {
+    if (one.status === 'fulfilled') await one.value.end('SIGTERM');
+  }
+  await rm(data.path, { recursive: true, force: true });
+});
+
+function start(): Promise<ChildGateway> {
+  const gateway = startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '20' });
+  starts.push(gateway);
+  return gateway;
+}
+
+test('when its Postgres is killed, a sandbox is ready again without a restart, and pays', async () => {
+  const gateway = await start();
+  const platform = connect(gateway.url, '', sandbox);
+  const before = await accounts(platform);
+  const killed = await postmaster();
+  process.kill(killed, 'SIGKILL');
+  await vi.waitFor(async () => {
+    expect(await postmaster()).not.toBe(killed);
+    expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
+  }, soon);
+  expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+  expect(await accounts(platform)).toEqual(before);
+  await pay(platform, before);
+  expect(gateway.output()).toMatch(/Postgres[^\n]*is back/);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('two first starts at once both come up, on one sandbox platform with the same data', async () => {
+  const both = await Promise.all([start(), start()]);
+  const [one = [], two] = await Promise.all(both.map((gateway) => accounts(connect(gateway.url, '', sandbox))));
+  expectFurnished(one);
+  expect(two).toEqual(one);
+});
+
+test('several that prepare the sandbox platform at once find the same one, furnished once', async () => {
+  const fresh = await freshDatabase();
+  const instances = [1, 2, 3].map(() => openDatabase({ url: fresh.url, poolSize: 2 }));
+  const log = pino({ level: 'silent' });
+  const newcomers = await Promise.all(
+    instances.map((database) => prepareSandboxPlatform(openPayments(database, readConfig({}), log))),
+  );
+  for (const newcomer of newcomers) expect(newcomer).toEqual(newcomers[0]);
+  const [platforms] = await Promise.all(instances.map((database) => database.prisma.platform.count()));
+  expect(platforms).toBe(1);
+  for (const database of instances) await database.close();
+  await fresh.drop();
+});
+
+/** Two customers, who were each given their money and their accounts outside exactly once. */
+function expectFurnished(nodes: readonly Data[]): void {
+  expect(new Set(nodes.map((node) => node.customer.id)).size).toBe(2);
+  expect(nodes.filter((node) => node.__typename === 'ExternalAccount')).toHaveLength(6);
+  const dollars = nodes.filter((node) => node.__typename === 'InternalAccount' && node.currency.code === 'USD');
+  expect(dollars.map((node) => node.balance.amount)).toEqual(['2500000', '2500000']);
+}
+
+/** Sends a payment from the person's dollars to euros outside, to its end. */
+async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
+  const find = (kind: string, code: string) =>
+    nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;
+  const { createQuote } = await platform.ask(
+    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
+       ... on CreateQuoteSuccess { quote { id transaction { id } } } ... on UserError { code message } } }`,
+    {
+      input: {
+        source: { account: { accountId: find('InternalAccount', 'USD') } },
+        destination: { account: { accountId: find('ExternalAccount', 'EUR') } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 10_000,
+      },
+    },
+  );
+  const { executeQuote } = await platform.ask(
+    `mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) {
+       ... on ExecuteQuoteSuccess { quote { status } } ... on UserError { code message } } }`,
+    { id: createQuote.quote.id },
+  );
+  expect(executeQuote).toEqual({ quote: { status: 'PROCESSING' } });
+  await vi.waitFor(async () => {
+    const { transaction } = await platform.ask('query ($id: ID!) { transaction(id: $id) { status } }', {
+      id: createQuote.quote.transaction.id,
+    });
+    expect(transaction.status).toBe('COMPLETED');
+  }, soon);
+}
+
+async function accounts(platform: TestPlatform): Promise<Data[]> {
+  const answer = await platform.ask(
+    `{ accounts(first: 100) { edges { node { id __typename currency { code } customer { id customerType }
+       ... on InternalAccount { balance { amount } } } } } }`,
+  );
+  return answer.accounts.edges.map((edge: Data) => edge.node).filter((node: Data) => node.customer !== null);
+}
+
+/** The process of the sandbox's Postgres. */
+async function postmaster(): Promise<number> {
+  return Number((await readFile(path.join(data.path, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach } from 'vitest';
+import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.ts';
+
+/** Another process that uses an embedded server. */
+export interface UserProcess {
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** The server's process. */
+  readonly pid: number;
+  /** The warnings that it has printed. */
+  readonly warnings: readonly string[];
+}
+
+/** Gives each test of a file a data directory of its own; after the test all that it started is stopped and removed. */
+export class EmbeddedServers {
+  /** A folder that every user may enter. */
+  parent = '';
+  /** A folder below it that does not exist yet. */
+  dataDir = '';
+  readonly #servers: EmbeddedPostgres[] = [];
+  readonly #processes: ChildProcess[] = [];
+  #usedElsewhere = false;
+
+  constructor() {
+    beforeEach(async () => {
+      this.parent = await mkdtemp(join(tmpdir(), 'payments-embedded-test-'));
+      await chmod(this.parent, 0o711);
+      this.dataDir = join(this.parent, 'data');
+    });
+    afterEach(() => this.#clear());
+  }
+
+  async start(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedPostgres> {
+    const server = await startEmbeddedPostgres({ dataDir: this.dataDir, durable: false, ...options });
+    this.#servers.push(server);
+    return server;
+  }
+
+  /**
+   * Starts in a process of its own, which leads a process group as a program in a terminal does.
+   * @param wrapper a command that runs what follows it
+   */
+  async startInProcess(wrapper: readonly string[] = []): Promise<UserProcess> {
+    const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));
+    const [command = process.execPath, ...args] = [...wrapper, process.execPath, program, this.dataDir];
+    const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.remember(child);
+    this.#usedElsewhere = true;
+    const lines = createInterface(child.stdout);
+    const [line] = await once(lines, 'line');
+    const warnings: string[] = [];
+    lines.on('line', (warning) => warnings.push(warning));
+    return { process: child, warnings, ...JSON.parse(line) };
+  }
+
+  /** Kills the process after the test if it is still there. */
+  remember(child: ChildProcess): void {
+    this.#processes.push(child);
+  }
+
+  async #clear(): Promise<void> {
+    for (const child of this.#processes.splice(0)) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    // A process that was killed may have left a server behind: whoever uses it last stops it.
+    if (this.#usedElsewhere) await this.start();
+    this.#usedElsewhere = false;
+    const started = this.#servers.splice(0);
+    for (const server of started) await server.stop();
+    for (const { dataDirectory } of started) await rm(dataDirectory, { recursive: true, force: true });
+    await rm(this.parent, { recursive: true, force: true });
+  }
+}
+
+/** Runs one statement on a connection of its own and answers its rows. */
+export async function query<Row extends object = Record<string, unknown>>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  // The server may end the connection at any moment; the statement's own error tells.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether this user may mount a file system in a namespace of its own. */
+export function canMount(): boolean {
+  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+}
+
+/** A command that runs what follows it where the folder is an empty disk in memory, which nobody else sees. */
+export function onDiskOfItsOwn(folder: string, options: string): string[] {
+  const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
+  return ['unshare', '-m', 'sh', '-c', mount, folder];
+}
