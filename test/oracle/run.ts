@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { often } from '../setup/often.ts';
+import { Choices } from './choices.ts';
+import { differenceOf } from './differences.ts';
+import { drawDocument } from './documents.ts';
+import type { Operation } from './plain-executor.ts';
+import type { Caller } from './scene.ts';
+import type { OracleWorld } from './world.ts';
+
+/** What a run came to. */
+export interface Figures {
+  documents: number;
+  /** Documents that some caller was answered with rows. */
+  withRows: number;
+  /** First answers to a caller, and those of them that had rows, had errors, or were refused before they were executed. */
+  answers: number;
+  answersWithRows: number;
+  answersWithErrors: number;
+  refused: number;
+  /** All requests, repeats among them. */
+  requests: number;
+  /** Of documents with one root field, by that field: how many were counted, and their statements, all and at most. */
+  readonly statements: Map<string, { documents: number; statements: number; most: number }>;
+}
+
+const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
+
+/**
+ * Asks for random documents and holds the service's answers against the oracle's.
+ * @param seed gives the same documents again; `ORACLE_SEED` in the environment gives it to a run
+ * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
+ */
+export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
+  const seed = process.env.ORACLE_SEED ? Number(process.env.ORACLE_SEED) : Date.now() & 0x7fffffff;
+  const figures: Figures = {
+    documents: 0,
+    withRows: 0,
+    answers: 0,
+    answersWithRows: 0,
+    answersWithErrors: 0,
+    refused: 0,
+    requests: 0,
+    statements: new Map(),
+  };
+  await fc.assert(
+    fc.asyncProperty(numbers, (drawn) => askOne(world, new Choices(drawn), figures, seed)),
+    { numRuns: documents, seed, endOnFailure: process.env.ORACLE_PATH !== undefined, path: process.env.ORACLE_PATH },
+  );
+  return figures;
+}
+
+/** One document, asked by some callers in turn, as often as it takes to be answered in every way that the service has. */
+async function askOne(world: OracleWorld, choices: Choices, figures: Figures, seed: number): Promise<void> {
+  const home = choices.oneIn(4) ? 1 : 0;
+  const [ofHome, ofOther] = [true, false].map((is) =>
+    world.callers.filter(({ platform }) => (platform === home) === is),
+  );
+  const callers = [
+    choices.oneOf(ofHome ?? []),
+    choices.oneOf(ofHome ?? []),
+    choices.oneOf(choices.oneIn(2) ? (ofOther ?? []) : (ofHome ?? [])),
+  ];
+  const isRepeated = choices.oneIn(6);
+  const { query, operationName, variables, roots } = drawDocument(world.oracle.schema, choices, world.material[home]);
+  figures.documents += 1;
+
+  const asked: { caller: Caller; operation: Operation; text: string }[] = [];
+  let hasRows = false;
+  for (const [at, caller] of callers.entries()) {
+    const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
+    const expected = await world.oracle.execute(operation, caller.viewer);
+    const { result, statements } = await world.statements.during(() => world.ask(operation, caller));
+    const answer = result.json();
+    const difference = differenceOf(expected, answer);
+    const isOverBudget = answer.errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
+    if (difference !== undefined && !isOverBudget) {
+      const details = [
+        `the answer of the service is not that of the oracle: ${difference}`,
+        `ORACLE_SEED=${seed}`,
+        `asked by ${caller.name}`,
+        query,
+        `variables: ${JSON.stringify(operation.variables)}`,
+        `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
+        `answered: ${result.text}`,
+      ];
+      throw new Error(details.join('\n'));
+    }
+    asked.push({ caller, operation, text: result.text });
+    hasRows ||= expected.rows > 0;
+    figures.answers += 1;
+    figures.answersWithRows += expected.rows > 0 && expected.data ? 1 : 0;
+    figures.answersWithErrors += answer.errors ? 1 : 0;
+    figures.refused += answer.data === undefined ? 1 : 0;
+    figures.requests += 1;
+    const [root] = roots;
+    if (root !== undefined && roots.length === 1 && expected.data) count(figures, root, statements);
+  }
+  figures.withRows += hasRows ? 1 : 0;
+  if (!isRepeated) return;
+
+  for (let round = Math.ceil(often / callers.length); round > 0; round--) {
+    for (const { caller, operation, text } of asked) {
+      const again = await world.ask(operation, caller);
+      figures.requests += 1;
+      if (again.text === text) continue;
+      const expected = await world.oracle.execute(operation, caller.viewer);
+      const difference = differenceOf(expected, again.json());
+      if (difference === undefined) continue;
+      const details = [
+        `asked again, the service answers something else: ${difference}`,
+        `ORACLE_SEED=${seed}`,
+        `asked by ${caller.name}, in turns with ${callers.map(({ name }) => name).join('; ')}`,
+        query,
+        `variables: ${JSON.stringify(asked.map((one) => one.operation.variables))}`,
+        `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
+        `answered: ${again.text}`,
+      ];
+      throw new Error(details.join('\n'));
+    }
+  }
+}
+
+function count({ statements: all }: Figures, root: string, statements: number): void {
+  const known = all.get(root) ?? { documents: 0, statements: 0, most: 0 };
+  known.documents += 1;
+  known.statements += statements;
+  known.most = Math.max(known.most, statements);
+  all.set(root, known);
+}
