@@ -107,6 +107,8 @@ class Writer {
   }
 
   document(): DrawnDocument {
+    // Documents with conditions are executed in another way than those without.
+    if (!this.#choices.oneIn(3)) this.#left.directives = 0;
     const place = { scope: new SelectionScope(), depth: 1, times: 1 };
     const query = this.#schema.getQueryType()?.getFields() ?? {};
     const asked: string[] = [];
@@ -267,7 +269,7 @@ class Writer {
   }
 
   #directive(): string {
-    if (this.#left.directives < 1 || !this.#choices.oneIn(16)) return '';
+    if (this.#left.directives < 1 || !this.#choices.oneIn(8)) return '';
     this.#left.directives -= 1;
     const name = this.#choices.oneOf(['skip', 'include']);
     const usual = name === 'include';

@@ -3,9 +3,9 @@ import { often } from '../setup/often.ts';
 import { Choices } from './choices.ts';
 import { differenceOf } from './differences.ts';
 import { drawDocument } from './documents.ts';
-import type { Operation } from './plain-executor.ts';
+import type { Expected, Operation } from './plain-executor.ts';
 import type { Caller } from './scene.ts';
-import type { OracleWorld } from './world.ts';
+import type { OracleWorld, RawAnswer } from './world.ts';
 
 /** What a run came to. */
 export interface Figures {
@@ -78,29 +78,23 @@ async function askOne(world: OracleWorld, choices: Choices, figures: Figures): P
     choices.oneOf(ofHome ?? []),
     choices.oneOf(choices.oneIn(2) ? (ofOther ?? []) : (ofHome ?? [])),
   ];
-  const isRepeated = choices.oneIn(6);
+  const isRepeated = choices.oneIn(8);
   const { query, operationName, variables, roots } = drawDocument(world.oracle.schema, choices, world.material[home]);
   figures.documents += 1;
 
-  const asked: { caller: Caller; operation: Operation; text: string }[] = [];
+  const asked: Asked[] = [];
   let hasRows = false;
   for (const [at, caller] of callers.entries()) {
     const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
-    const expected = await world.oracle.execute(operation, caller.viewer);
-    const { result, statements } = await world.statements.during(() => world.ask(operation, caller));
+    const [expected, { result, statements }] = await Promise.all([
+      world.oracle.execute(operation, caller.viewer),
+      world.statements.during(() => world.ask(operation, caller)),
+    ]);
     const answer = result.json();
     const difference = differenceOf(expected, answer);
     const isOverBudget = answer.errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
     if (difference !== undefined && !isOverBudget) {
-      const details = [
-        `the answer of the service is not that of the oracle: ${difference}`,
-        `asked by ${caller.name}`,
-        query,
-        `variables: ${JSON.stringify(operation.variables)}`,
-        `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
-        `answered: ${result.text}`,
-      ];
-      throw new Error(details.join('\n'));
+      throw different(difference, caller.name, operation, expected, result);
     }
     asked.push({ caller, operation, text: result.text });
     hasRows ||= expected.rows > 0;
@@ -115,25 +109,40 @@ async function askOne(world: OracleWorld, choices: Choices, figures: Figures): P
   figures.withRows += hasRows ? 1 : 0;
   if (!isRepeated) return;
 
+  const again = async ({ caller, operation, text }: Asked) => {
+    const answer = await world.ask(operation, caller);
+    figures.requests += 1;
+    if (answer.text === text) return;
+    const expected = await world.oracle.execute(operation, caller.viewer);
+    const difference = differenceOf(expected, answer.json());
+    if (difference === undefined) return;
+    const turns = `${caller.name}, in turns with ${callers.map(({ name }) => name).join('; ')}`;
+    throw different(`asked again, ${difference}`, turns, operation, expected, answer);
+  };
   for (let round = Math.ceil(often / callers.length); round > 0; round--) {
-    for (const { caller, operation, text } of asked) {
-      const again = await world.ask(operation, caller);
-      figures.requests += 1;
-      if (again.text === text) continue;
-      const expected = await world.oracle.execute(operation, caller.viewer);
-      const difference = differenceOf(expected, again.json());
-      if (difference === undefined) continue;
-      const details = [
-        `asked again, the service answers something else: ${difference}`,
-        `asked by ${caller.name}, in turns with ${callers.map(({ name }) => name).join('; ')}`,
-        query,
-        `variables: ${JSON.stringify(asked.map((one) => one.operation.variables))}`,
-        `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
-        `answered: ${again.text}`,
-      ];
-      throw new Error(details.join('\n'));
-    }
+    // In turns, and all at once.
+    if (round % 2 === 0) for (const one of asked) await again(one);
+    else await Promise.all(asked.map(again));
   }
+}
+
+interface Asked {
+  readonly caller: Caller;
+  readonly operation: Operation;
+  readonly text: string;
+}
+
+function different(what: string, caller: string, operation: Operation, expected: Expected, answer: RawAnswer): Error {
+  return new Error(
+    [
+      `the answer of the service is not that of the oracle: ${what}`,
+      `asked by ${caller}`,
+      operation.query,
+      `variables: ${JSON.stringify(operation.variables)}`,
+      `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
+      `answered: ${answer.text}`,
+    ].join('\n'),
+  );
 }
 
 function count({ statements: all }: Figures, root: string, statements: number): void {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { Client } from 'undici';
+import { Pool } from 'undici';
 import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { openPayments } from '../../src/gateway.ts';
@@ -27,12 +27,12 @@ export class OracleWorld {
   readonly gateway: TestGateway;
   readonly #scene: QuietScene;
   readonly #database: Database;
-  readonly #http: Client;
+  readonly #http: Pool;
 
   private constructor(scene: QuietScene, gateway: TestGateway, database: Database, material: [Material, Material]) {
     this.#scene = scene;
     this.#database = database;
-    this.#http = new Client(gateway.url);
+    this.#http = new Pool(gateway.url, { connections: 3 });
     this.gateway = gateway;
     this.callers = scene.callers;
     this.material = material;
