@@ -1,7 +1,10 @@
 import SchemaBuilder from '@pothos/core';
+import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { Permission } from '../database/generated/client/client.ts';
+import type PrismaTypes from '../database/generated/pothos.ts';
+import { getDatamodel } from '../database/generated/pothos.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import ReadingPlugin from './reading/plugin.ts';
@@ -9,6 +12,7 @@ import ReadingPlugin from './reading/plugin.ts';
 /** The types behind the schema. */
 export interface SchemaConfig {
   Context: Context;
+  PrismaTypes: PrismaTypes;
   AuthScopes: { permission: Permission };
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
@@ -25,7 +29,7 @@ export interface SchemaConfig {
 
 /** The one schema builder. Types are in the files of their nouns. */
 export const builder = new SchemaBuilder<SchemaConfig>({
-  plugins: [ScopeAuthPlugin, RelayPlugin, ReadingPlugin],
+  plugins: [ScopeAuthPlugin, RelayPlugin, PrismaPlugin, ReadingPlugin],
   defaultFieldNullability: false,
   scopeAuth: {
     authorizeOnSubscribe: true,
@@ -47,6 +51,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     nodeTypeOptions: { description: 'Anything with an id of its own that can be read again by it.' },
     pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
   },
+  prisma: { client: (context) => context.payments.database.prisma, dmmf: getDatamodel() },
 });
 
 builder.queryType({
