@@ -11,11 +11,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums.ts';
 import { Event } from './events.ts';
-<<<<<<< HEAD
 import { pageArgs, recordPage } from './list.ts';
-=======
-import { nestedPage, nestedQuery, pageArgs, rootPage, withKeys } from './list.ts';
->>>>>>> oracle
 
 /** A delivery with what it tells of and what came of it. */
 interface WebhookDeliveryRow extends DeliveryRow {
@@ -93,17 +89,9 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
       type: WebhookDeliveryConnection,
       description: 'What was and is being sent to it, newest first.',
       args: pageArgs(t.arg),
-<<<<<<< HEAD
       resolve: ({ platformId, id }, args, context) => {
         const { webhookDelivery } = context.payments.database.prisma;
         return recordPage(
-=======
-      select: (args, context, nested) => ({
-        deliveries: withKeys(nested(nestedQuery('WebhookDelivery', args, context, {}), ['edges', 'node'])),
-      }),
-      resolve: (endpoint, args, context, info) =>
-        nestedPage(
->>>>>>> oracle
           'WebhookDelivery',
           { args, context },
           { platformId, endpointId: id },
