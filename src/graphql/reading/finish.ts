@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import { currencyOf, formatMoney } from '../../money/currencies.ts';
 import { invalidInput } from '../failure.ts';
 
@@ -21,12 +22,27 @@ export function formattedMark(amount: string, currency: string, locale: number):
 
 const marks = new RegExp(`${mark}([^${mark}]*)${mark}`, 'g');
 
+/** The key of an object that stands for an error: no field has such a name. */
+const errorKey = '!';
+
+/** What a run has remembered for the end. */
+export interface Notes {
+  readonly notes: readonly unknown[];
+  /** Errors of the caller's: what has one of their numbers under `errorKey` stands for it. */
+  readonly errors: GraphQLError[];
+}
+
+/** JSON that stands for an error. */
+export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>): string {
+  return `{"${errorKey}":${errors.push(error) - 1}}`;
+}
+
 /**
  * Puts in what the marks stand for.
  * @param isLast whether what is not sequenced is not waited for any more
- * @throws NotSequenced; GraphQLError INVALID_INPUT for an unknown locale
+ * @throws NotSequenced
  */
-export function finished(json: string, notes: readonly unknown[], isLast: boolean): string {
+export function finished(json: string, run: Notes, isLast: boolean): string {
   if (!json.includes(mark)) return json;
   return json.replace(marks, (_whole, what: string) => {
     const [kind, amount = '0', code = '', note = '0'] = what.split(' ');
@@ -36,8 +52,15 @@ export function finished(json: string, notes: readonly unknown[], isLast: boolea
     }
     const currency = currencyOf(code);
     if (!currency) throw new Error(`unknown currency ${code}`);
-    const text = formatMoney(BigInt(amount), currency, String(notes[Number(note)]));
-    if (typeof text !== 'string') throw invalidInput(text.message, 'locale');
-    return JSON.stringify(text);
+    const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));
+    return typeof text === 'string' ? JSON.stringify(text) : errorJson(invalidInput(text.message, 'locale'), run);
   });
+}
+
+/** JSON as values, with errors where they stand: the executor throws those. */
+export function valuesOf(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
+  if (errors.length === 0) return JSON.parse(json);
+  return JSON.parse(json, (_key, value) =>
+    typeof value === 'object' && value !== null && errorKey in value ? errors[value[errorKey]] : value,
+  );
 }

@@ -85,7 +85,9 @@ export class Planner {
           if (selection.selectionSet) known.below.push(selection.selectionSet);
           continue;
         }
-        const field = selection.name.value === '__typename' ? undefined : type.getFields()[selection.name.value];
+        const name = selection.name.value;
+        const field = name === '__typename' ? undefined : type.getFields()[name];
+        if (!field && name !== '__typename') throw new NotPlanned(`${name} tells of the schema`);
         found.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
         continue;
       }
@@ -156,8 +158,15 @@ export class Planner {
 
   /** A field of what the environment has: an expression that is JSON as text. */
   field(asked: Asked, env: Env, read = asked.field?.extensions.read): Sql {
-    const { field, node, below } = asked;
+    const { field, node } = asked;
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
+    const made = this.#read(asked, field, read, env);
+    // Wrong arguments are an error in the place of this field, and of nothing else.
+    return field.args.length === 0 ? made : [(run) => run.attempt(() => textOf(made, run))];
+  }
+
+  #read(asked: Asked, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
+    const { node, below } = asked;
     const type = getNamedType(field.type);
     const isNullable = !isNonNullType(field.type);
     if (read.kind === 'leaf') {
@@ -264,7 +273,9 @@ function nodesText(
     ({ table, text }) => `select ${literal(`${table.name}:`)} || n.id as id, n.json from (${text}) n`,
   );
   if (union.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-  const places = run.bind(ids);
+  // Whatever is no id of ours may hold what Postgres cannot take.
+  const known = new Set(Array.from(byTable, ([table, named]) => (table ? named : [])).flat());
+  const places = run.bind(ids.map((id) => (known.has(id) ? id : '')));
   return `(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${union.join(' union all ')}) r on r.id = u.id)`;
 }
 

@@ -35,7 +35,7 @@ export function planned(read: Read) {
 async function readHere(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo): Promise<unknown> {
   const model = readOf(info.parentType)?.model;
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
-  return JSON.parse(await runField(context, info, { row }));
+  return runField(context, info, { row });
 }
 
 /** A row of the domain's as JSON of its columns, from which Postgres makes the row again. */
@@ -66,8 +66,7 @@ export function readNode(
     byNode.get(node) ??
     new DataLoader<string, Planned | null>(
       async (ids) => {
-        const json = await runField(context, info, { nodes: { types, ids } });
-        return JSON.parse(json) as (Planned | null)[];
+        return (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
       },
       // The context of a subscription lasts, and rows change.
       { cache: false },

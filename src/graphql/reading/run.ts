@@ -3,6 +3,7 @@ import {
   type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
+  GraphQLError,
   type GraphQLField,
   type GraphQLResolveInfo,
   getArgumentValues,
@@ -15,10 +16,10 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Context } from '../context.ts';
-import { finished, NotSequenced } from './finish.ts';
+import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { NotPlanned, Planner } from './plan.ts';
 import type { Read } from './reads.ts';
-import { type Run, type Sql, sql, textOf } from './sql.ts';
+import { literal, type Run, type Sql, sql, textOf } from './sql.ts';
 
 /** A query whose answer the database makes whole: an expression that is its `data`, as JSON. */
 export interface QueryPlan {
@@ -95,12 +96,14 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
 /**
  * Runs the plan of a query.
  * @returns its `data`, as JSON
- * @throws NotPlanned where this run asks for something that is resolved after all; GraphQLError for wrong arguments
+ * @throws NotPlanned where this run asks for something that is resolved after all, or wrongly
  */
-export function runQuery({ json, operation }: QueryPlan, args: ExecutionArgs, context: Context): Promise<string> {
+export async function runQuery({ json, operation }: QueryPlan, args: ExecutionArgs, context: Context): Promise<string> {
   const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
   if (!coerced) throw new NotPlanned('the variables are wrong');
-  return answerOf(sql`select ${json}`, coerced, context);
+  const answer = await answerOf(sql`select ${json}`, coerced, context);
+  if (answer.errors.length > 0) throw new NotPlanned('the executor says where errors are');
+  return answer.json;
 }
 
 /** By the nodes of a field, as several fragments may ask for it, and by what else decides its plan. */
@@ -127,9 +130,9 @@ interface FieldOf {
 
 /**
  * Reads one field, with all that the document asks below it, in one statement: for the executor, which resolves the rest.
- * @returns its value as JSON; objects name their types
+ * @returns its value; objects name their types, and errors stand where arguments are wrong
  */
-export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes }: FieldOf): Promise<string> {
+export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes }: FieldOf): Promise<unknown> {
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
   if (!node || !field) throw new Error('a field is resolved for a node of its document');
@@ -156,7 +159,8 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   const whole = row
     ? sql`select ${json} from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(row.json)}::jsonb) r`
     : sql`select ${json}`;
-  return answerOf(whole, info.variableValues, context, nodes?.ids);
+  const answer = await answerOf(whole, info.variableValues, context, nodes?.ids);
+  return valuesOf(answer.json, answer);
 }
 
 /** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */
@@ -167,14 +171,15 @@ async function answerOf(
   variables: Readonly<Record<string, unknown>>,
   context: Context,
   given?: readonly string[],
-): Promise<string> {
+): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
   const { viewer, feed, payments } = context;
   const deadline = Date.now() + sequencedMs;
   for (;;) {
     const run = new BoundRun(viewer, variables, given);
     const text = textOf(statement, run);
     try {
-      return finished(await payments.database.readJson(text, run.values), run.notes, Date.now() >= deadline);
+      const json = await payments.database.readJson(text, run.values);
+      return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
       await feed.moved(Math.min(Math.max(0, deadline - Date.now()), 50));
@@ -182,11 +187,12 @@ async function answerOf(
   }
 }
 
-class BoundRun implements Run {
+class BoundRun implements Run, Notes {
   readonly viewer: Viewer;
   readonly given: readonly string[];
   readonly values: unknown[] = [];
   readonly notes: unknown[] = [];
+  readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #args = new Map<FieldNode, Readonly<Record<string, unknown>>>();
   #aliases = 0;
@@ -212,6 +218,18 @@ class BoundRun implements Run {
 
   note(value: unknown): number {
     return this.notes.push(value) - 1;
+  }
+
+  attempt(make: () => string): string {
+    const bound = this.values.length;
+    try {
+      return make();
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      // What stands for no value may not be bound.
+      this.values.length = bound;
+      return literal(errorJson(error, this));
+    }
   }
 
   alias(): string {

@@ -12,6 +12,8 @@ export interface Run {
   bind(value: unknown): string;
   /** Remembers a value for when the answer is finished, and answers its number. */
   note(value: unknown): number;
+  /** Makes SQL, or, where what the caller gave is wrong, SQL that puts this error in its place (finish.ts). */
+  attempt(make: () => string): string;
   /** A name for a table that no other has in this statement. */
   alias(): string;
 }

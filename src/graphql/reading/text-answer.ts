@@ -7,16 +7,15 @@ type Extensions = NonNullable<ExecutionResult['extensions']>;
  */
 export class TextAnswer implements ExecutionResult {
   readonly #data: string;
+  /** Own and enumerable, for transports that copy an answer into a message. */
+  declare readonly data: Record<string, unknown>;
   readonly extensions?: Extensions;
 
   /** @param data as JSON */
   constructor(data: string, extensions?: Extensions) {
     this.#data = data;
+    Object.defineProperty(this, 'data', { get: () => JSON.parse(data), enumerable: true });
     if (extensions) this.extensions = extensions;
-  }
-
-  get data(): Record<string, unknown> {
-    return JSON.parse(this.#data);
   }
 
   /** The whole answer, as JSON. */
@@ -29,10 +28,5 @@ export class TextAnswer implements ExecutionResult {
   /** The same with more extensions. */
   with(extensions: Extensions): TextAnswer {
     return new TextAnswer(this.#data, { ...this.extensions, ...extensions });
-  }
-
-  /** For transports that write an answer as part of a message. */
-  toJSON(): object {
-    return { data: this.data, ...(this.extensions && { extensions: this.extensions }) };
   }
 }
