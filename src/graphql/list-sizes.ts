@@ -38,7 +38,8 @@ const largestSize = 1_000_000;
  * Makes the reader of a document's list sizes.
  *
  * - A connection, which is any type with `edges` and `pageInfo`, can have `first` or `last` rows, or the default size.
- * - A list with an argument that is a list (`nodes(ids:)`) can have a row for each value in it.
+ * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. One that is repeated counts again: it is read once, but
+ *   answered each time: ten times what one id may ask for took 1.3 s of the processor and answered 17 MB, and there may be a hundred ids.
  * - For other lists it answers undefined, as for fields that are none: they are short, and what they hold counts once.
  */
 export function listSizes(
@@ -54,7 +55,7 @@ export function listSizes(
     const sizes = values.map((value) => sizeIn(given(value))).filter((size) => size !== undefined);
     return {
       rows: sizes.length === 0 ? otherwise : Math.max(...sizes),
-      isVariable: values.some(containsVariable),
+      isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
     };
   }
 
@@ -79,10 +80,6 @@ function isConnection(type: GraphQLNamedType): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const { edges, pageInfo } = type.getFields();
   return edges !== undefined && pageInfo !== undefined;
-}
-
-function containsVariable(value: ValueNode): boolean {
-  return value.kind === Kind.VARIABLE || (value.kind === Kind.LIST && value.values.some(containsVariable));
 }
 
 /** An argument as it was sent, not coerced: written in the document, or the value of a variable. */

@@ -109,7 +109,7 @@ test('busy clients are sent elsewhere by an answer, none fails, and the process 
   expect(performance.now() - begun).toBeLessThan(dockerMs);
   const sentAway = {
     status: 200,
-    body: '{"data":{"customers":{"totalCount":0},"transactions":{"totalCount":0}}}',
+    body: expect.stringContaining('"data":{"customers":{"totalCount":0},"transactions":{"totalCount":0}}'),
     close: true,
   };
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));

@@ -161,10 +161,11 @@ describe('the contract', () => {
       [t.platform.platformId, Object.keys(operations)],
     );
     const commands = naming(409).filter(({ keyed }) => keyed);
-    const requests = await Promise.all(commands.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
-    // A few at a time: each holds a connection for as long as it waits.
-    for (let from = 0; from < requests.length; from += 5) {
-      const answers = requests.slice(from, from + 5).map(async ([{ id, method }, { path, body }]) => {
+    // A few at a time: each holds a connection for as long as it waits, and what it asks for may be asked only for a while.
+    for (let from = 0; from < commands.length; from += 5) {
+      const some = commands.slice(from, from + 5);
+      const requests = await Promise.all(some.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
+      const answers = requests.map(async ([{ id, method }, { path, body }]) => {
         const answer = await rest.call(method, path, { body, key: 'held' });
         expect({ id, ...answer }).toMatchObject({ id, status: 409, body: { code: 'CONFLICT' } });
       });
@@ -202,11 +203,13 @@ describe('the contract', () => {
     const t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
     const rest = await restClient(t.url, t.platform.authorization);
     const release = await heldTransfer(t);
-    for (const endpoint of naming(503)) {
+    // At once, as the transfer waits only so long.
+    const answers = naming(503).map(async (endpoint) => {
       const answer = await rest.call(endpoint.method, endpoint.path);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
       expect(answer.headers.get('retry-after')).toBe('1');
-    }
+    });
+    await Promise.all(answers);
     await release();
     await t.stop();
   });
