@@ -73,11 +73,8 @@ async function askOne(world: OracleWorld, choices: Choices, figures: Figures): P
   const [ofHome, ofOther] = [true, false].map((is) =>
     world.callers.filter(({ platform }) => (platform === home) === is),
   );
-  const callers = [
-    choices.oneOf(ofHome ?? []),
-    choices.oneOf(ofHome ?? []),
-    choices.oneOf(choices.oneIn(2) ? (ofOther ?? []) : (ofHome ?? [])),
-  ];
+  const callers = [choices.oneOf(ofHome ?? []), choices.oneOf(ofHome ?? [])];
+  if (choices.oneIn(2)) callers.push(choices.oneOf((choices.oneIn(2) ? ofOther : ofHome) ?? []));
   const isRepeated = choices.oneIn(8);
   const { query, operationName, variables, roots } = drawDocument(world.oracle.schema, choices, world.material[home]);
   figures.documents += 1;
