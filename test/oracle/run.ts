@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { often } from '../setup/often.ts';
 import { Choices } from './choices.ts';
 import { differenceOf } from './differences.ts';
-import { drawDocument } from './documents.ts';
+import { type DrawnDocument, drawDocument } from './documents.ts';
 import type { Expected, Operation } from './plain-executor.ts';
 import type { Caller } from './scene.ts';
+import { smallerDocuments } from './smaller.ts';
 import type { OracleWorld, RawAnswer } from './world.ts';
 
 /** What a run came to. */
@@ -23,8 +24,21 @@ export interface Figures {
   readonly statements: Map<string, { documents: number; statements: number; most: number }>;
 }
 
+function newFigures(): Figures {
+  return {
+    documents: 0,
+    withRows: 0,
+    answers: 0,
+    answersWithRows: 0,
+    answersWithErrors: 0,
+    refused: 0,
+    requests: 0,
+    statements: new Map(),
+  };
+}
+
 /** How long a document that shows a difference is made smaller. */
-const shrinkMs = 30_000;
+const shrinkMs = 40_000;
 
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
@@ -35,54 +49,79 @@ const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, si
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
   const seed = process.env.ORACLE_SEED ? Number(process.env.ORACLE_SEED) : Date.now() & 0x7fffffff;
-  const figures: Figures = {
-    documents: 0,
-    withRows: 0,
-    answers: 0,
-    answersWithRows: 0,
-    answersWithErrors: 0,
-    refused: 0,
-    requests: 0,
-    statements: new Map(),
-  };
-  let smallest: Error | undefined;
+  const figures = newFigures();
+  let failed: Failed | undefined;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
     // What is still smaller when the time for it is over is not looked for.
     if (performance.now() > until) return;
+    const asked = drawCase(world, new Choices(drawn));
     try {
-      await askOne(world, new Choices(drawn), figures);
+      await check(world, asked, figures);
     } catch (error) {
-      until = Math.min(until, performance.now() + shrinkMs);
-      smallest = error instanceof Error ? error : new Error(String(error));
+      until = Math.min(until, performance.now() + shrinkMs / 2);
+      failed = { asked, error };
       throw error;
     }
   };
   try {
     await fc.assert(fc.asyncProperty(numbers, one), { numRuns: documents, seed });
   } catch (error) {
-    if (!smallest) throw error;
-    throw new Error(`${smallest.message}\nORACLE_SEED=${seed} asks for it again`, { cause: smallest });
+    if (!failed) throw error;
+    const { error: smallest } = await smaller(world, failed, performance.now() + shrinkMs / 2);
+    const message = smallest instanceof Error ? smallest.message : String(smallest);
+    throw new Error(`${message}\nORACLE_SEED=${seed} asks for it again`, { cause: smallest });
   }
   return figures;
 }
 
-/** One document, asked by some callers in turn, as often as it takes to be answered in every way that the service has. */
-async function askOne(world: OracleWorld, choices: Choices, figures: Figures): Promise<void> {
-  const home = choices.oneIn(4) ? 1 : 0;
-  const [ofHome, ofOther] = [true, false].map((is) =>
-    world.callers.filter(({ platform }) => (platform === home) === is),
-  );
-  const callers = [
-    choices.oneOf(ofHome ?? []),
-    choices.oneOf(ofHome ?? []),
-    choices.oneOf(choices.oneIn(2) ? (ofOther ?? []) : (ofHome ?? [])),
-  ];
-  const isRepeated = choices.oneIn(8);
-  const { query, operationName, variables, roots } = drawDocument(world.oracle.schema, choices, world.material[home]);
-  figures.documents += 1;
+/** A document, with who asks it: in turn, each with the next values of its variables. */
+interface Case extends DrawnDocument {
+  readonly callers: readonly Caller[];
+  /** Whether it is asked as often as it takes to be answered in every way that the service has. */
+  readonly isRepeated: boolean;
+}
 
-  const asked: Asked[] = [];
+interface Failed {
+  readonly asked: Case;
+  readonly error: unknown;
+}
+
+function drawCase(world: OracleWorld, choices: Choices): Case {
+  const home = choices.oneIn(4) ? 1 : 0;
+  const ofHome = world.callers.filter(({ platform }) => platform === home);
+  const ofOther = world.callers.filter(({ platform }) => platform !== home);
+  const callers = [choices.oneOf(ofHome), choices.oneOf(ofHome)];
+  if (choices.oneIn(2)) callers.push(choices.oneOf(choices.oneIn(2) ? ofOther : ofHome));
+  const isRepeated = choices.oneIn(8);
+  return { ...drawDocument(world.oracle.schema, choices, world.material[home]), callers, isRepeated };
+}
+
+/** Takes parts out of a document for as long as the answers differ without them. */
+async function smaller(world: OracleWorld, failed: Failed, until: number): Promise<Failed> {
+  for (const query of smallerDocuments(world.oracle.schema, failed.asked.query)) {
+    if (performance.now() > until) break;
+    // A smaller document is new to the service: what goes wrong only with one that it knows takes repeats.
+    const asked = { ...failed.asked, query, isRepeated: true };
+    try {
+      await check(world, asked, newFigures());
+    } catch (error) {
+      return smaller(world, { asked, error }, until);
+    }
+  }
+  return failed;
+}
+
+let checks = 0;
+
+/** @throws Error where the service answers a caller something else than the oracle */
+async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
+  const { operationName, variables, roots, callers, isRepeated } = asked;
+  checks += 1;
+  // New to the service, so that what went wrong before is not what goes wrong now.
+  const query = `${asked.query}\n# ${checks}`;
+  figures.documents += 1;
+  const firsts: Asked[] = [];
   let hasRows = false;
   for (const [at, caller] of callers.entries()) {
     const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
@@ -96,7 +135,7 @@ async function askOne(world: OracleWorld, choices: Choices, figures: Figures): P
     if (difference !== undefined && !isOverBudget) {
       throw different(difference, caller.name, operation, expected, result);
     }
-    asked.push({ caller, operation, text: result.text });
+    firsts.push({ caller, operation, text: result.text });
     hasRows ||= expected.rows > 0;
     figures.answers += 1;
     figures.answersWithRows += expected.rows > 0 && expected.data ? 1 : 0;
@@ -116,20 +155,26 @@ async function askOne(world: OracleWorld, choices: Choices, figures: Figures): P
     const expected = await world.oracle.execute(operation, caller.viewer);
     const difference = differenceOf(expected, answer.json());
     if (difference === undefined) return;
-    const turns = `${caller.name}, in turns with ${callers.map(({ name }) => name).join('; ')}`;
+    const others = firsts.map((one) => `${one.caller.name} with ${JSON.stringify(usedVariables(one.operation))}`);
+    const turns = `${caller.name}, in turns with ${others.join('; ')}`;
     throw different(`asked again, ${difference}`, turns, operation, expected, answer);
   };
   for (let round = Math.ceil(often / callers.length); round > 0; round--) {
     // In turns, and all at once.
-    if (round % 2 === 0) for (const one of asked) await again(one);
-    else await Promise.all(asked.map(again));
+    if (round % 2 === 0) for (const one of firsts) await again(one);
+    else await Promise.all(firsts.map(again));
   }
 }
 
+/** What a caller was answered the first time. */
 interface Asked {
   readonly caller: Caller;
   readonly operation: Operation;
   readonly text: string;
+}
+
+function usedVariables({ query, variables = {} }: Operation): object {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => new RegExp(`\\$${name}\\b`).test(query)));
 }
 
 function different(what: string, caller: string, operation: Operation, expected: Expected, answer: RawAnswer): Error {
@@ -138,7 +183,7 @@ function different(what: string, caller: string, operation: Operation, expected:
       `the answer of the service is not that of the oracle: ${what}`,
       `asked by ${caller}`,
       operation.query,
-      `variables: ${JSON.stringify(operation.variables)}`,
+      `variables: ${JSON.stringify(usedVariables(operation))}`,
       `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
       `answered: ${answer.text}`,
     ].join('\n'),
