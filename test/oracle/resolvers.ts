@@ -247,7 +247,7 @@ function changed(event: Event, model: keyof SnapshotRows | undefined = changedBy
   return model === 'Account' ? typedAccount(row as Account) : typed(model, row);
 }
 
-/** The codes that refusals are told with, where the database knows another one. */
+/** The code of a refusal as clients see it, where the database has another one. */
 function refusalCode(operation: string, code: string): string {
   if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
   if (code === 'CONFLICT' && ['approveTransaction', 'rejectTransaction'].includes(operation)) {

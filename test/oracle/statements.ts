@@ -9,7 +9,7 @@ export class StatementCount {
 
   constructor(pool: pg.Pool) {
     const counted = new WeakSet<pg.PoolClient>();
-    // Told before anybody is given the connection.
+    // The pool emits this before anybody is given the connection.
     pool.on('acquire', (client) => {
       if (counted.has(client)) return;
       counted.add(client);

@@ -6,7 +6,7 @@ export type Bound =
   | { readonly kind: 'CUSTOMER'; readonly customerId: string }
   | { readonly kind: 'PAYMENT'; readonly transactionId: string };
 
-/** Who asks, as the oracle knows it: told by whoever made the token, not read from it. Ids are uuids. */
+/** Who asks, as the oracle knows it from whoever made the token, without reading the token. Ids are uuids. */
 export interface PlainViewer {
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly platformId: string;
