@@ -16,75 +16,56 @@ import { PaymentInstruction } from './payment-instruction.ts';
 import { AddressInput, AddressType } from './people.ts';
 import { planned } from './reading/planned.ts';
 import { jsonList, jsonObject, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
-import { visibleAccounts } from './visible.ts';
 
-Account.implement({
-  description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
-  interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({
-    model: 'Account',
-    variants: ({ row }) => [
-      { type: 'InternalAccount', when: `${row}.kind = 'INTERNAL'` },
-      { type: 'ExternalAccount', when: 'true' },
-    ],
+builder.prismaInterfaceFields(Account, (t) => ({
+  currency: t.field({
+    type: CurrencyType,
+    description: 'Its one currency.',
+    ...reads(currencyRead(({ row }) => `${row}.currency`)),
+    resolve: (account) => knownCurrency(account.currency),
   }),
-  resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
-  fields: (t) => ({
-    currency: t.field({
-      type: CurrencyType,
-      description: 'Its one currency.',
-      ...reads(currencyRead(({ row }) => `${row}.currency`)),
-      resolve: (account) => knownCurrency(account.currency),
-    }),
-    customer: t.field({
-      type: Customer,
-      nullable: true,
-      description: "Its owner; null when it is the platform's own.",
-      ...planned(toOne('Customer', 'customer_id')),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: "Its owner; null when it is the platform's own.",
+    ...planned(toOne('Customer', 'customer_id')),
   }),
-});
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+}));
 
-InternalAccount.implement({
-  ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'INTERNAL'`] }),
-  description:
-    'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.',
-  interfaces: [Account, builder.nodeInterfaceRef()],
-  fields: (t) => ({
-    id: t.id({
-      description: 'Its public id.',
-      ...reads(leaf.id('InternalAccount')),
-      resolve: (account) => accountPublicId('INTERNAL', account.id),
-    }),
-    version: t.exposeInt('version', { description: 'Rises with each change.' }),
-    balance: t.field({
-      type: MoneyType,
-      description: 'What can be spent.',
-      ...reads(
-        moneyOf(
-          ({ row }) => `(${row}.posted - ${row}.held)`,
-          ({ row }) => `${row}.currency`,
-        ),
+builder.prismaObjectFields(InternalAccount, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('InternalAccount')),
+    resolve: (account) => accountPublicId('INTERNAL', account.id),
+  }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  balance: t.field({
+    type: MoneyType,
+    description: 'What can be spent.',
+    ...reads(
+      moneyOf(
+        ({ row }) => `(${row}.posted - ${row}.held)`,
+        ({ row }) => `${row}.currency`,
       ),
-      resolve: (account) => money(account.posted - account.held, account.currency),
-    }),
-    totalBalance: t.field({
-      type: MoneyType,
-      description: 'What can be spent and what is held.',
-      ...reads(moneyRead('posted', 'currency')),
-      resolve: (account) => money(account.posted, account.currency),
-    }),
-    fundingPaymentInstructions: t.field({
-      type: [PaymentInstruction],
-      description: 'How to bring money in from outside; any one of them.',
-      ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
-      // Written by the rail in this form when the account was made.
-      resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
-    }),
+    ),
+    resolve: (account) => money(account.posted - account.held, account.currency),
   }),
-});
+  totalBalance: t.field({
+    type: MoneyType,
+    description: 'What can be spent and what is held.',
+    ...reads(moneyRead('posted', 'currency')),
+    resolve: (account) => money(account.posted, account.currency),
+  }),
+  fundingPaymentInstructions: t.field({
+    type: [PaymentInstruction],
+    description: 'How to bring money in from outside; any one of them.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
+    // Written by the rail in this form when the account was made.
+    resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
+  }),
+}));
 
 const VerifiedData = builder.objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData').implement({
   description: 'What the payment rail says of the owner.',
@@ -141,74 +122,69 @@ function filled<T>(value: T | null, account: { readonly id: string }, column: st
   return value;
 }
 
-ExternalAccount.implement({
-  ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'EXTERNAL'`] }),
-  description: 'A bank account or wallet elsewhere (specification 2.9).',
-  interfaces: [Account, builder.nodeInterfaceRef()],
-  fields: (t) => ({
-    id: t.id({
-      description: 'Its public id.',
-      ...reads(leaf.id('ExternalAccount')),
-      resolve: (account) => accountPublicId('EXTERNAL', account.id),
+builder.prismaObjectFields(ExternalAccount, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('ExternalAccount')),
+    resolve: (account) => accountPublicId('EXTERNAL', account.id),
+  }),
+  status: t.field({
+    type: ExternalAccountStatus,
+    description: 'Only an ACTIVE one can be paid or pulled from.',
+    ...reads(leaf.word('status')),
+    resolve: (account) => filled(account.status, account, 'status'),
+  }),
+  statusReason: t.exposeString('statusReason', {
+    nullable: true,
+    description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
+  }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  accountInfo: t.field({
+    type: ExternalAccountInfo,
+    description: 'Its details, by its kind.',
+    ...reads({
+      kind: 'value',
+      env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
     }),
-    status: t.field({
-      type: ExternalAccountStatus,
-      description: 'Only an ACTIVE one can be paid or pulled from.',
-      ...reads(leaf.word('status')),
-      resolve: (account) => filled(account.status, account, 'status'),
-    }),
-    statusReason: t.exposeString('statusReason', {
-      nullable: true,
-      description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
-    }),
-    version: t.exposeInt('version', { description: 'Rises with each change.' }),
-    accountInfo: t.field({
-      type: ExternalAccountInfo,
-      description: 'Its details, by its kind.',
-      ...reads({
-        kind: 'value',
-        env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
-      }),
-      resolve: (account) => ({
-        accountType: filled(account.accountType, account, 'accountType'),
-        // Written by checkAccountInfo in this form.
-        details: stored<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
-      }),
-    }),
-    platformAccountId: t.exposeString('platformAccountId', {
-      nullable: true,
-      description: "The platform's own id of it.",
-    }),
-    beneficiary: t.field({
-      type: BeneficiaryUnion,
-      nullable: true,
-      description: 'Who owns it; null for a wallet.',
-      ...reads(jsonObject('beneficiary')),
-      // Written by createExternalAccount in this form.
-      resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
-    }),
-    defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
-      description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
-    }),
-    beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
-      type: BeneficiaryVerificationStatus,
-      nullable: true,
-      description: 'Whether the owner is who the platform says.',
-    }),
-    beneficiaryVerifiedData: t.field({
-      type: VerifiedData,
-      nullable: true,
-      description: 'What the payment rail says of the owner.',
-      ...reads({
-        kind: 'value',
-        env: (env) => env,
-        unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
-      }),
-      resolve: (account) =>
-        account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
+    resolve: (account) => ({
+      accountType: filled(account.accountType, account, 'accountType'),
+      // Written by checkAccountInfo in this form.
+      details: stored<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
     }),
   }),
-});
+  platformAccountId: t.exposeString('platformAccountId', {
+    nullable: true,
+    description: "The platform's own id of it.",
+  }),
+  beneficiary: t.field({
+    type: BeneficiaryUnion,
+    nullable: true,
+    description: 'Who owns it; null for a wallet.',
+    ...reads(jsonObject('beneficiary')),
+    // Written by createExternalAccount in this form.
+    resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
+  }),
+  defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
+    description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
+  }),
+  beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
+    type: BeneficiaryVerificationStatus,
+    nullable: true,
+    description: 'Whether the owner is who the platform says.',
+  }),
+  beneficiaryVerifiedData: t.field({
+    type: VerifiedData,
+    nullable: true,
+    description: 'What the payment rail says of the owner.',
+    ...reads({
+      kind: 'value',
+      env: (env) => env,
+      unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
+    }),
+    resolve: (account) =>
+      account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
+  }),
+}));
 
 export const AccountConnection = builder.connectionObject(
   {

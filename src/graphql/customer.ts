@@ -17,7 +17,6 @@ import { Customer } from './nouns.ts';
 import { AddressInput, AddressType } from './people.ts';
 import { planned } from './reading/planned.ts';
 import { jsonList, jsonObject, leaf, reads, same, typeReads } from './reading/reads.ts';
-import { visibleCustomers } from './visible.ts';
 
 const IndividualType = builder.enumType('IndividualType', {
   description: "A person's role in a company (domain-facts 4.2).",
@@ -136,36 +135,31 @@ const CustomerDetails = builder.unionType('CustomerDetails', {
   resolveType: (customer) => (customer.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails'),
 });
 
-Customer.implement({
-  description: 'Somebody for whom the platform moves money (specification 2.8).',
-  interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Customer', visible: visibleCustomers }),
-  fields: (t) => ({
-    id: t.id({
-      description: 'Its public id.',
-      ...reads(leaf.id('Customer')),
-      resolve: (customer) => publicId('Customer', customer.id),
-    }),
-    platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id." }),
-    customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
-    umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
-    kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands.' }),
-    isDeleted: t.exposeBoolean('isDeleted', {
-      description: 'A deleted customer keeps its history and moves no money.',
-    }),
-    version: t.exposeInt('version', { description: 'Rises with each change.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-    name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
-    details: t.field({
-      type: CustomerDetails,
-      description: 'What is known of it.',
-      ...reads(same),
-      // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
-      resolve: (customer) => ({ ...customer }),
-    }),
+builder.prismaObjectFields(Customer, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('Customer')),
+    resolve: (customer) => publicId('Customer', customer.id),
   }),
-});
+  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id." }),
+  customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
+  umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
+  kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands.' }),
+  isDeleted: t.exposeBoolean('isDeleted', {
+    description: 'A deleted customer keeps its history and moves no money.',
+  }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
+  details: t.field({
+    type: CustomerDetails,
+    description: 'What is known of it.',
+    ...reads(same),
+    // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
+    resolve: (customer) => ({ ...customer }),
+  }),
+}));
 
 export const CustomerConnection = builder.connectionObject(
   {

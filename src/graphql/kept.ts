@@ -27,38 +27,13 @@ export function keptDocuments(): LRUCache<string, DocumentNode> {
 /** Of malformed documents: they are read again each time, which ends where they are wrong. */
 export const nothingKept = { get: () => undefined, set: () => undefined };
 
-/** What is made of documents, so much of it; `sizeOf` says what it weighs by the tokens of its document. */
-class Kept<Key extends object | string, Value extends object> {
-  readonly #cache: LRUCache<Key, Value>;
-  readonly #sizeOf: (tokens: number) => number;
-
-  constructor(maxSize: number, sizeOf: (tokens: number) => number, dispose?: (value: Value, key: Key) => void) {
-    this.#cache = new LRUCache({ maxSize, ...(dispose && { dispose }) });
-    this.#sizeOf = sizeOf;
-  }
-
-  get(key: Key): Value | undefined {
-    return this.#cache.get(key);
-  }
-
-  set(key: Key, value: Value, madeOf: DocumentNode): void {
-    this.#cache.set(key, value, { size: this.#sizeOf(tokensOf(madeOf)) });
-  }
-}
-
-/**
- * Compiled queries, some four hundred.
- * @param forgotten told of each that gives way to others
- */
-export function keptCompiled<Key extends object, Compiled extends object>(forgotten: (key: Key) => void) {
-  return new Kept<Key, Compiled>(
-    32 * mebibyte,
-    (tokens) => 32 * kibibyte + 1_000 * tokens,
-    (_compiled, key) => forgotten(key),
-  );
-}
-
-/** Plans of queries, each for callers who see the same: some eight hundred. */
-export function keptPlans<Plans extends object>() {
-  return new Kept<string, Plans>(16 * mebibyte, (tokens) => 400 * tokens);
+/** Plans of queries by their keys, some eight hundred. */
+export function keptPlans<Plan extends object>() {
+  const plans = new LRUCache<string, Plan>({ maxSize: 16 * mebibyte });
+  return {
+    get: (key: string): Plan | undefined => plans.get(key),
+    set: (key: string, plan: Plan, madeOf: DocumentNode): void => {
+      plans.set(key, plan, { size: 2 * kibibyte + 600 * tokensOf(madeOf) });
+    },
+  };
 }

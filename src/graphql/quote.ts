@@ -22,9 +22,8 @@ import { Customer, Quote, Transaction } from './nouns.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 import { planned } from './reading/planned.ts';
-import { jsonList, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
+import { jsonList, leaf, type Read, reads, toOne } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { visibleQuotes } from './visible.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
@@ -39,117 +38,112 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
   }),
 });
 
-Quote.implement({
-  description: 'A locked rate with its fees, until it expires (specification 2.3).',
-  interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Quote', visible: visibleQuotes }),
-  fields: (t) => ({
-    id: t.id({
-      description: 'Its public id.',
-      ...reads(leaf.id('Quote')),
-      resolve: (quote) => publicId('Quote', quote.id),
-    }),
-    status: t.expose('status', { type: QuoteStatus, description: 'Where it stands.' }),
-    version: t.exposeInt('version', { description: 'Rises with each change.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: "Until when it can be executed or funded, by the service's clock.",
-    }),
-    source: t.field({
-      type: PaymentSource,
-      description: 'Where the money comes from.',
-      ...planned(
-        sourceRead(
-          (row) => `${row}.sending_currency`,
-          () => 'null::text',
-        ),
-      ),
-    }),
-    destination: t.field({
-      type: PaymentDestination,
-      description: 'Where the money goes.',
-      ...planned(destinationRead('receiving_currency')),
-    }),
-    sendingCurrency: t.field({
-      type: CurrencyType,
-      description: 'What is sent in.',
-      ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
-      resolve: (quote) => knownCurrency(quote.sendingCurrency),
-    }),
-    receivingCurrency: t.field({
-      type: CurrencyType,
-      description: 'What arrives in.',
-      ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
-      resolve: (quote) => knownCurrency(quote.receivingCurrency),
-    }),
-    totalSendingAmount: t.field({
-      type: MoneyType,
-      description: 'What the source is debited, fees included.',
-      ...reads(moneyRead('total_sending_amount', 'sending_currency')),
-      resolve: (quote) => money(quote.totalSendingAmount, quote.sendingCurrency),
-    }),
-    totalReceivingAmount: t.field({
-      type: MoneyType,
-      description: 'Exactly what arrives.',
-      ...reads(moneyRead('total_receiving_amount', 'receiving_currency')),
-      resolve: (quote) => money(quote.totalReceivingAmount, quote.receivingCurrency),
-    }),
-    exchangeRate: t.field({
-      type: 'Decimal',
-      description:
-        'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
-      ...reads(leaf.decimal('exchange_rate')),
-      resolve: (quote) => quote.exchangeRate.toFixed(),
-    }),
-    feesIncluded: t.field({
-      type: MoneyType,
-      description: 'All fees, in the sending currency.',
-      ...reads(moneyRead('fees_included', 'sending_currency')),
-      resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
-    }),
-    rateDetails: t.field({
-      type: RateDetailsType,
-      nullable: true,
-      description: 'What the price is made of.',
-      ...reads({
-        kind: 'value',
-        env: ({ row }) => ({ json: `(${row}.pricing -> 'rateDetails')` }),
-        unless: ({ row }) => [`coalesce(jsonb_typeof(${row}.pricing -> 'rateDetails'), 'null') = 'null'`],
-      }),
-      resolve: (quote) => pricingOf(quote).rateDetails,
-    }),
-    pricingSteps: t.field({
-      type: [PricingStep],
-      description: 'Every rounding behind the amounts, in order.',
-      ...reads(jsonList(({ row }) => `coalesce(${row}.pricing -> 'steps', '[]')`)),
-      resolve: (quote) => [...pricingOf(quote).steps],
-    }),
-    lockedCurrencySide: t.expose('lockedCurrencySide', {
-      type: LockedCurrencySide,
-      description: 'Which amount was asked for.',
-    }),
-    description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
-    paymentInstructions: t.field({
-      type: [PaymentInstruction],
-      description: 'How to fund it, any one of them; empty when it is paid from an account.',
-      ...reads(jsonList(({ row }) => `coalesce(${row}.payment_instructions, '[]')`)),
-      // Written by the rail in this form when the quote was made.
-      resolve: (quote) => stored<PaymentInstructionShape[]>(quote.paymentInstructions),
-    }),
-    customer: t.field({
-      type: Customer,
-      nullable: true,
-      description: 'Who sends; null when it is the platform itself.',
-      ...planned(customerRead),
-    }),
-    transaction: t.field({
-      type: Transaction,
-      description: 'The payment that was made with it.',
-      ...planned(toOne('Transaction', 'transaction_id')),
-    }),
+builder.prismaObjectFields(Quote, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('Quote')),
+    resolve: (quote) => publicId('Quote', quote.id),
   }),
-});
+  status: t.expose('status', { type: QuoteStatus, description: 'Where it stands.' }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  expiresAt: t.expose('expiresAt', {
+    type: 'DateTime',
+    description: "Until when it can be executed or funded, by the service's clock.",
+  }),
+  source: t.field({
+    type: PaymentSource,
+    description: 'Where the money comes from.',
+    ...planned(
+      sourceRead(
+        (row) => `${row}.sending_currency`,
+        () => 'null::text',
+      ),
+    ),
+  }),
+  destination: t.field({
+    type: PaymentDestination,
+    description: 'Where the money goes.',
+    ...planned(destinationRead('receiving_currency')),
+  }),
+  sendingCurrency: t.field({
+    type: CurrencyType,
+    description: 'What is sent in.',
+    ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
+    resolve: (quote) => knownCurrency(quote.sendingCurrency),
+  }),
+  receivingCurrency: t.field({
+    type: CurrencyType,
+    description: 'What arrives in.',
+    ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
+    resolve: (quote) => knownCurrency(quote.receivingCurrency),
+  }),
+  totalSendingAmount: t.field({
+    type: MoneyType,
+    description: 'What the source is debited, fees included.',
+    ...reads(moneyRead('total_sending_amount', 'sending_currency')),
+    resolve: (quote) => money(quote.totalSendingAmount, quote.sendingCurrency),
+  }),
+  totalReceivingAmount: t.field({
+    type: MoneyType,
+    description: 'Exactly what arrives.',
+    ...reads(moneyRead('total_receiving_amount', 'receiving_currency')),
+    resolve: (quote) => money(quote.totalReceivingAmount, quote.receivingCurrency),
+  }),
+  exchangeRate: t.field({
+    type: 'Decimal',
+    description:
+      'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
+    ...reads(leaf.decimal('exchange_rate')),
+    resolve: (quote) => quote.exchangeRate.toFixed(),
+  }),
+  feesIncluded: t.field({
+    type: MoneyType,
+    description: 'All fees, in the sending currency.',
+    ...reads(moneyRead('fees_included', 'sending_currency')),
+    resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
+  }),
+  rateDetails: t.field({
+    type: RateDetailsType,
+    nullable: true,
+    description: 'What the price is made of.',
+    ...reads({
+      kind: 'value',
+      env: ({ row }) => ({ json: `(${row}.pricing -> 'rateDetails')` }),
+      unless: ({ row }) => [`coalesce(jsonb_typeof(${row}.pricing -> 'rateDetails'), 'null') = 'null'`],
+    }),
+    resolve: (quote) => pricingOf(quote).rateDetails,
+  }),
+  pricingSteps: t.field({
+    type: [PricingStep],
+    description: 'Every rounding behind the amounts, in order.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.pricing -> 'steps', '[]')`)),
+    resolve: (quote) => [...pricingOf(quote).steps],
+  }),
+  lockedCurrencySide: t.expose('lockedCurrencySide', {
+    type: LockedCurrencySide,
+    description: 'Which amount was asked for.',
+  }),
+  description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  paymentInstructions: t.field({
+    type: [PaymentInstruction],
+    description: 'How to fund it, any one of them; empty when it is paid from an account.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.payment_instructions, '[]')`)),
+    // Written by the rail in this form when the quote was made.
+    resolve: (quote) => stored<PaymentInstructionShape[]>(quote.paymentInstructions),
+  }),
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: 'Who sends; null when it is the platform itself.',
+    ...planned(customerRead),
+  }),
+  transaction: t.field({
+    type: Transaction,
+    description: 'The payment that was made with it.',
+    ...planned(toOne('Transaction', 'transaction_id')),
+  }),
+}));
 
 /** Written by createQuote in this form. */
 function pricingOf(quote: { readonly pricing: unknown }): PricingJson {

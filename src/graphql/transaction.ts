@@ -20,9 +20,8 @@ import { mutation } from './mutation.ts';
 import { Customer, Quote, Transaction } from './nouns.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 import { planned } from './reading/planned.ts';
-import { jsonObject, leaf, type Read, reads, toOne, typeReads } from './reading/reads.ts';
+import { jsonObject, leaf, type Read, reads, toOne } from './reading/reads.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { visibleTransactions } from './visible.ts';
 
 const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
@@ -64,143 +63,131 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
   }),
 });
 
-Transaction.implement({
-  description: 'A payment, out or in (specification 2.6).',
-  interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Transaction', visible: visibleTransactions }),
-  fields: (t) => ({
-    id: t.id({
-      description: 'Its public id.',
-      ...reads(leaf.id('Transaction')),
-      resolve: (transaction) => publicId('Transaction', transaction.id),
-    }),
-    status: t.expose('status', { type: TransactionStatus, description: 'Where it stands.' }),
-    type: t.expose('type', { type: TransactionType, description: 'Which way the money goes.' }),
-    version: t.exposeInt('version', {
-      description: 'Rises with each change: a cache can ignore what is older than what it has.',
-    }),
-    terminal: t.boolean({
-      description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
-      ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
-      resolve: (transaction) => terminal.has(transaction.status),
-    }),
-    sentAmount: t.field({
-      type: MoneyType,
-      nullable: true,
-      description: 'What the source was debited; null where the sending side is not known.',
-      ...reads(moneyRead('sent_amount', 'sent_currency')),
-      resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
-    }),
-    receivedAmount: t.field({
-      type: MoneyType,
-      nullable: true,
-      description: "What arrives, in the recipient's currency.",
-      ...reads(moneyRead('received_amount', 'received_currency')),
-      resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
-    }),
-    source: t.field({
-      type: PaymentSource,
-      nullable: true,
-      description: 'Where the money comes from.',
-      ...planned(
-        sourceRead(
-          (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
-          (row) => `${row}.source_uma_address`,
-        ),
-      ),
-    }),
-    destination: t.field({
-      type: PaymentDestination,
-      description: 'Where the money goes.',
-      ...planned(destinationRead('received_currency')),
-    }),
-    customer: t.field({
-      type: Customer,
-      nullable: true,
-      description: "The customer whose payment it is; null when it is the platform's own.",
-      ...planned(customerRead),
-    }),
-    quote: t.field({
-      type: Quote,
-      nullable: true,
-      description: 'The quote behind it, if any.',
-      ...planned(toOne('Quote', 'quote_id')),
-    }),
-    exchangeRate: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Sending currency units per receiving currency unit, fee-exclusive.',
-      ...reads(leaf.decimal('exchange_rate')),
-      resolve: (transaction) => transaction.exchangeRate?.toFixed(),
-    }),
-    fees: t.field({
-      type: MoneyType,
-      nullable: true,
-      description: 'All fees, in the sending currency.',
-      ...reads(moneyRead('fees', 'sent_currency')),
-      resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
-    }),
-    rateDetails: t.field({
-      type: RateDetailsType,
-      nullable: true,
-      description: 'What the price is made of.',
-      ...reads(jsonObject('rate_details')),
-      resolve: (transaction) => stored<RateDetails | null>(transaction.rateDetails),
-    }),
-    failureReason: t.expose('failureReason', {
-      type: FailureReason,
-      nullable: true,
-      description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
-    }),
-    refund: t.field({
-      type: RefundType,
-      nullable: true,
-      description: 'Where the money went when it did not arrive or came back.',
-      ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
-      resolve: ({
-        refundReference,
-        refundAmount,
-        refundInitiatedAt,
-        refundSettledAt,
-        sentCurrency,
-        receivedCurrency,
-      }) =>
-        refundReference === null || refundAmount === null || refundInitiatedAt === null
-          ? null
-          : {
-              reference: refundReference,
-              amount: money(refundAmount, sentCurrency ?? receivedCurrency),
-              initiatedAt: refundInitiatedAt,
-              settledAt: refundSettledAt,
-            },
-    }),
-    reconciliationReference: t.string({
-      nullable: true,
-      description: 'What both sides write on the payment to find it again; null while it is CREATED.',
-      ...reads(leaf.of(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`])),
-      resolve: (transaction) => (transaction.status === 'CREATED' ? null : transaction.reference),
-    }),
-    counterpartyInformation: t.field({
-      type: [InformationField],
-      description: 'What is known of the other side, for payments to or from UMA addresses.',
-      ...reads(informationOf('counterparty_information')),
-      resolve: (transaction) =>
-        Object.entries(stored<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
-          name,
-          value,
-        })),
-    }),
-    description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-    settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
-    expectedSettlementAt: t.expose('expectedSettlementAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it is expected to settle.',
-    }),
+builder.prismaObjectFields(Transaction, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('Transaction')),
+    resolve: (transaction) => publicId('Transaction', transaction.id),
   }),
-});
+  status: t.expose('status', { type: TransactionStatus, description: 'Where it stands.' }),
+  type: t.expose('type', { type: TransactionType, description: 'Which way the money goes.' }),
+  version: t.exposeInt('version', {
+    description: 'Rises with each change: a cache can ignore what is older than what it has.',
+  }),
+  terminal: t.boolean({
+    description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
+    ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
+    resolve: (transaction) => terminal.has(transaction.status),
+  }),
+  sentAmount: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: 'What the source was debited; null where the sending side is not known.',
+    ...reads(moneyRead('sent_amount', 'sent_currency')),
+    resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
+  }),
+  receivedAmount: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: "What arrives, in the recipient's currency.",
+    ...reads(moneyRead('received_amount', 'received_currency')),
+    resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
+  }),
+  source: t.field({
+    type: PaymentSource,
+    nullable: true,
+    description: 'Where the money comes from.',
+    ...planned(
+      sourceRead(
+        (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
+        (row) => `${row}.source_uma_address`,
+      ),
+    ),
+  }),
+  destination: t.field({
+    type: PaymentDestination,
+    description: 'Where the money goes.',
+    ...planned(destinationRead('received_currency')),
+  }),
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: "The customer whose payment it is; null when it is the platform's own.",
+    ...planned(customerRead),
+  }),
+  quote: t.field({
+    type: Quote,
+    nullable: true,
+    description: 'The quote behind it, if any.',
+    ...planned(toOne('Quote', 'quote_id')),
+  }),
+  exchangeRate: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    ...reads(leaf.decimal('exchange_rate')),
+    resolve: (transaction) => transaction.exchangeRate?.toFixed(),
+  }),
+  fees: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: 'All fees, in the sending currency.',
+    ...reads(moneyRead('fees', 'sent_currency')),
+    resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
+  }),
+  rateDetails: t.field({
+    type: RateDetailsType,
+    nullable: true,
+    description: 'What the price is made of.',
+    ...reads(jsonObject('rate_details')),
+    resolve: (transaction) => stored<RateDetails | null>(transaction.rateDetails),
+  }),
+  failureReason: t.expose('failureReason', {
+    type: FailureReason,
+    nullable: true,
+    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
+  }),
+  refund: t.field({
+    type: RefundType,
+    nullable: true,
+    description: 'Where the money went when it did not arrive or came back.',
+    ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
+    resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
+      refundReference === null || refundAmount === null || refundInitiatedAt === null
+        ? null
+        : {
+            reference: refundReference,
+            amount: money(refundAmount, sentCurrency ?? receivedCurrency),
+            initiatedAt: refundInitiatedAt,
+            settledAt: refundSettledAt,
+          },
+  }),
+  reconciliationReference: t.string({
+    nullable: true,
+    description: 'What both sides write on the payment to find it again; null while it is CREATED.',
+    ...reads(leaf.of(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`])),
+    resolve: (transaction) => (transaction.status === 'CREATED' ? null : transaction.reference),
+  }),
+  counterpartyInformation: t.field({
+    type: [InformationField],
+    description: 'What is known of the other side, for payments to or from UMA addresses.',
+    ...reads(informationOf('counterparty_information')),
+    resolve: (transaction) =>
+      Object.entries(stored<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
+        name,
+        value,
+      })),
+  }),
+  description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
+  expectedSettlementAt: t.expose('expectedSettlementAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it is expected to settle.',
+  }),
+}));
 
 export const TransactionConnection = builder.connectionObject(
   {

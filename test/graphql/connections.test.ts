@@ -297,11 +297,14 @@ test('pages between cursors are found by their keys: nothing is skipped over, an
     await t.platform.ask(documentOf(list, asked, selection));
     return [...t.statements];
   };
-  expect(await statementsFor('{ edges { node { id } } pageInfo { hasNextPage endCursor } }')).toEqual([
-    expect.stringMatching(/t\.id > \$\d+ and t\.id < \$\d+ order by t\.id desc limit 4\)/),
+  const [rows, ...others] = await statementsFor('{ edges { node { id } } pageInfo { hasNextPage endCursor } }');
+  expect([rows, others]).toEqual([
+    expect.stringMatching(/\.id > \$\d+ and \w+\.id < \$\d+\)?\)? order by \w+\.id desc limit 4\)/),
+    [],
   ]);
-  const [, existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
-  expect([existence, more]).toEqual([expect.stringMatching(/limit 1\)/), []]);
+  expect(rows).not.toMatch(/exists|count\(\*\)::text/);
+  const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
+  expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset/i);
 });
 

@@ -53,7 +53,7 @@ test.each([
   expect(await leftBehind(count, send)).toBeLessThan(little);
 });
 
-test('documents that never come again leave little behind, though each is asked often enough to be compiled', async () => {
+test('documents that never come again leave little behind, though each is planned and asked again', async () => {
   const ask = async (turn: number) => {
     for (let time = 0; time < often; time += 1) await t.platform.ask(large(turn));
   };

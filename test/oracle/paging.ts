@@ -61,7 +61,7 @@ export function pageOf<Row, Key extends string | bigint>(
   const isPastStart = (row: Row) => after === undefined || isLater(keyOf(row), after);
   const isBeforeEnd = (row: Row) => before === undefined || isLater(before, keyOf(row));
   const between = rows.filter((row) => isPastStart(row) && isBeforeEnd(row));
-  const shown = fromEnd ? between.slice(-size) : between.slice(0, size);
+  const shown = fromEnd ? between.slice(Math.max(0, between.length - size)) : between.slice(0, size);
   const edges = shown.map((node) => ({ node, cursor: cursorOf(node) }));
   const hasMore = between.length > size;
   return {

@@ -7,8 +7,8 @@ import {
 } from 'graphql';
 import { idOfCursor, type Page } from '../../payments/paging.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
+import { type Asked, NotPlanned, type Walk } from './asked.ts';
 import { conditionsOf, tableOf } from './conditions.ts';
-import { type Asked, NotPlanned, type Planner } from './plan.ts';
 import type { Env, Read } from './reads.ts';
 import { type Piece, type Run, type Sql, sql, textOf } from './sql.ts';
 
@@ -28,7 +28,7 @@ interface Reading {
  * The SQL of a connection: its page's rows, one more than its size to tell whether there is more, what is counted, and what
  * lies beyond its cursor, each only where it is asked for.
  */
-export function pageSql(planner: Planner, { asked, read, env }: PageOf): Sql {
+export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   const { field, node, below } = asked;
   const type = field && getNamedType(field.type);
   if (!field || !isObjectType(type)) throw new Error('a page is of an object type');

@@ -18,22 +18,12 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { type Asked, NotPlanned, type Walk } from './asked.ts';
 import { columnOf, conditionsOf, tableOf } from './conditions.ts';
 import { notSequenced } from './finish.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
 import { concatenated, type JsonPart, joined, literal, type Run, type Sql, sql, textOf } from './sql.ts';
-
-/** A field that is resolved in JavaScript: what asks for it is not read by a plan. */
-export class NotPlanned extends Error {}
-
-/** A field of the answer, by its response key, with all that the document asks for below it. */
-export interface Asked {
-  readonly key: string;
-  readonly field: GraphQLField<unknown, unknown> | undefined;
-  readonly node: FieldNode;
-  readonly below: readonly SelectionSetNode[];
-}
 
 export interface PlanOf {
   readonly schema: GraphQLSchema;
@@ -51,7 +41,7 @@ export const typeKey = '';
  * Walks the selections of a document and writes the SQL that makes the answer. Everything that differs from one run to the
  * next (arguments, variables, who asks) is a piece of it that is filled in then, so a plan belongs to its document.
  */
-export class Planner {
+export class Planner implements Walk {
   readonly #of: PlanOf;
   #aliases = 0;
 

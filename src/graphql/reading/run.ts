@@ -13,11 +13,12 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Context } from '../context.ts';
+import { keptPlans } from '../kept.ts';
+import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
-import { NotPlanned, Planner } from './plan.ts';
+import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
 import { literal, type Run, type Sql, sql, textOf } from './sql.ts';
 
@@ -27,10 +28,8 @@ export interface QueryPlan {
   readonly operation: OperationDefinitionNode;
 }
 
-const mebibyte = 2 ** 20;
-
-/** Plans of queries by their number, operation and conditions; null where something of it is resolved. By what they weigh. */
-const queryPlans = new LRUCache<string, { readonly plan: QueryPlan | null }>({ maxSize: 16 * mebibyte });
+/** Plans of queries by their number, operation and conditions; null where something of it is resolved. */
+const queryPlans = keptPlans<{ readonly plan: QueryPlan | null }>();
 
 interface Known {
   readonly number: number;
@@ -69,7 +68,7 @@ export function planQuery({ schema, document, operationName, variableValues }: E
   let cached = queryPlans.get(key);
   if (!cached) {
     cached = { plan: plannedQuery({ schema, document, operationName, variableValues }) ?? null };
-    queryPlans.set(key, cached, { size: 2_048 + 600 * (document.tokenCount ?? 2_000) });
+    queryPlans.set(key, cached, document);
   }
   return cached.plan ?? undefined;
 }

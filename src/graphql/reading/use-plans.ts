@@ -1,7 +1,7 @@
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../context.ts';
-import { NotPlanned } from './plan.ts';
+import { NotPlanned } from './asked.ts';
 import { planQuery, type QueryPlan, runQuery } from './run.ts';
 import { TextAnswer } from './text-answer.ts';
 
