@@ -11,18 +11,6 @@ import { matchesNothing } from '../payments/filters.ts';
 /** What of a caller decides that, and nothing else of it does. */
 export type Scope = Pick<Viewer, 'platformId' | 'bound'>;
 
-/** The same for callers who see the same. */
-export function scopeOf({ platformId, bound }: Scope): string {
-  switch (bound.kind) {
-    case 'PLATFORM':
-      return platformId;
-    case 'CUSTOMER':
-      return `${platformId} customer ${bound.customerId}`;
-    case 'PAYMENT':
-      return `${platformId} transaction ${bound.transactionId}`;
-  }
-}
-
 export function visibleQuotes({ platformId, bound }: Scope): Prisma.QuoteWhereInput {
   switch (bound.kind) {
     case 'PLATFORM':
@@ -91,18 +79,4 @@ export function maySeeEvent({ platformId, bound }: Scope, event: Event): boolean
     case 'PAYMENT':
       return event.transactionId === bound.transactionId;
   }
-}
-
-/** As `visibleAccounts`, for one account in hand. */
-export function maySeeAccount(viewer: Scope, account: { platformId: string; customerId: string | null }): boolean {
-  const { platformId, bound } = viewer;
-  if (account.platformId !== platformId) return false;
-  return bound.kind === 'PLATFORM' || (bound.kind === 'CUSTOMER' && account.customerId === bound.customerId);
-}
-
-/** As `visibleCustomers`, for one customer in hand. */
-export function maySeeCustomer(viewer: Scope, customer: { platformId: string; id: string }): boolean {
-  const { platformId, bound } = viewer;
-  if (customer.platformId !== platformId) return false;
-  return bound.kind === 'PLATFORM' || (bound.kind === 'CUSTOMER' && customer.id === bound.customerId);
 }
