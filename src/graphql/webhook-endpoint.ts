@@ -1,3 +1,5 @@
+import DataLoader from 'dataloader';
+import type { GraphQLResolveInfo } from 'graphql';
 import type {
   WebhookDelivery as DeliveryRow,
   Event as EventRow,
@@ -7,11 +9,14 @@ import type {
 } from '../database/generated/client/client.ts';
 import { matchesNothing } from '../payments/filters.ts';
 import { publicId } from '../payments/ids.ts';
+import { idOfCursor, pageQuery, rowCursor } from '../payments/paging.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums.ts';
 import { Event } from './events.ts';
 import { pageArgs, recordPage } from './list.ts';
+import { connectionOf, type PageArgs, parsePage } from './paging.ts';
+import { together } from './reading/together.ts';
 
 /** A delivery with what it tells of and what came of it. */
 interface WebhookDeliveryRow extends DeliveryRow {
@@ -55,6 +60,41 @@ const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery')
   }),
 });
 
+/** The deliveries of endpoints, read in one statement for all endpoints of a list. */
+function deliveriesOf(args: PageArgs, context: Context, info: GraphQLResolveInfo) {
+  const { prisma } = context.payments.database;
+  const { platformId } = context.viewer;
+  return together(context, info, async (ids) => {
+    const list = 'WebhookDelivery';
+    const page = parsePage(args, (cursor) => idOfCursor(list, platformId, cursor));
+    const endpoints = await prisma.webhookEndpoint.findMany({
+      where: { platformId, id: { in: [...ids] } },
+      select: {
+        id: true,
+        deliveries: { ...pageQuery({}, page), include: { event: true, attempts: { orderBy: { number: 'asc' } } } },
+      },
+    });
+    const byId = new Map(endpoints.map(({ id, deliveries }) => [id, deliveries]));
+    const counts = (bounds: Prisma.WebhookDeliveryWhereInput) =>
+      new DataLoader<string, number>(async (counted) => {
+        const found = await prisma.webhookDelivery.groupBy({
+          by: ['endpointId'],
+          where: { platformId, endpointId: { in: [...counted] }, ...bounds },
+          _count: true,
+        });
+        const countOf = new Map(found.map(({ endpointId, _count }) => [endpointId, _count]));
+        return counted.map((id) => countOf.get(id) ?? 0);
+      });
+    const [all, beyond] = [counts({}), counts(page.beyond ? { id: page.beyond } : {})];
+    return ids.map((id) =>
+      connectionOf(page, byId.get(id) ?? [], (delivery) => rowCursor(list, platformId, delivery.id), {
+        totalCount: () => all.load(id),
+        anyBeyond: async () => (await beyond.load(id)) > 0,
+      }),
+    );
+  });
+}
+
 const WebhookDeliveryConnection = builder.connectionObject(
   {
     type: WebhookDelivery,
@@ -89,22 +129,7 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
       type: WebhookDeliveryConnection,
       description: 'What was and is being sent to it, newest first.',
       args: pageArgs(t.arg),
-      resolve: ({ platformId, id }, args, context) => {
-        const { webhookDelivery } = context.payments.database.prisma;
-        return recordPage(
-          'WebhookDelivery',
-          { args, context },
-          { platformId, endpointId: id },
-          {
-            rows: (query) =>
-              webhookDelivery.findMany({
-                ...query,
-                include: { event: true, attempts: { orderBy: { number: 'asc' } } },
-              }),
-            count: (query) => webhookDelivery.count(query),
-          },
-        );
-      },
+      resolve: ({ id }, args, context, info) => deliveriesOf(args, context, info).load(id),
     }),
   }),
 });

@@ -202,6 +202,20 @@ describe('the statement of the rows answers also', () => {
     expect(statements).toHaveLength(1);
   });
 
+  test('whether there is more, where nothing else is asked of a page', async () => {
+    const asked = [
+      ['(first: 2)', 'hasNextPage', true],
+      ['(first: 2)', 'hasPreviousPage', false],
+      ['(last: 2)', 'hasNextPage', false],
+      ['(last: 2)', 'hasPreviousPage', true],
+    ] as const;
+    for (const [args, has, is] of asked) {
+      const { data, statements } = await counted(`{ transactions${args} { pageInfo { ${has} } } }`);
+      expect([args, has, data.transactions.pageInfo[has]]).toEqual([args, has, is]);
+      expect(statements).toHaveLength(1);
+    }
+  });
+
   test('several lists of the query together', async () => {
     const { data, statements } = await counted(
       '{ transactions(first: 2) { edges { node { id } } } customers(first: 2) { edges { node { id } } } more: customers(first: 3) { totalCount } }',

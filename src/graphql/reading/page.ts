@@ -92,7 +92,7 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   const hasBeyond = (): Sql => {
     const other = planner.alias();
     const exists = sql`(exists (select from ${table} ${other} where ${matching(other, ({ beyond }) => beyond)}))::text`;
-    return overRows([(run) => (reading(run).page.beyond === undefined ? `'false'` : textOf(exists, run))]);
+    return [(run) => (reading(run).page.beyond === undefined ? `'false'` : textOf(exists, run))];
   };
   const byWay = (forward: Sql, backward: Sql): Sql => [
     (run) => textOf(reading(run).page.backward ? backward : forward, run),
@@ -144,7 +144,8 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   const checked: Piece = (run) => (reading(run) ? '' : '');
   if (!usesRows) return [checked, ...whole];
   const selected = sql`select ${row}.id${items.flatMap((item) => [', ', ...item])} from ${table} ${row} where ${matching(row, ({ bound }) => bound)} order by ${row}.id ${readOrder} limit ${most}`;
-  return sql`(select ${whole} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows})`;
+  // `having` makes one row of them, even where a run works out nothing over them.
+  return sql`(select ${whole} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
 }
 
 function objectOf(asked: Asked): GraphQLObjectType {

@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import { columnName } from '../../database/rows.ts';
 import type { Context } from '../context.ts';
@@ -6,6 +5,7 @@ import { tableOf } from './conditions.ts';
 import { readOf, typeKey } from './plan.ts';
 import type { Read } from './reads.ts';
 import { runField } from './run.ts';
+import { together } from './together.ts';
 
 /**
  * What a plan has read for the executor: objects whose fields stand under the response keys of the document, in the form of the
@@ -46,8 +46,6 @@ function rowJson(row: object): string {
   );
 }
 
-const loaders = new WeakMap<Context, WeakMap<object, DataLoader<string, Planned | null>>>();
-
 /**
  * Reads what is behind a public id of one of these types as a field asks for it, together with what the same field asks for at
  * the same time, in one statement; null where the caller sees nothing there.
@@ -58,20 +56,10 @@ export function readNode(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<never> {
-  const [node] = info.fieldNodes;
-  if (!node) throw new Error('a field is resolved for a node of its document');
-  const byNode = loaders.get(context) ?? new WeakMap<object, DataLoader<string, Planned | null>>();
-  loaders.set(context, byNode);
-  const loader =
-    byNode.get(node) ??
-    new DataLoader<string, Planned | null>(
-      async (ids) => {
-        return (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
-      },
-      // The context of a subscription lasts, and rows change.
-      { cache: false },
-    );
-  byNode.set(node, loader);
   // As in `planned`.
-  return loader.load(id) as Promise<never>;
+  return together(
+    context,
+    info,
+    async (ids) => (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[],
+  ).load(id) as Promise<never>;
 }

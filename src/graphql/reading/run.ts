@@ -132,6 +132,7 @@ interface FieldOf {
  * @returns its value; objects name their types, and errors stand where arguments are wrong
  */
 export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes }: FieldOf): Promise<unknown> {
+  if (faults.has(context)) throw faults.get(context);
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
   if (!node || !field) throw new Error('a field is resolved for a node of its document');
@@ -160,6 +161,13 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
     : sql`select ${json}`;
   const answer = await answerOf(whole, info.variableValues, context, nodes?.ids);
   return valuesOf(answer.json, answer);
+}
+
+const faults = new WeakMap<Context, unknown>();
+
+/** What a plan of a whole query met: its fields meet the same when they are executed, without asking again. */
+export function meetFault(context: Context, fault: unknown): void {
+  faults.set(context, fault);
 }
 
 /** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */

@@ -2,7 +2,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../context.ts';
 import { NotPlanned } from './asked.ts';
-import { planQuery, type QueryPlan, runQuery } from './run.ts';
+import { meetFault, planQuery, type QueryPlan, runQuery } from './run.ts';
 import { TextAnswer } from './text-answer.ts';
 
 /**
@@ -28,8 +28,7 @@ async function textAnswer(
   try {
     return new TextAnswer(await runQuery(plan, args, context));
   } catch (error) {
-    if (!(error instanceof NotPlanned))
-      context.payments.log.debug({ err: error }, 'a plan could not be run; executing');
+    if (!(error instanceof NotPlanned)) meetFault(context, error);
     return undefined;
   }
 }
