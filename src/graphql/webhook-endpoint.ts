@@ -5,7 +5,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from './enums.ts';
 import { Event } from './events.ts';
-import { nestedPage, nestedQuery, pageArgs, rootPage } from './list.ts';
+import { nestedPage, nestedQuery, pageArgs, rootPage, withKeys } from './list.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'One attempt to deliver an event, as it ended.',
@@ -82,7 +82,7 @@ export const WebhookEndpoint = builder.prismaObject('WebhookEndpoint', {
       description: 'What was and is being sent to it, newest first.',
       args: pageArgs(t.arg),
       select: (args, context, nested) => ({
-        deliveries: nested(nestedQuery('WebhookDelivery', args, context, {}), ['edges', 'node']),
+        deliveries: withKeys(nested(nestedQuery('WebhookDelivery', args, context, {}), ['edges', 'node'])),
       }),
       resolve: (endpoint, args, context, info) =>
         nestedPage(

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runOracle } from '../oracle/run.ts';
+import { OracleWorld } from '../oracle/world.ts';
+import { often } from '../setup/often.ts';
+
+let world: OracleWorld;
+beforeAll(async () => {
+  world = await OracleWorld.open();
+});
+afterAll(() => world?.close());
+
+/** How many random documents are asked; `ORACLE_SEED` asks for the same ones again. */
+const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
+
+test(`${documents} random documents are answered as a plain execution answers them, whoever asks and however often`, async () => {
+  const figures = await runOracle(world, documents);
+  if (process.env.ORACLE_FIGURES) console.log(figures);
+  expect(figures.withRows).toBeGreaterThan(figures.documents / 2);
+  expect(figures.answersWithRows).toBeGreaterThan(figures.answers / 2);
+  expect(figures.refused).toBeLessThan(figures.answers / 20);
+}, 600_000);
+
+describe('statements, whoever in the gateway sends them', () => {
+  const page = 'edges { cursor node { id } } pageInfo { hasNextPage }';
+  test.each([
+    ['a list', `{ transactions(first: 5) { ${page} } }`, 1],
+    ['a list with its count', `{ transactions(first: 5) { ${page} totalCount } }`, 2],
+    [
+      'a list with what its rows refer to',
+      '{ quotes { edges { node { id customer { name } transaction { status } } } } }',
+      1,
+    ],
+    ['events', `{ events(first: 5) { ${page} } }`, 1],
+    ['a node', (id: string) => `{ node(id: "${id}") { ... on Customer { name details { __typename } } } }`, 1],
+    [
+      'a nested list with its counts',
+      `{ customers { edges { node { accounts(first: 2) { totalCount edges { node { id } } } } } } }`,
+      2,
+    ],
+    ['the currencies', '{ currencies { code } }', 0],
+  ])('%s takes a bounded number, however often it is asked', async (_what, document, most) => {
+    const [caller] = world.callers;
+    if (!caller) throw new Error('there are callers');
+    const id = world.material[0].ids.Customer?.[0] ?? '';
+    const query = typeof document === 'string' ? document : document(id);
+    for (let again = 0; again < often; again++) {
+      const { result, statements } = await world.statements.during(() => world.ask({ query }, caller));
+      expect(result.json().errors).toBeUndefined();
+      expect(statements).toBeLessThanOrEqual(most);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+/** Choices made from numbers, which a shrinker can make fewer and smaller; after the last one each choice is the first. */
+export class Choices {
+  readonly #numbers: readonly number[];
+  #at = 0;
+
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers;
+  }
+
+  /** A number from 0, below `options`. */
+  below(options: number): number {
+    const number = this.#numbers[this.#at] ?? 0;
+    this.#at += 1;
+    return number % options;
+  }
+
+  /** One time in so many; never for the number 0. */
+  oneIn(times: number): boolean {
+    return this.below(times) === times - 1;
+  }
+
+  oneOf<T>(options: readonly T[]): T {
+    const chosen = options[this.below(options.length)];
+    if (chosen === undefined) throw new Error('there is nothing to choose from');
+    return chosen;
+  }
+}

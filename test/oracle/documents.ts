@@ -1,0 +1,387 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import type { Choices } from './choices.ts';
+import type { Material } from './material.ts';
+import { SelectionScope } from './selection-scope.ts';
+import { valueFor } from './values.ts';
+
+/** A document, with values for its variables: several sets, all of which it can be asked with. */
+export interface DrawnDocument {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: readonly Readonly<Record<string, unknown>>[];
+  /** Its root fields, by name. */
+  readonly roots: readonly string[];
+}
+
+/** What changes while one reads: when a token was last used, and the moment at which a rate was read. */
+const moving: ReadonlySet<string> = new Set(['ApiToken.lastUsedAt', 'ExchangeRate.updatedAt']);
+
+/** How often each field of the query is chosen, in relation to the others. */
+const rootWeights: Readonly<Record<string, number>> = {
+  transactions: 6,
+  customers: 6,
+  quotes: 5,
+  accounts: 5,
+  events: 4,
+  nodes: 4,
+  node: 4,
+  transaction: 2,
+  customer: 2,
+  quote: 2,
+  account: 2,
+  viewer: 2,
+  webhookEndpoints: 2,
+  apiTokens: 1,
+  mutationReceipt: 1,
+  exchangeRates: 1,
+  currencies: 1,
+};
+const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
+
+/** Within the service's budget for a document (graphql/budget.ts), and below it, since some things count for more there. */
+const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
+
+/** Writes the document that choices make: the same choices make the same document, zeros the simplest. */
+export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
+  return new Writer(schema, choices, material).document();
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+interface Fragment {
+  readonly name: string;
+  readonly on: string;
+  readonly depth: number;
+  /** What one spread of it costs. */
+  readonly fields: number;
+  readonly aliases: number;
+  readonly cost: number;
+}
+
+interface Written {
+  readonly text: string;
+  /** The values that it can have; none where it is a variable that is left out. */
+  readonly values: readonly unknown[];
+}
+
+/** Where a selection stands. */
+interface Place {
+  readonly scope: SelectionScope;
+  readonly depth: number;
+  /** How many rows there are at most, for each of which it is answered. */
+  readonly times: number;
+}
+
+class Writer {
+  readonly #schema: GraphQLSchema;
+  readonly #choices: Choices;
+  readonly #material: Material;
+  readonly #left = { ...budget };
+  readonly #declared: string[] = [];
+  readonly #variables: Record<string, unknown>[] = [{}, {}];
+  readonly #fragments: Fragment[] = [];
+  readonly #texts: string[] = [];
+  #names = 0;
+
+  constructor(schema: GraphQLSchema, choices: Choices, material: Material) {
+    this.#schema = schema;
+    this.#choices = choices;
+    this.#material = material;
+  }
+
+  document(): DrawnDocument {
+    // Documents with conditions are executed in another way than those without.
+    if (!this.#choices.oneIn(3)) this.#left.directives = 0;
+    const place = { scope: new SelectionScope(), depth: 1, times: 1 };
+    const query = this.#schema.getQueryType()?.getFields() ?? {};
+    const asked: string[] = [];
+    const names: string[] = [];
+    for (let count = 1 + this.#choices.below(3); count > 0; count--) {
+      const name = this.#choices.oneOf(roots);
+      const field = query[name];
+      const text = field && this.#field('Query', field, place);
+      if (!text) continue;
+      asked.push(text);
+      names.push(name);
+    }
+    const body = asked.length > 0 ? asked.join(' ') : '__typename';
+    const isNamed = this.#declared.length > 0 || this.#choices.oneIn(3);
+    const hasTwo = isNamed && this.#choices.oneIn(8);
+    const declared = this.#declared.length > 0 ? `(${this.#declared.join(', ')})` : '';
+    const operation = isNamed ? `query Q${declared} { ${body} }` : `{ ${body} }`;
+    const other = hasTwo ? ['query Other { currencies { code } }'] : [];
+    return {
+      query: [operation, ...other, ...this.#texts].join('\n'),
+      operationName: hasTwo ? 'Q' : undefined,
+      variables: this.#declared.length > 0 ? this.#variables : [{}],
+      roots: names,
+    };
+  }
+
+  /** A field with all that is below it, or undefined where it would not fit. */
+  #field(owner: string, field: Field, place: Place): string | undefined {
+    const { scope, depth, times } = place;
+    if (this.#left.fields < 1 || this.#left.cost < times || depth > budget.depth) return undefined;
+    const type = getNamedType(field.type);
+    const args = this.#arguments(owner, field, times);
+    const call = `${field.name}${args.text}`;
+    const key = this.#key(field, call, scope);
+    if (key === undefined) return undefined;
+    this.#left.fields -= 1;
+    this.#left.cost -= times;
+    const head = key === field.name ? call : `${key}: ${call}`;
+    const directive = this.#directive();
+    if (!isCompositeType(type)) return `${head}${directive}`;
+    const inner = { scope: scope.below(key), depth: depth + 1, times: times * args.rows };
+    return `${head}${directive} ${this.#selection(type, inner)}`;
+  }
+
+  /** The name under which a field is answered: its own, or an alias where that is taken or wanted. */
+  #key(field: Field, call: string, scope: SelectionScope): string | undefined {
+    const shape = shapeOf(field);
+    const wanted = this.#choices.oneIn(7)
+      ? this.#choices.oneOf(['a', 'b', 'id', 'status', 'node', 'customer'])
+      : field.name;
+    const canAlias = this.#left.aliases > 0;
+    if ((wanted === field.name || canAlias) && scope.take(wanted, call, shape)) {
+      if (wanted !== field.name) this.#left.aliases -= 1;
+      return wanted;
+    }
+    if (!canAlias) return undefined;
+    this.#left.aliases -= 1;
+    const fresh = this.#name('x');
+    return scope.take(fresh, call, shape) ? fresh : undefined;
+  }
+
+  #selection(type: GraphQLNamedType, place: Place): string {
+    const spread = this.#spreadAgain(type, place);
+    if (spread) return `{ ${spread} }`;
+    const parts = this.#parts(type, place);
+    if (parts.length === 0) parts.push(this.#typename(place));
+    return `{ ${parts.join(' ')} }`;
+  }
+
+  /** `__typename` has one meaning everywhere. */
+  #typename({ times }: Place): string {
+    this.#left.fields -= 1;
+    this.#left.cost -= times;
+    return '__typename';
+  }
+
+  #parts(type: GraphQLNamedType, place: Place): string[] {
+    const parts: string[] = [];
+    if (this.#choices.oneIn(5)) parts.push(this.#typename(place));
+    if (isObjectType(type) || isInterfaceType(type)) parts.push(...this.#fields(type, place));
+    if (isAbstractType(type)) {
+      const types = this.#schema.getPossibleTypes(type);
+      const most = Math.min(types.length, 3);
+      for (let count = (isInterfaceType(type) ? 0 : 1) + this.#choices.below(most + 1); count > 0; count--) {
+        const one = this.#choices.oneOf(types);
+        parts.push(...this.#fragment(one, { ...place, scope: place.scope.ofType(one.name) }));
+      }
+      const [interfaceOfSome] = isInterfaceType(type) ? this.#schema.getImplementations(type).interfaces : [];
+      if (interfaceOfSome && this.#choices.oneIn(4)) {
+        parts.push(...this.#fragment(interfaceOfSome, place));
+      }
+    }
+    if (isObjectType(type) && this.#choices.oneIn(8)) {
+      const on = this.#choices.oneOf([type, ...type.getInterfaces()]);
+      parts.push(...this.#fragment(on, place));
+    }
+    return parts;
+  }
+
+  #fields(type: GraphQLNamedType, place: Place): string[] {
+    if (!isObjectType(type) && !isInterfaceType(type)) return [];
+    const fields = Object.values(type.getFields()).filter(({ name }) => !moving.has(`${type.name}.${name}`));
+    const chosen: Field[] = [];
+    // The way to the rows is nearly always taken, or most documents would stop before them.
+    const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
+    if (way && !this.#choices.oneIn(10)) chosen.push(way);
+    const isDeep = place.depth > budget.depth - 4;
+    const among = isDeep ? fields.filter((field) => isLeafType(getNamedType(field.type))) : fields;
+    for (let count = this.#choices.below(way ? 3 : 6); count > 0; count--) {
+      if (among.length > 0) chosen.push(this.#choices.oneOf(among));
+    }
+    if (chosen.length === 0 && among[0]) chosen.push(among[0]);
+    return chosen.flatMap((field) => this.#field(type.name, field, place) ?? []);
+  }
+
+  /** A fragment on a type, inline or named; nothing where nothing of it fits. */
+  #fragment(type: GraphQLNamedType, place: Place): string[] {
+    const before = { ...this.#left };
+    const isFirst = place.scope.isEmpty;
+    const directive = this.#directive();
+    const parts = this.#fields(type, place);
+    if (parts.length === 0) return [];
+    const body = `{ ${parts.join(' ')} }`;
+    if (!this.#choices.oneIn(3)) return [`... on ${type.name}${directive} ${body}`];
+    const name = this.#name('F');
+    this.#texts.push(`fragment ${name} on ${type.name} ${body}`);
+    if (isFirst) {
+      this.#fragments.push({
+        name,
+        on: type.name,
+        depth: place.depth,
+        fields: before.fields - this.#left.fields,
+        aliases: before.aliases - this.#left.aliases,
+        cost: Math.ceil((before.cost - this.#left.cost) / place.times),
+      });
+    }
+    return [`...${name}${directive}`];
+  }
+
+  /** Spreads a fragment that was written before, as all of a selection. */
+  #spreadAgain(type: GraphQLNamedType, { scope, depth, times }: Place): string | undefined {
+    if (!scope.isEmpty || !this.#choices.oneIn(6)) return undefined;
+    const fitting = this.#fragments.filter(
+      (fragment) =>
+        fragment.on === type.name &&
+        fragment.depth >= depth &&
+        fragment.fields <= this.#left.fields &&
+        fragment.aliases <= this.#left.aliases &&
+        fragment.cost * times <= this.#left.cost,
+    );
+    if (fitting.length === 0) return undefined;
+    const { name, fields, aliases, cost } = this.#choices.oneOf(fitting);
+    this.#left.fields -= fields;
+    this.#left.aliases -= aliases;
+    this.#left.cost -= cost * times;
+    scope.close();
+    return `...${name}`;
+  }
+
+  #directive(): string {
+    if (this.#left.directives < 1 || !this.#choices.oneIn(8)) return '';
+    this.#left.directives -= 1;
+    const name = this.#choices.oneOf(['skip', 'include']);
+    const usual = name === 'include';
+    const draw = () => (this.#choices.oneIn(3) ? !usual : usual);
+    if (this.#choices.oneIn(2)) return ` @${name}(if: ${draw()})`;
+    return ` @${name}(if: ${this.#variable('Boolean!', draw, false)})`;
+  }
+
+  /** The arguments of a field, and how many rows it answers at most. */
+  #arguments(owner: string, field: Field, times: number): { readonly text: string; readonly rows: number } {
+    if (field.args.length === 0) return { text: '', rows: 1 };
+    const written: string[] = [];
+    let rows = field.name === 'nodes' ? 8 : 1;
+    const isList = field.args.some(({ name }) => name === 'first');
+    const write = (arg: GraphQLArgument) => {
+      const value = this.#written(`${owner}.${field.name}`, arg);
+      written.push(`${arg.name}: ${value.text}`);
+      return value;
+    };
+    const named = (name: string) => field.args.find((arg) => arg.name === name);
+    if (isList) {
+      const sizes: unknown[] = [];
+      for (const name of this.#pageArguments(times > 1)) {
+        const arg = named(name);
+        const value = arg && write(arg);
+        if (name === 'first' || name === 'last') sizes.push(...(value?.values ?? []));
+      }
+      const numbers = sizes.filter((size) => typeof size === 'number' && size > 0);
+      const isBounded = written.length > 0 && numbers.length === sizes.length && sizes.length > 0;
+      rows = Math.max(isBounded ? 1 : 20, ...(numbers as number[]));
+    }
+    for (const arg of field.args) {
+      if (['first', 'last', 'after', 'before'].includes(arg.name)) continue;
+      if (isNonNullType(arg.type) || this.#choices.oneIn(3)) write(arg);
+    }
+    return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
+  }
+
+  /** Which paging arguments are given. Below rows there is always a size, or a page could be too large for the budget. */
+  #pageArguments(isNested: boolean): string[] {
+    if (this.#choices.oneIn(40)) {
+      return ['first', 'last', 'after', 'before'].filter(
+        (name) => this.#choices.oneIn(2) || (isNested && name === 'last'),
+      );
+    }
+    const [size, cursor] = this.#choices.oneIn(3) ? ['last', 'before'] : ['first', 'after'];
+    const hasSize = isNested || !this.#choices.oneIn(6);
+    return [...(hasSize ? [size] : []), ...(this.#choices.oneIn(3) ? [cursor] : [])];
+  }
+
+  /** The value of an argument or input field: a literal or a variable, or a literal with variables in it. */
+  #written(coordinate: string, { name, type }: GraphQLArgument | GraphQLInputField): Written {
+    const isNullable = !isNonNullType(type);
+    const inner = isNonNullType(type) ? type.ofType : type;
+    const draw = () => valueFor(coordinate, name, type, this.#choices, this.#material);
+    if (this.#choices.oneIn(4)) {
+      const values: unknown[] = [];
+      const drawn = () => {
+        const value = draw();
+        values.push(value);
+        return value;
+      };
+      return { text: this.#variable(String(type), drawn, isNullable), values };
+    }
+    if (isInputObjectType(inner)) {
+      const fields = Object.values(inner.getFields());
+      const chosen = new Set(Array.from({ length: 1 + this.#choices.below(2) }, () => this.#choices.oneOf(fields)));
+      const parts = [...chosen].map((field) => `${field.name}: ${this.#written(inner.name, field).text}`);
+      return { text: `{ ${parts.join(', ')} }`, values: [] };
+    }
+    const value = draw();
+    if (isListType(inner) && Array.isArray(value) && this.#choices.oneIn(3)) {
+      const item = inner.ofType;
+      const parts = value.map((one) =>
+        this.#choices.oneIn(3)
+          ? this.#variable(String(item), () => this.#choices.oneOf(value), false)
+          : literal(one, item),
+      );
+      return { text: `[${parts.join(', ')}]`, values: [value] };
+    }
+    return { text: literal(value, type), values: [value] };
+  }
+
+  /** Declares a variable with a value in each set; a nullable one may be left out of a set. */
+  #variable(type: string, draw: () => unknown, isNullable: boolean): string {
+    const name = this.#name('v');
+    this.#declared.push(`$${name}: ${type}`);
+    for (const set of this.#variables) {
+      const value = draw();
+      if (isNullable && this.#choices.oneIn(10)) continue;
+      set[name] = value;
+    }
+    return `$${name}`;
+  }
+
+  #name(prefix: string): string {
+    this.#names += 1;
+    return `${prefix}${this.#names}`;
+  }
+}
+
+/** Fields may be answered under one name only if this is the same. */
+function shapeOf({ type }: Field): string {
+  const named = getNamedType(type);
+  return isCompositeType(named) ? String(type).replace(named.name, '{}') : String(type);
+}
+
+/** A value as it is written in a document. */
+function literal(value: unknown, type: GraphQLInputType): string {
+  if (value === null) return 'null';
+  const inner = isNonNullType(type) ? type.ofType : type;
+  if (isListType(inner)) return `[${(value as unknown[]).map((one) => literal(one, inner.ofType)).join(', ')}]`;
+  if (isEnumType(inner)) return String(value);
+  return JSON.stringify(value);
+}

@@ -1,0 +1,122 @@
+import type { Prisma } from '../../src/database/generated/client/client.ts';
+import { isPlainText } from '../../src/payments/checks.ts';
+import { uuidOf } from '../../src/payments/ids.ts';
+import type { Data } from '../setup/gateway.ts';
+
+/**
+ * What the filters of lists mean, from the documents: what is given combines with AND, a list means any of its values,
+ * moments are inclusive, and an id that is malformed or of another type matches nothing.
+ */
+
+const nothing = { id: { in: [] as string[] } };
+
+/** What a filter asks, where it asks anything. */
+function given<Value, Where>(value: Value | null | undefined, where: (value: Value) => Where): Where | object {
+  return value === null || value === undefined ? {} : where(value);
+}
+
+/** Text that the database cannot hold is in no row. */
+function text<Where>(value: string | null | undefined, where: (value: string) => Where): Where | object {
+  return given(value, (known) => (isPlainText(known) ? where(known) : nothing));
+}
+
+type IdType = Parameters<typeof uuidOf>[1];
+
+function byId<Where>(value: string | null | undefined, types: readonly IdType[], where: (uuid: string) => Where) {
+  return given(value, (id) => {
+    const uuid = uuidOf(id, ...types);
+    return uuid === undefined ? nothing : where(uuid);
+  });
+}
+
+const accounts = ['InternalAccount', 'ExternalAccount'] as const;
+
+/** An end of a payment: a UMA address, which begins with $, or else an account's id. */
+function byEnd<A, B>(value: string | null | undefined, ofUma: (address: string) => A, ofAccount: (uuid: string) => B) {
+  if (value?.startsWith('$')) return text(value, (address) => ofUma(address.toLowerCase()));
+  return byId(value, accounts, ofAccount);
+}
+
+export function quotesWanted(filter: Data): Prisma.QuoteWhereInput {
+  const { status, createdAfter, createdBefore } = filter ?? {};
+  return {
+    AND: [
+      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
+      byId(filter?.sendingAccountId, accounts, (sourceAccountId) => ({ sourceAccountId })),
+      byId(filter?.receivingAccountId, accounts, (destinationAccountId) => ({ destinationAccountId })),
+      text(filter?.sendingUmaAddress, (address) => ({ customer: { umaAddress: address.toLowerCase() } })),
+      text(filter?.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
+      given(status, (any) => ({ status: { in: any } })),
+      given(createdAfter, (gte) => ({ createdAt: { gte } })),
+      given(createdBefore, (lte) => ({ createdAt: { lte } })),
+    ],
+  };
+}
+
+export function transactionsWanted(filter: Data): Prisma.TransactionWhereInput {
+  return {
+    AND: [
+      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
+      text(filter?.platformCustomerId, (platformCustomerId) => ({ customer: { platformCustomerId } })),
+      byEnd(
+        filter?.senderAccountIdentifier,
+        // The sender of what goes out is its customer.
+        (address) => ({
+          OR: [{ sourceUmaAddress: address }, { AND: [{ type: 'OUTGOING' }, { customer: { umaAddress: address } }] }],
+        }),
+        (sourceAccountId) => ({ sourceAccountId }),
+      ),
+      byEnd(
+        filter?.receiverAccountIdentifier,
+        (address) => ({
+          OR: [
+            { destinationUmaAddress: address },
+            { AND: [{ type: 'INCOMING' }, { customer: { umaAddress: address } }] },
+          ],
+        }),
+        (destinationAccountId) => ({ destinationAccountId }),
+      ),
+      given(filter?.status, (any) => ({ status: { in: any } })),
+      given(filter?.type, (type) => ({ type })),
+      text(filter?.reference, (reference) => ({ reference })),
+      given(filter?.startDate, (gte) => ({ createdAt: { gte } })),
+      given(filter?.endDate, (lte) => ({ createdAt: { lte } })),
+    ],
+  };
+}
+
+export function customersWanted(filter: Data): Prisma.CustomerWhereInput {
+  return {
+    AND: [
+      filter?.isIncludingDeleted ? {} : { isDeleted: false },
+      text(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
+      given(filter?.customerType, (customerType) => ({ customerType })),
+      text(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
+      given(filter?.createdAfter, (gte) => ({ createdAt: { gte } })),
+      given(filter?.createdBefore, (lte) => ({ createdAt: { lte } })),
+      given(filter?.updatedAfter, (gte) => ({ updatedAt: { gte } })),
+      given(filter?.updatedBefore, (lte) => ({ updatedAt: { lte } })),
+    ],
+  };
+}
+
+export function accountsWanted(filter: Data): Prisma.AccountWhereInput {
+  return {
+    AND: [
+      given(filter?.kind, (kind) => ({ kind })),
+      text(filter?.currency, (currency) => ({ currency })),
+      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
+      given(filter?.platformOwned, (own) => ({ customerId: own ? null : { not: null } })),
+    ],
+  };
+}
+
+export function eventsWanted(filter: Data): Prisma.EventWhereInput {
+  return {
+    AND: [
+      given(filter?.types, (any) => ({ type: { in: any } })),
+      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
+      byId(filter?.transactionId, ['Transaction'], (transactionId) => ({ transactionId })),
+    ],
+  };
+}

@@ -1,0 +1,63 @@
+import type { Data, TestPlatform } from '../setup/gateway.ts';
+
+/** What documents name: ids, cursors and values of one platform, as the service itself has answered them. */
+export interface Material {
+  /** Public ids by type. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
+  /** Cursors by the type of their list's rows. */
+  readonly cursors: Readonly<Record<string, readonly string[]>>;
+  readonly umaAddresses: readonly string[];
+  readonly platformCustomerIds: readonly string[];
+  readonly references: readonly string[];
+  /** Moments at which something was made or changed. */
+  readonly moments: readonly string[];
+  readonly keys: readonly (readonly [operation: string, key: string])[];
+}
+
+const lists: Readonly<Record<string, readonly [field: string, selection: string]>> = {
+  Transaction: ['transactions', 'id createdAt reconciliationReference'],
+  Quote: ['quotes', 'id createdAt'],
+  Customer: ['customers', 'id createdAt updatedAt umaAddress platformCustomerId'],
+  Account: ['accounts', 'id createdAt'],
+  Event: ['events', 'id'],
+  ApiToken: ['apiTokens', 'id'],
+  WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
+};
+
+/** Reads all lists of a platform, page after page. */
+export async function readMaterial(platform: TestPlatform, keys: Material['keys']): Promise<Material> {
+  const ids: Record<string, string[]> = {};
+  const cursors: Record<string, string[]> = { WebhookDelivery: [] };
+  const nodes: Data[] = [];
+  for (const [type, [field, selection]] of Object.entries(lists)) {
+    const ofType: string[] = [];
+    cursors[type] = ofType;
+    const filter = type === 'Customer' ? ', filter: { isIncludingDeleted: true }' : '';
+    for (let after: string | null = null; after !== undefined; ) {
+      const answered: Data = await platform.ask(
+        `query ($after: String) { page: ${field}(first: 50, after: $after${filter}) { edges { cursor node { ${selection} } } pageInfo { hasNextPage endCursor } } }`,
+        { after },
+      );
+      const { edges, pageInfo } = answered.page;
+      for (const { cursor, node } of edges) {
+        ofType.push(cursor);
+        nodes.push(node);
+        const [idType = ''] = node.id.split(':');
+        ids[idType] = [...(ids[idType] ?? []), node.id];
+        for (const edge of node.deliveries?.edges ?? []) cursors.WebhookDelivery?.push(edge.cursor);
+      }
+      if (!pageInfo.hasNextPage) break;
+      after = pageInfo.endCursor;
+    }
+  }
+  const of = (name: string): string[] => [...new Set(nodes.map((node) => node[name]).filter(Boolean))];
+  return {
+    ids,
+    cursors,
+    umaAddresses: [...of('umaAddress'), '$success.usd@sandbox.uma.money'],
+    platformCustomerIds: of('platformCustomerId'),
+    references: of('reconciliationReference'),
+    moments: [...of('createdAt'), ...of('updatedAt')],
+    keys,
+  };
+}

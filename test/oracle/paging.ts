@@ -1,0 +1,92 @@
+import { GraphQLError } from 'graphql';
+
+/** The paging of lists as the documents of the schema say, over all rows of a list in memory. */
+
+export interface PageArgs {
+  readonly first?: number | null;
+  readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
+}
+
+/** How the rows of a list are known by their cursors. Keys are in the order of the list, or in the opposite order. */
+export interface Cursors<Row, Key extends string | bigint> {
+  readonly keyOf: (row: Row) => Key;
+  readonly cursorOf: (row: Row) => string;
+  /** The key in a cursor of this list, or undefined for any other text. */
+  readonly read: (cursor: string) => Key | undefined;
+}
+
+interface Wanted<Key> {
+  readonly size: number;
+  /** The last ones between the cursors, instead of the first ones. */
+  readonly fromEnd: boolean;
+  readonly after: Key | undefined;
+  readonly before: Key | undefined;
+}
+
+export function invalidInput(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'INVALID_INPUT' } });
+}
+
+/**
+ * The rules of paging arguments: sizes are 1 to 100, 20 without one; `first` goes with `after`, `last` with `before`, and
+ * nothing else goes together.
+ * @throws GraphQLError INVALID_INPUT
+ */
+function wanted<Key extends string | bigint>(args: PageArgs, read: (cursor: string) => Key | undefined): Wanted<Key> {
+  const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+  const names = given.map(([name]) => name).filter((name) => ['first', 'after', 'last', 'before'].includes(name));
+  const forward = names.includes('first') || names.includes('after');
+  const backward = names.includes('last') || names.includes('before');
+  if (forward && backward) throw invalidInput('forward and backward exclude each other');
+  const size = args.first ?? args.last ?? 20;
+  if (size < 1 || size > 100) throw invalidInput('a page has 1 to 100 rows');
+  const [after, before] = [args.after, args.before].map((cursor) => {
+    if (cursor === null || cursor === undefined) return undefined;
+    const key = read(cursor);
+    if (key === undefined) throw invalidInput('not a cursor of this list');
+    return key;
+  });
+  return { size, fromEnd: backward, after, before };
+}
+
+/** A page of a list. `rows`: all of them, in the order of the list. */
+export function pageOf<Row, Key extends string | bigint>(
+  rows: readonly Row[],
+  args: PageArgs,
+  order: 'ASC' | 'DESC',
+  { keyOf, cursorOf, read }: Cursors<Row, Key>,
+) {
+  const { size, fromEnd, after, before } = wanted(args, read);
+  const isLater = (a: Key, b: Key) => (order === 'ASC' ? a > b : a < b);
+  const isPastStart = (row: Row) => after === undefined || isLater(keyOf(row), after);
+  const isBeforeEnd = (row: Row) => before === undefined || isLater(before, keyOf(row));
+  const between = rows.filter((row) => isPastStart(row) && isBeforeEnd(row));
+  const shown = fromEnd ? between.slice(-size) : between.slice(0, size);
+  const edges = shown.map((node) => ({ node, cursor: cursorOf(node) }));
+  const hasMore = between.length > size;
+  return {
+    edges,
+    totalCount: rows.length,
+    pageInfo: {
+      hasNextPage: fromEnd ? !rows.every(isBeforeEnd) : hasMore,
+      hasPreviousPage: fromEnd ? hasMore : !rows.every(isPastStart),
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+/** The cursors of a list of rows in the order of their ids. */
+export function idCursors(list: string, platformId: string) {
+  const cursorFor = (id: string) => Buffer.from(`${list}:${platformId.slice(-12)}:${id}`).toString('base64url');
+  return {
+    keyOf: (row: { readonly id: string }) => row.id,
+    cursorOf: (row: { readonly id: string }) => cursorFor(row.id),
+    read(cursor: string) {
+      const id = Buffer.from(cursor, 'base64url').toString('latin1').split(':').at(-1) ?? '';
+      return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && cursorFor(id) === cursor ? id : undefined;
+    },
+  };
+}

@@ -1,0 +1,486 @@
+import { GraphQLError } from 'graphql';
+import { isOperation } from '../../src/access/operations.ts';
+import type {
+  Account,
+  Customer,
+  Event,
+  Lookup,
+  Posting,
+  Prisma,
+  Quote,
+  Transaction,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from '../../src/database/generated/client/client.ts';
+import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
+import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
+import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/money/currencies.ts';
+import { accountTypes } from '../../src/payments/account-types.ts';
+import type { Payments } from '../../src/payments/command.ts';
+import { readExchangeRates } from '../../src/payments/exchange-rates.ts';
+import { accountPublicId, publicId, uuidOf } from '../../src/payments/ids.ts';
+import { Refusal } from '../../src/payments/refusal.ts';
+import type { Data } from '../setup/gateway.ts';
+import { accountsWanted, customersWanted, eventsWanted, quotesWanted, transactionsWanted } from './filters.ts';
+import { idCursors, invalidInput, pageOf } from './paging.ts';
+import type { PlainReads } from './reads.ts';
+import type { PlainViewer } from './viewer.ts';
+import {
+  accountsSeenBy,
+  customersSeenBy,
+  endpointsSeenBy,
+  eventsSeenBy,
+  lookupsSeenBy,
+  quotesSeenBy,
+  tokensSeenBy,
+  transactionsSeenBy,
+} from './visibility.ts';
+
+/** What every resolver of the oracle is given. */
+export interface Asking {
+  readonly viewer: PlainViewer;
+  readonly reads: PlainReads;
+  readonly payments: Payments;
+}
+
+type Resolver<Row> = (row: Row, args: Data, asking: Asking) => unknown;
+
+/** The resolvers of a type's fields. A field that is left out is the property of its name. */
+type Fields<Row> = Readonly<Record<string, Resolver<Row>>>;
+
+const fieldsOf = <Row>(fields: Fields<Row>) => fields;
+
+/** Marks an object with its type, for interfaces and unions. */
+function typed<Row extends object>(__typename: string, row: Row | undefined | null) {
+  return row ? { ...row, __typename } : null;
+}
+
+const typedAccount = (row: Account | undefined) =>
+  typed(row?.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', row);
+
+// One row that the caller may see, by its id; null where there is none.
+
+async function transactionSeen(id: string | null, { viewer, reads }: Asking) {
+  if (id === null) return null;
+  return typed('Transaction', (await reads.transactions({ AND: [{ id }, transactionsSeenBy(viewer)] }))[0]);
+}
+
+async function quoteSeen(id: string | null, { viewer, reads }: Asking) {
+  if (id === null) return null;
+  return typed('Quote', (await reads.quotes({ AND: [{ id }, quotesSeenBy(viewer)] }))[0]);
+}
+
+async function customerSeen(id: string | null, { viewer, reads }: Asking) {
+  if (id === null) return null;
+  return typed('Customer', (await reads.customers({ AND: [{ id }, customersSeenBy(viewer)] }))[0]);
+}
+
+async function accountSeen(id: string | null, { viewer, reads }: Asking, kind?: Account['kind']) {
+  if (id === null) return null;
+  const where = { AND: [{ id }, kind ? { kind } : {}, accountsSeenBy(viewer)] };
+  return typedAccount((await reads.accounts(where))[0]);
+}
+
+/** What is behind a public id of any type. */
+const nodeSeen: Readonly<Record<string, (uuid: string, asking: Asking) => Promise<object | null>>> = {
+  Transaction: transactionSeen,
+  Quote: quoteSeen,
+  Customer: customerSeen,
+  InternalAccount: (id, asking) => accountSeen(id, asking, 'INTERNAL'),
+  ExternalAccount: (id, asking) => accountSeen(id, asking, 'EXTERNAL'),
+  Lookup: async (id, { viewer, reads }) =>
+    typed('Lookup', (await reads.lookups({ AND: [{ id }, lookupsSeenBy(viewer)] }))[0]),
+  ApiToken: async (id, { viewer, reads }) =>
+    typed('ApiToken', (await reads.apiTokens({ AND: [{ id }, tokensSeenBy(viewer)] }))[0]),
+  WebhookEndpoint: async (id, { viewer, reads }) =>
+    typed('WebhookEndpoint', (await reads.endpoints({ AND: [{ id }, endpointsSeenBy(viewer)] }))[0]),
+};
+
+async function node(id: string, asking: Asking, types: readonly string[] = Object.keys(nodeSeen)) {
+  for (const type of types) {
+    const uuid = uuidOf(id, type as Parameters<typeof uuidOf>[1]);
+    if (uuid !== undefined) return nodeSeen[type]?.(uuid, asking) ?? null;
+  }
+  return null;
+}
+
+// Lists: all rows that match, oldest first, of which a page is cut.
+
+function connection<Row extends { id: string }>(
+  list: string,
+  oldestFirst: readonly Row[],
+  args: Data,
+  { viewer }: Asking,
+) {
+  const order = args.sortOrder ?? 'DESC';
+  const rows = order === 'ASC' ? oldestFirst : oldestFirst.toReversed();
+  return pageOf(rows, args, order, idCursors(list, viewer.platformId));
+}
+
+async function transactionList(args: Data, asking: Asking, of: Prisma.TransactionWhereInput = {}) {
+  const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter), of] };
+  return connection('Transaction', await asking.reads.transactions(where), args, asking);
+}
+
+async function quoteList(args: Data, asking: Asking, of: Prisma.QuoteWhereInput = {}) {
+  const where = { AND: [quotesSeenBy(asking.viewer), quotesWanted(args.filter), of] };
+  return connection('Quote', await asking.reads.quotes(where), args, asking);
+}
+
+async function accountList(args: Data, asking: Asking, of: Prisma.AccountWhereInput = {}) {
+  const where = { AND: [accountsSeenBy(asking.viewer), accountsWanted(args.filter), of] };
+  const rows = await asking.reads.accounts(where);
+  return connection(
+    'Account',
+    rows.map((row) => ({ ...row, ...typedAccount(row) })),
+    args,
+    asking,
+  );
+}
+
+async function customerList(args: Data, asking: Asking) {
+  const where = { AND: [customersSeenBy(asking.viewer), customersWanted(args.filter)] };
+  return connection('Customer', await asking.reads.customers(where), args, asking);
+}
+
+async function eventList(args: Data, asking: Asking) {
+  const { viewer, reads } = asking;
+  const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter)] });
+  return pageOf(rows, args, 'ASC', {
+    keyOf: (row) => row.sequence,
+    cursorOf: (row) => feedCursor(row.platformId, row.sequence),
+    read: (cursor) => sequenceOf(viewer.platformId, cursor),
+  });
+}
+
+// Values.
+
+const money = (amount: bigint, code: string) => ({ amount, currency: currencyOf(code) });
+
+const moneyIfKnown = (amount: bigint | null, code: string | null) =>
+  amount === null || code === null ? null : money(amount, code);
+
+/** A list of names and values from a JSON object of them. */
+const fieldsIn = (json: unknown) => Object.entries(Object(json)).map(([name, value]) => ({ name, value }));
+
+interface Payment {
+  readonly platformId: string;
+  readonly customerId: string | null;
+  readonly sourceKind: string | null;
+  readonly sourceAccountId: string | null;
+  readonly destinationKind: string;
+  readonly destinationAccountId: string | null;
+  readonly destinationUmaAddress: string | null;
+}
+
+function sourceOf(payment: Payment, umaAddress: string | null, code: string) {
+  switch (payment.sourceKind) {
+    case 'ACCOUNT':
+      return { __typename: 'AccountSource', platformId: payment.platformId, uuid: payment.sourceAccountId };
+    case 'UMA_ADDRESS':
+      return { __typename: 'UmaSource', umaAddress, currency: currencyOf(code) };
+    case 'REALTIME_FUNDING':
+      return { __typename: 'RealtimeFundingSource', customerId: payment.customerId, currency: currencyOf(code) };
+    default:
+      return null;
+  }
+}
+
+function destinationOf(payment: Payment, code: string) {
+  return payment.destinationKind === 'UMA_ADDRESS'
+    ? { __typename: 'UmaDestination', umaAddress: payment.destinationUmaAddress, currency: currencyOf(code) }
+    : { __typename: 'AccountDestination', platformId: payment.platformId, uuid: payment.destinationAccountId };
+}
+
+/** An account at an end of a payment: its id is shown to whoever sees the payment, the account itself by its own rule. */
+const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
+  async accountId({ platformId, uuid }, _args, { reads }) {
+    const [account] = await reads.accounts({ platformId, id: uuid });
+    return account && accountPublicId(account.kind, account.id);
+  },
+  account: ({ uuid }, _args, asking) => accountSeen(uuid, asking),
+});
+
+const account = fieldsOf<Account>({
+  id: ({ kind, id }) => accountPublicId(kind, id),
+  currency: ({ currency }) => currencyOf(currency),
+  customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+});
+
+const instructionTypes: Readonly<Record<string, string>> = {
+  US_ACCOUNT: 'UsAccountInstruction',
+  CLABE: 'ClabeInstruction',
+  IBAN: 'IbanInstruction',
+  NGN_ACCOUNT: 'NgnAccountInstruction',
+  PHP_ACCOUNT: 'PhpAccountInstruction',
+  CAD_ACCOUNT: 'CadAccountInstruction',
+  GBP_ACCOUNT: 'GbpAccountInstruction',
+  SGD_ACCOUNT: 'SgdAccountInstruction',
+  PIX: 'PixInstruction',
+  UPI: 'UpiInstruction',
+  LIGHTNING: 'LightningInstruction',
+  LAYER2_WALLET: 'Layer2WalletInstruction',
+  SOLANA_WALLET: 'SolanaWalletInstruction',
+  TRON_WALLET: 'TronWalletInstruction',
+  POLYGON_WALLET: 'PolygonWalletInstruction',
+  BASE_WALLET: 'BaseWalletInstruction',
+};
+
+const instructionsIn = (json: unknown) =>
+  (json as Data[]).map((one) => typed(instructionTypes[one.accountType] ?? '', one));
+
+// The feed: what changed is shown as of the change, what that refers to as of now.
+
+const changedBy: Readonly<Record<Event['type'], keyof SnapshotRows | undefined>> = {
+  OUTGOING_PAYMENT: 'Transaction',
+  INCOMING_PAYMENT: 'Transaction',
+  ACCOUNT_STATUS: 'Account',
+  EXTERNAL_ACCOUNT_STATUS: 'Account',
+  KYC_STATUS: 'Customer',
+  QUOTE_STATUS: 'Quote',
+  TEST: undefined,
+};
+
+function changed(event: Event, model: keyof SnapshotRows | undefined = changedBy[event.type]) {
+  if (model === undefined || changedBy[event.type] !== model) return null;
+  const row = rowFromSnapshot(model, event.snapshot);
+  return model === 'Account' ? typedAccount(row as Account) : typed(model, row);
+}
+
+/** The code of a refusal as clients see it, where the database has another one. */
+function refusalCode(operation: string, code: string): string {
+  if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
+  if (code === 'CONFLICT' && ['approveTransaction', 'rejectTransaction'].includes(operation)) {
+    return 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
+  }
+  return code;
+}
+
+async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
+  if (!isOperation(operation)) throw invalidInput('no such mutation');
+  // The keys of an app are its own.
+  const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
+  const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
+  const records = isKey
+    ? await reads.records({ platformId: viewer.platformId, operation: name, key: idempotencyKey })
+    : [];
+  const [record] = records;
+  const refusal = record?.refusal as { code: string } | null | undefined;
+  return {
+    operation,
+    idempotencyKey,
+    outcome: record ? (refusal ? 'REFUSED' : 'SUCCEEDED') : 'NONE',
+    code: refusal ? refusalCode(operation, refusal.code) : null,
+    createdAt: record?.createdAt ?? null,
+    made: record?.result as Data,
+  };
+}
+
+async function rates(args: Data, { viewer, reads, payments }: Asking) {
+  const [platform] = await reads.platforms({ id: viewer.platformId });
+  if (!platform) throw new Error('a caller has a platform');
+  const tenant = { platformId: viewer.platformId, environment: platform.environment };
+  return readExchangeRates(payments, tenant, args).catch((error: unknown) => {
+    throw error instanceof Refusal ? new GraphQLError(error.message, { extensions: { code: error.code } }) : error;
+  });
+}
+
+/** Every field that is not the property of its name. */
+export const resolvers: Readonly<Record<string, Fields<never>>> = {
+  Query: fieldsOf<unknown>({
+    account: (_root, { id }, asking) => node(id, asking, ['InternalAccount', 'ExternalAccount']),
+    customer: (_root, { id }, asking) => node(id, asking, ['Customer']),
+    quote: (_root, { id }, asking) => node(id, asking, ['Quote']),
+    transaction: (_root, { id }, asking) => node(id, asking, ['Transaction']),
+    node: (_root, { id }, asking) => node(id, asking),
+    nodes(_root, { ids }, asking) {
+      if (ids.length > 100) throw invalidInput('at most 100 ids');
+      return Promise.all(ids.map((id: string) => node(id, asking)));
+    },
+    accounts: (_root, args, asking) => accountList(args, asking),
+    customers: (_root, args, asking) => customerList(args, asking),
+    quotes: (_root, args, asking) => quoteList(args, asking),
+    transactions: (_root, args, asking) => transactionList(args, asking),
+    events: (_root, args, asking) => eventList(args, asking),
+    async apiTokens(_root, args, asking) {
+      if (!asking.viewer.permissions.includes('MANAGE')) throw forbidden();
+      return connection('ApiToken', await asking.reads.apiTokens(tokensSeenBy(asking.viewer)), args, asking);
+    },
+    async webhookEndpoints(_root, args, asking) {
+      const rows = await asking.reads.endpoints(endpointsSeenBy(asking.viewer));
+      return connection('WebhookEndpoint', rows, args, asking);
+    },
+    currencies: () => currencies,
+    exchangeRates: (_root, args, asking) => rates(args, asking),
+    mutationReceipt: (_root, args, asking) => receipt(args, asking),
+    viewer: (_root, _args, { viewer }) => viewer,
+  }),
+  Viewer: fieldsOf<PlainViewer>({
+    platformId: ({ platformId }) => publicId('Platform', platformId),
+    environment: async ({ platformId }, _args, { reads }) =>
+      (await reads.platforms({ id: platformId }))[0]?.environment,
+    async expiresAt({ platformId, tokenId }, _args, { reads }) {
+      if (tokenId === null) return null;
+      return (await reads.clientTokens({ platformId, id: tokenId }))[0]?.expiresAt;
+    },
+    customer: ({ bound }, _args, asking) => (bound.kind === 'CUSTOMER' ? customerSeen(bound.customerId, asking) : null),
+    async feedCursor({ platformId }, _args, { reads }) {
+      const [head] = await reads.feedHeads({ platformId });
+      return feedCursor(platformId, head?.sequence ?? 0n);
+    },
+  }),
+  Transaction: fieldsOf<Transaction>({
+    id: ({ id }) => publicId('Transaction', id),
+    terminal: ({ status }) => ['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED'].includes(status),
+    sentAmount: ({ sentAmount, sentCurrency }) => moneyIfKnown(sentAmount, sentCurrency),
+    receivedAmount: ({ receivedAmount, receivedCurrency }) => moneyIfKnown(receivedAmount, receivedCurrency),
+    fees: ({ fees, sentCurrency }) => moneyIfKnown(fees, sentCurrency),
+    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency),
+    destination: (row) => destinationOf(row, row.receivedCurrency),
+    customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+    quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
+    exchangeRate: ({ exchangeRate }) => exchangeRate?.toFixed(),
+    refund: (row) =>
+      row.refundReference === null
+        ? null
+        : {
+            reference: row.refundReference,
+            amount: moneyIfKnown(row.refundAmount, row.sentCurrency ?? row.receivedCurrency),
+            initiatedAt: row.refundInitiatedAt,
+            settledAt: row.refundSettledAt,
+          },
+    reconciliationReference: ({ status, reference }) => (status === 'CREATED' ? null : reference),
+    counterpartyInformation: ({ counterpartyInformation }) => fieldsIn(counterpartyInformation),
+    requestedReceiverInformation: ({ requestedInformation }) => requestedInformation ?? [],
+    timeline: ({ platformId, id }, _args, { reads }) =>
+      reads.events({ platformId, transactionId: id, type: { in: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] } }),
+    async ledgerEntries({ platformId, id }, _args, { reads }) {
+      const entries: object[] = [];
+      for (const journal of await reads.journals({ platformId, transactionId: id })) {
+        for (const posting of await reads.postings({ platformId, journalId: journal.id })) {
+          entries.push({ ...posting, occurredAt: journal.createdAt });
+        }
+      }
+      return entries;
+    },
+  }),
+  TransactionEvent: fieldsOf<Event>({ cursor: ({ platformId, sequence }) => feedCursor(platformId, sequence) }),
+  LedgerEntry: fieldsOf<Posting>({
+    id: ({ journalId, leg }) => `LedgerEntry:${journalId}.${leg}`,
+    amount: ({ amount, currency }) => money(amount, currency),
+    account: ({ accountId }, _args, asking) => accountSeen(accountId, asking),
+    async system({ accountId, system }, _args, asking) {
+      return accountId !== null && (await accountSeen(accountId, asking)) === null ? 'OTHER_ACCOUNT' : system;
+    },
+  }),
+  Quote: fieldsOf<Quote>({
+    id: ({ id }) => publicId('Quote', id),
+    source: (row) => sourceOf(row, null, row.sendingCurrency),
+    destination: (row) => destinationOf(row, row.receivingCurrency),
+    sendingCurrency: ({ sendingCurrency }) => currencyOf(sendingCurrency),
+    receivingCurrency: ({ receivingCurrency }) => currencyOf(receivingCurrency),
+    totalSendingAmount: ({ totalSendingAmount, sendingCurrency }) => money(totalSendingAmount, sendingCurrency),
+    totalReceivingAmount: (row) => money(row.totalReceivingAmount, row.receivingCurrency),
+    feesIncluded: ({ feesIncluded, sendingCurrency }) => money(feesIncluded, sendingCurrency),
+    exchangeRate: ({ exchangeRate }) => exchangeRate.toFixed(),
+    rateDetails: ({ pricing }) => (pricing as Data).rateDetails,
+    pricingSteps: ({ pricing }) => (pricing as Data).steps,
+    paymentInstructions: ({ paymentInstructions }) => instructionsIn(paymentInstructions),
+    customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+    transaction: ({ transactionId }, _args, asking) => transactionSeen(transactionId, asking),
+  }),
+  AccountSource: accountEnd,
+  AccountDestination: accountEnd,
+  RealtimeFundingSource: fieldsOf<{ customerId: string | null }>({
+    customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+  }),
+  Customer: fieldsOf<Customer>({
+    id: ({ id }) => publicId('Customer', id),
+    details: (row) => typed(row.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails', row),
+    accounts: ({ id }, args, asking) => accountList(args, asking, { customerId: id }),
+    transactions: ({ id }, args, asking) => transactionList(args, asking, { customerId: id }),
+    quotes: ({ id }, args, asking) => quoteList(args, asking, { customerId: id }),
+  }),
+  IndividualDetails: fieldsOf<Customer>({
+    fullName: ({ name }) => name,
+    birthDate: ({ birthDate }) => birthDate?.toISOString().slice(0, 10),
+  }),
+  BusinessDetails: fieldsOf<Customer>({ legalName: ({ name }) => name }),
+  InternalAccount: fieldsOf<Account>({
+    ...account,
+    balance: ({ posted, held, currency }) => money(posted - held, currency),
+    totalBalance: ({ posted, currency }) => money(posted, currency),
+    fundingPaymentInstructions: ({ fundingInstructions }) => instructionsIn(fundingInstructions),
+  }),
+  ExternalAccount: fieldsOf<Account>({
+    ...account,
+    accountInfo: ({ accountType, accountInfo }) =>
+      accountType && { __typename: accountTypes[accountType].graphql.type, accountType, ...Object(accountInfo) },
+    beneficiary: ({ beneficiary }) =>
+      typed(
+        (beneficiary as Data)?.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary',
+        beneficiary as Data,
+      ),
+    beneficiaryVerifiedData: ({ beneficiaryVerificationStatus, beneficiaryVerifiedName }) =>
+      beneficiaryVerificationStatus && { fullName: beneficiaryVerifiedName },
+  }),
+  Money: fieldsOf<ReturnType<typeof money>>({
+    decimal: ({ amount, currency }) => formatDecimal(amount, currency?.decimals ?? 0),
+    formatted({ amount, currency }, { locale }) {
+      const text = currency && formatMoney(amount, currency, locale ?? 'en');
+      if (text instanceof Error) throw invalidInput('unknown locale');
+      return text;
+    },
+  }),
+  Lookup: fieldsOf<Lookup>({
+    id: ({ id }) => publicId('Lookup', id),
+    supportedCurrencies: (row) => row.currencies,
+    requiredPayerFields: ({ requiredFields }) => requiredFields,
+  }),
+  ReceiverCurrency: fieldsOf<Data>({
+    currency: ({ code }) => currencyOf(code),
+    minAmount: ({ code, minAmount }) => money(BigInt(minAmount), code),
+    maxAmount: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
+  }),
+  ApiToken: fieldsOf<{ id: string }>({ id: ({ id }) => publicId('ApiToken', id) }),
+  WebhookEndpoint: fieldsOf<WebhookEndpoint>({
+    id: ({ id }) => publicId('WebhookEndpoint', id),
+    async deliveries({ platformId, id }, args, asking) {
+      const rows = await asking.reads.deliveries({ platformId, endpointId: id });
+      return connection('WebhookDelivery', rows, args, asking);
+    },
+  }),
+  WebhookDelivery: fieldsOf<WebhookDelivery>({
+    id: ({ id }) => publicId('WebhookDelivery', id),
+    event: async ({ platformId, eventSequence }, _args, { reads }) =>
+      (await reads.events({ platformId, sequence: eventSequence }))[0],
+    attempts: ({ platformId, id }, _args, { reads }) => reads.attempts({ platformId, deliveryId: id }),
+  }),
+  Event: fieldsOf<Event>({
+    id: ({ id }) => publicId('Event', id),
+    cursor: ({ platformId, sequence }) => feedCursor(platformId, sequence),
+    subject: (event) => changed(event),
+    account: (event) => changed(event, 'Account'),
+    transaction: (event, _args, asking) =>
+      changed(event, 'Transaction') ?? transactionSeen(event.transactionId, asking),
+    quote: (event, _args, asking) => changed(event, 'Quote') ?? quoteSeen(event.quoteId, asking),
+    customer: (event, _args, asking) => changed(event, 'Customer') ?? customerSeen(event.customerId, asking),
+  }),
+  MutationReceipt: fieldsOf<{ made: Data }>({
+    async result({ made }, _args, asking) {
+      if (!made?.row) return null;
+      const { type, row } = made;
+      if (type === 'Account') return node(accountPublicId(row.kind, row.id), asking);
+      return node(`${type}:${row.id}`, asking);
+    },
+  }),
+};
+
+function forbidden(): GraphQLError {
+  return new GraphQLError('a permission is missing', { extensions: { code: 'FORBIDDEN' } });
+}
+
+/** Every field of the query needs VIEW. */
+export function requireView({ viewer }: Asking): void {
+  if (!viewer.permissions.includes('VIEW')) throw forbidden();
+}

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { often } from '../setup/often.ts';
+import { Choices } from './choices.ts';
+import { differenceOf } from './differences.ts';
+import { type DrawnDocument, drawDocument } from './documents.ts';
+import type { Expected, Operation } from './plain-executor.ts';
+import type { Caller } from './scene.ts';
+import { smallerDocuments } from './smaller.ts';
+import type { OracleWorld, RawAnswer } from './world.ts';
+
+/** What a run came to. */
+export interface Figures {
+  documents: number;
+  /** Documents that some caller was answered with rows. */
+  withRows: number;
+  /** First answers to a caller, and those of them that had rows, had errors, or were refused before they were executed. */
+  answers: number;
+  answersWithRows: number;
+  answersWithErrors: number;
+  refused: number;
+  /** All requests, repeats among them. */
+  requests: number;
+  /** Of documents with one root field, by that field: how many were counted, and their statements, all and at most. */
+  readonly statements: Map<string, { documents: number; statements: number; most: number }>;
+}
+
+function newFigures(): Figures {
+  return {
+    documents: 0,
+    withRows: 0,
+    answers: 0,
+    answersWithRows: 0,
+    answersWithErrors: 0,
+    refused: 0,
+    requests: 0,
+    statements: new Map(),
+  };
+}
+
+/** How long a document that shows a difference is made smaller. */
+const shrinkMs = 40_000;
+
+const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
+
+/**
+ * Asks for random documents and holds the service's answers against the oracle's.
+ * @param seed gives the same documents again; `ORACLE_SEED` in the environment gives it to a run
+ * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
+ */
+export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
+  const seed = process.env.ORACLE_SEED ? Number(process.env.ORACLE_SEED) : Date.now() & 0x7fffffff;
+  const figures = newFigures();
+  let failed: Failed | undefined;
+  let until = Number.POSITIVE_INFINITY;
+  const one = async (drawn: readonly number[]) => {
+    // What is still smaller when the time for it is over is not looked for.
+    if (performance.now() > until) return;
+    const asked = drawCase(world, new Choices(drawn));
+    try {
+      await check(world, asked, figures);
+    } catch (error) {
+      until = Math.min(until, performance.now() + shrinkMs / 2);
+      failed = { asked, error };
+      throw error;
+    }
+  };
+  try {
+    await fc.assert(fc.asyncProperty(numbers, one), { numRuns: documents, seed });
+  } catch (error) {
+    if (!failed) throw error;
+    const { error: smallest } = await smaller(world, failed, performance.now() + shrinkMs / 2);
+    const message = smallest instanceof Error ? smallest.message : String(smallest);
+    throw new Error(`${message}\nORACLE_SEED=${seed} asks for it again`, { cause: smallest });
+  }
+  return figures;
+}
+
+/** A document, with who asks it: in turn, each with the next values of its variables. */
+interface Case extends DrawnDocument {
+  readonly callers: readonly Caller[];
+  /** Whether it is asked as often as it takes to be answered in every way that the service has. */
+  readonly isRepeated: boolean;
+}
+
+interface Failed {
+  readonly asked: Case;
+  readonly error: unknown;
+}
+
+function drawCase(world: OracleWorld, choices: Choices): Case {
+  const home = choices.oneIn(4) ? 1 : 0;
+  const ofHome = world.callers.filter(({ platform }) => platform === home);
+  const ofOther = world.callers.filter(({ platform }) => platform !== home);
+  const callers = [choices.oneOf(ofHome), choices.oneOf(ofHome)];
+  if (choices.oneIn(2)) callers.push(choices.oneOf(choices.oneIn(2) ? ofOther : ofHome));
+  const isRepeated = choices.oneIn(8);
+  return { ...drawDocument(world.oracle.schema, choices, world.material[home]), callers, isRepeated };
+}
+
+/** Takes parts out of a document for as long as the answers differ without them. */
+async function smaller(world: OracleWorld, failed: Failed, until: number): Promise<Failed> {
+  for (const query of smallerDocuments(world.oracle.schema, failed.asked.query)) {
+    if (performance.now() > until) break;
+    // A smaller document is new to the service: what goes wrong only with one that it knows takes repeats.
+    const asked = { ...failed.asked, query, isRepeated: true };
+    try {
+      await check(world, asked, newFigures());
+    } catch (error) {
+      return smaller(world, { asked, error }, until);
+    }
+  }
+  return failed;
+}
+
+let checks = 0;
+
+/** @throws Error where the service answers a caller something else than the oracle */
+async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
+  const { operationName, variables, roots, callers, isRepeated } = asked;
+  checks += 1;
+  // New to the service, so that what went wrong before is not what goes wrong now.
+  const query = `${asked.query}\n# ${checks}`;
+  figures.documents += 1;
+  const firsts: Asked[] = [];
+  let hasRows = false;
+  for (const [at, caller] of callers.entries()) {
+    const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
+    const [expected, { result, statements }] = await Promise.all([
+      world.oracle.execute(operation, caller.viewer),
+      world.statements.during(() => world.ask(operation, caller)),
+    ]);
+    const answer = result.json();
+    const difference = differenceOf(expected, answer);
+    const isOverBudget = answer.errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
+    if (difference !== undefined && !isOverBudget) {
+      throw different(difference, caller.name, operation, expected, result);
+    }
+    firsts.push({ caller, operation, text: result.text });
+    hasRows ||= expected.rows > 0;
+    figures.answers += 1;
+    figures.answersWithRows += expected.rows > 0 && expected.data ? 1 : 0;
+    figures.answersWithErrors += answer.errors ? 1 : 0;
+    figures.refused += answer.data === undefined ? 1 : 0;
+    figures.requests += 1;
+    const [root] = roots;
+    if (root !== undefined && roots.length === 1 && expected.data) count(figures, root, statements);
+  }
+  figures.withRows += hasRows ? 1 : 0;
+  if (!isRepeated) return;
+
+  const again = async ({ caller, operation, text }: Asked) => {
+    const answer = await world.ask(operation, caller);
+    figures.requests += 1;
+    if (answer.text === text) return;
+    const expected = await world.oracle.execute(operation, caller.viewer);
+    const difference = differenceOf(expected, answer.json());
+    if (difference === undefined) return;
+    const others = firsts.map((one) => `${one.caller.name} with ${JSON.stringify(usedVariables(one.operation))}`);
+    const turns = `${caller.name}, in turns with ${others.join('; ')}`;
+    throw different(`asked again, ${difference}`, turns, operation, expected, answer);
+  };
+  for (let round = Math.ceil(often / callers.length); round > 0; round--) {
+    // In turns, and all at once.
+    if (round % 2 === 0) for (const one of firsts) await again(one);
+    else await Promise.all(firsts.map(again));
+  }
+}
+
+/** What a caller was answered the first time. */
+interface Asked {
+  readonly caller: Caller;
+  readonly operation: Operation;
+  readonly text: string;
+}
+
+function usedVariables({ query, variables = {} }: Operation): object {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => new RegExp(`\\$${name}\\b`).test(query)));
+}
+
+function different(what: string, caller: string, operation: Operation, expected: Expected, answer: RawAnswer): Error {
+  return new Error(
+    [
+      `the answer of the service is not that of the oracle: ${what}`,
+      `asked by ${caller}`,
+      operation.query,
+      `variables: ${JSON.stringify(usedVariables(operation))}`,
+      `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
+      `answered: ${answer.text}`,
+    ].join('\n'),
+  );
+}
+
+function count({ statements: all }: Figures, root: string, statements: number): void {
+  const known = all.get(root) ?? { documents: 0, statements: 0, most: 0 };
+  known.documents += 1;
+  known.statements += statements;
+  known.most = Math.max(known.most, statements);
+  all.set(root, known);
+}

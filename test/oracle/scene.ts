@@ -1,0 +1,470 @@
+import { basicAuthorization } from '../../src/graphql/graphiql.ts';
+import { act, actOn, ended, execute, feedEnd, lookUp, quote, seen, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { externalAccount, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
+import type { PlainViewer } from './viewer.ts';
+
+/** Somebody who asks: over HTTP with credentials, and of the oracle as what those credentials stand for. */
+export interface Caller {
+  readonly name: string;
+  readonly authorization: string;
+  readonly viewer: PlainViewer;
+  /** Which of the two platforms it belongs to. */
+  readonly platform: 0 | 1;
+}
+
+/** A database with two platforms on which nothing moves any more, and everybody who may ask about them. */
+export interface QuietScene {
+  readonly databaseUrl: string;
+  readonly callers: readonly Caller[];
+  /** Idempotency keys that were used, and one that was not, each with its operation. */
+  readonly keys: readonly (readonly [operation: string, key: string])[];
+  drop(): Promise<void>;
+}
+
+/** So late that it does not happen while a test reads. */
+const neverMs = 3_600_000;
+
+/** Makes the scene with a gateway of its own, waits until nothing is under way, and stops that gateway. */
+export async function makeQuietScene(): Promise<QuietScene> {
+  const database = await freshDatabase();
+  const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
+  // Quotes that are made here, and times for approval, are over at once; the maker's workers carry that out.
+  const late = await startTestGateway(
+    { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
+    database.url,
+  );
+  // 202: it leaves the approval of payments to the scene.
+  const receiver = await startReceiver(answer(202));
+  const refusing = await startReceiver(answer(500));
+  try {
+    const platforms = [await maker.newPlatform('first'), await maker.newPlatform('second')] as const;
+    const [first, second] = await Promise.all([makeCustomers(platforms[0]), makeCustomers(platforms[1])]);
+    for (const platform of platforms) {
+      await createEndpoint(platform, { url: receiver.url, description: 'takes all' });
+      await createEndpoint(platform, { url: refusing.url, eventTypes: ['OUTGOING_PAYMENT', 'KYC_STATUS'] });
+    }
+    const bound = await Promise.all([
+      makePayments(platforms[0], first, late.url),
+      makePayments(platforms[1], second, late.url),
+    ]);
+    await payBetween(platforms[0], first, platforms[1], second);
+    await payBetween(platforms[1], second, platforms[0], first);
+    await moreOfEverything(platforms[0], first);
+    const callers = [
+      ...(await callersOf(maker.url, 0, platforms[0], first, bound[0])),
+      ...(await callersOf(maker.url, 1, platforms[1], second, bound[1])),
+    ];
+    await untilQuiet(maker);
+    return { databaseUrl: database.url, callers, keys: usedKeys, drop: () => database.drop() };
+  } finally {
+    await late.stop();
+    await maker.stop();
+    await receiver.stop();
+    await refusing.stop();
+  }
+}
+
+const usedKeys: readonly (readonly [string, string])[] = [
+  ['transferOut', 'succeeds'],
+  ['transferOut', 'is-refused'],
+  ['createCustomer', 'a-business'],
+  ['createExternalAccount', 'at-bank-a'],
+  ['createApiToken', 'a-token'],
+  ['createClientToken', 'an-app'],
+  ['approveTransaction', 'decided-before'],
+  ['sandboxFundAccount', 'by-the-app'],
+  ['transferOut', 'never-used'],
+];
+
+interface Customers {
+  /** Two who pay. */
+  readonly payers: readonly [Scene, Scene];
+  readonly all: readonly string[];
+}
+
+async function makeCustomers(platform: TestPlatform): Promise<Customers> {
+  const payers = [await makeScene(platform, 5_000_000n), await makeScene(platform, 3_000_000n)] as const;
+  const create = async (platformCustomerId: string, details: object, more: object = {}): Promise<string> =>
+    (await act(platform, 'createCustomer', { platformCustomerId, details, ...more }, 'customer { id }')).customer.id;
+  const address = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
+  const business = await create(
+    'business',
+    {
+      business: {
+        legalName: 'Acme GmbH',
+        registrationNumber: 'HRB 1',
+        taxId: 'DE1',
+        address,
+        beneficialOwners: [
+          {
+            fullName: 'Ada Lovelace',
+            individualType: 'DIRECTOR',
+            percentageOwnership: 33.5,
+            address,
+            birthDate: '1985-12-10',
+          },
+          { fullName: 'Alan Turing', individualType: 'TRUSTEE', emailAddress: 'alan@example.com', nationality: 'GB' },
+        ],
+      },
+    },
+    { idempotencyKey: 'a-business' },
+  );
+  const person = await create('person', {
+    individual: { fullName: 'Mary Jackson', birthDate: '1981-04-09', nationality: 'US', address },
+  });
+  await create('pending001', { individual: { fullName: 'Pending 001' } });
+  await create('rejected002', { individual: { fullName: 'Rejected 002' } });
+  const deleted = await create('gone', { individual: { fullName: 'Gone' } });
+  await act(platform, 'deleteCustomer', { customerId: deleted }, 'customer { id }');
+  await act(
+    platform,
+    'updateCustomer',
+    { customerId: person, details: { individual: { nationality: 'FR' } } },
+    'customer { id }',
+  );
+  const all = [payers[0].customerId, payers[1].customerId, business, person, deleted];
+  return { payers, all };
+}
+
+/** Payments of every kind and end. Answers what client tokens are bound to besides customers. */
+async function makePayments(platform: TestPlatform, { payers, all }: Customers, lateUrl: string): Promise<object[]> {
+  const [one, two] = payers;
+  const ends: Promise<unknown>[] = [];
+  const ending = (id: string) => ends.push(ended(platform, id));
+  const out = async (from: Scene, more: object = {}): Promise<string> => {
+    const made = await actOn(platform, 'transferOut', {
+      sourceAccountId: from.usd,
+      destinationAccountId: from.outsideUsd,
+      amount: 1_234,
+      ...more,
+    });
+    return made.transaction.id;
+  };
+  const completed = await out(one, { description: 'rent', idempotencyKey: 'succeeds' });
+  ending(completed);
+  ending(await out(two));
+  await actOn(platform, 'transferOut', {
+    sourceAccountId: one.usd,
+    destinationAccountId: one.outsideUsd,
+    amount: 8_000_000_000,
+    idempotencyKey: 'is-refused',
+  });
+  ending(await out(one, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }));
+  ending(await out(two, { sandboxScenario: { failureReason: 'QUOTE_EXECUTION_FAILED', refundFails: true } }));
+  ending(await out(one, { sandboxScenario: { reject: true } }));
+  const returned = await out(two, { sandboxScenario: { returnAfterMs: 20 } });
+  await out(one, { sandboxScenario: { delayMs: neverMs } });
+  const into = async (to: Scene, more: object = {}) => {
+    const made = await actOn(platform, 'transferIn', {
+      sourceAccountId: to.outsideUsd,
+      destinationAccountId: to.usd,
+      amount: 4_321,
+      ...more,
+    });
+    return made.transaction.id as string;
+  };
+  ending(await into(one));
+  ending(await into(two, { description: 'pulled', sandboxScenario: { failureReason: 'QUOTE_EXECUTION_FAILED' } }));
+  await into(one, { sandboxScenario: { delayMs: neverMs } });
+
+  const toEuro = (from: Scene, more: object = {}) => ({
+    source: { account: { accountId: from.usd } },
+    destination: { account: { accountId: from.outsideEur } },
+    lockedCurrencyAmount: 10_000,
+    ...more,
+  });
+  const open = await quote(platform, toEuro(one, { description: 'open' }));
+  const executed = await quote(platform, toEuro(one, { lockedCurrencySide: 'RECEIVING' }));
+  await execute(platform, executed.id);
+  ending(executed.transaction.id);
+  const failing = await quote(
+    platform,
+    toEuro(two, { immediatelyExecute: true, sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }),
+  );
+  ending(failing.transaction.id);
+  const within = await quote(platform, {
+    source: { account: { accountId: one.usd } },
+    destination: { account: { accountId: two.eur } },
+    lockedCurrencyAmount: 2_000,
+    immediatelyExecute: true,
+  });
+  ending(within.transaction.id);
+  const pulled = await quote(
+    platform,
+    toEuro(two, { source: { account: { accountId: two.outsideUsd } }, immediatelyExecute: true }),
+  );
+  ending(pulled.transaction.id);
+  const impatient = connect(lateUrl, platform.platformId, platform.authorization);
+  const expired = await quote(impatient, toEuro(two));
+  ending(expired.transaction.id);
+
+  const funded = (of: Scene, by: TestPlatform = platform, currency = 'USDC') =>
+    quote(by, {
+      source: { realtimeFunding: { customerId: of.customerId, currency } },
+      destination: { account: { accountId: of.outsideEur } },
+      lockedCurrencySide: 'RECEIVING',
+      lockedCurrencyAmount: 5_000,
+    });
+  const send = (quoteId: string, more: object = {}) =>
+    actOn(platform, 'sandboxSend', { quoteId, currencyCode: 'USDC', ...more });
+  const waiting = await funded(one);
+  await funded(two, platform, 'BTC');
+  await funded(one, platform, 'BRL');
+  const paid = await funded(two);
+  await send(paid.id);
+  ending(paid.transaction.id);
+  for (const deposit of ['SHORT', 'TWICE', 'LATE']) {
+    const of = deposit === 'TWICE' ? two : one;
+    const { id, transaction } = await funded(of);
+    await send(id, { sandboxScenario: { deposit } });
+    ending(transaction.id);
+  }
+  const tooLate = await funded(one, impatient);
+  await ended(platform, tooLate.transaction.id);
+  await send(tooLate.id);
+
+  const receive = async (to: string, more: object = {}, currency = 'USD', by = platform) => {
+    const made = await actOn(by, 'sandboxReceiveUma', {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: to,
+      receivingCurrencyCode: currency,
+      receivingCurrencyAmount: 5_000,
+      ...more,
+    });
+    return made.transaction.id as string;
+  };
+  const approved = await receive(one.customerId);
+  await actOn(platform, 'approveTransaction', { transactionId: approved });
+  ending(approved);
+  const rejected = await receive(two.customerId, {}, 'EUR');
+  await actOn(platform, 'rejectTransaction', { transactionId: rejected, reason: 'unknown sender' });
+  ending(rejected);
+  await actOn(platform, 'approveTransaction', { transactionId: rejected, idempotencyKey: 'decided-before' });
+  ending(await receive(two.customerId, {}, 'USD', impatient));
+  const pending = await receive(one.customerId, { requestedReceiverFields: ['TAX_ID'] });
+  await receive(all[3] ?? '', { sandboxScenario: { step: 'PAY_REQUEST', delayMs: neverMs } });
+  ending(await receive(one.customerId, { sandboxScenario: { step: 'PAY_REQUEST', failureReason: 'LNURLP_FAILED' } }));
+
+  const toUma = await umaQuote(platform, one.usd, '$success.usd@sandbox.uma.money', { immediatelyExecute: true });
+  ending(toUma.transaction.id);
+  const refused = await umaQuote(platform, two.usd, '$fail.compliance.usd@sandbox.uma.money', {
+    immediatelyExecute: true,
+  });
+  ending(refused.transaction.id);
+  await Promise.all(ends);
+  for await (const { data } of platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }',
+    { id: returned },
+  )) {
+    if (data.transactionUpdates.status === 'REFUNDED') break;
+  }
+  return [
+    { quoteId: executed.id },
+    { quoteId: open.id },
+    { transactionId: completed },
+    { transactionId: waiting.transaction.id },
+    { transactionId: pending },
+  ];
+}
+
+/** UMA payments from one platform's customer to the other's: one arrives, one is rejected, one waits. */
+async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatform, receiver: Customers): Promise<void> {
+  const umaAddress = await umaAddressOf(to, receiver.payers[1].customerId);
+  for (const decision of ['approveTransaction', 'rejectTransaction', undefined]) {
+    const before = await feedEnd(to);
+    const sent = await umaQuote(from, sender.payers[0].usd, umaAddress, { immediatelyExecute: true });
+    if (!sent.id) throw new Error(JSON.stringify(sent));
+    const arrived = await seen(to, before, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+    if (!decision) continue;
+    await actOn(to, decision, { transactionId: arrived.id });
+    await ended(from, sent.transaction.id);
+    await ended(to, arrived.id);
+  }
+}
+
+const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US' } };
+const company = {
+  business: { legalName: 'Acme GmbH', taxId: 'DE1', address: { line1: 'Weg 1', postalCode: '10115', country: 'DE' } },
+};
+
+/** Accounts outside of every kind, lookups, and what else one platform has that the other lacks. */
+async function moreOfEverything(platform: TestPlatform, { payers, all }: Customers): Promise<void> {
+  const [one] = payers;
+  const evm = '0x52908400098527886E0F7030069857D2E4169EE7';
+  const kinds: readonly (readonly [currency: string, accountInfo: object])[] = [
+    ['MXN', { clabe: { clabeNumber: '012180015678912345', bankName: 'Banco' } }],
+    ['BRL', { pix: { pixKey: '12345678909', pixKeyType: 'CPF', taxId: '12345678909' } }],
+    ['INR', { upi: { vpa: 'grace@bank' } }],
+    ['NGN', { ngnAccount: { accountNumber: '0123456789', bankName: 'Bank', purposeOfPayment: 'GIFT' } }],
+    ['CAD', { cadAccount: { accountNumber: '1234567', bankCode: '001', branchCode: '00011' } }],
+    ['GBP', { gbpAccount: { accountNumber: '12345678', sortCode: '20-00-00' } }],
+    ['PHP', { phpAccount: { accountNumber: '123456', bankName: 'Bangko' } }],
+    ['SGD', { sgdAccount: { accountNumber: '123456', bankName: 'Bank', swiftCode: 'DBSSSGSG' } }],
+    ['BTC', { layer2Wallet: { address: 'spark1qqqqqqqqqqqqqqqqqqqqqqq' } }],
+    ['BTC', { lightning: { lightningAddress: 'grace@example.com' } }],
+    ['USDC', { solanaWallet: { address: '11111111111111111111111111111111' } }],
+    ['USDT', { tronWallet: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' } }],
+    ['USDC', { polygonWallet: { address: evm } }],
+    ['USDC', { baseWallet: { address: evm } }],
+  ];
+  for (const [currency, accountInfo] of kinds) {
+    const beneficiary = /Wallet|lightning/.test(Object.keys(accountInfo)[0] ?? '') ? undefined : owner;
+    const input = { customerId: one.customerId, currency, accountInfo, beneficiary };
+    const { account } = await act(platform, 'createExternalAccount', input, 'account { id }');
+    if (!account) throw new Error(`no account of kind ${Object.keys(accountInfo)[0]}`);
+  }
+  const us = (accountNumber: string) => ({
+    usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'SAVINGS', bankName: 'A Bank' },
+  });
+  await act(
+    platform,
+    'createExternalAccount',
+    { currency: 'USD', accountInfo: us('9000001'), beneficiary: company, platformAccountId: 'own' },
+    'account { id }',
+  );
+  await act(
+    platform,
+    'createExternalAccount',
+    {
+      currency: 'USD',
+      customerId: all[2],
+      accountInfo: us('9000002103'),
+      beneficiary: company,
+      idempotencyKey: 'at-bank-a',
+      defaultUmaDepositAccount: true,
+    },
+    'account { id }',
+  );
+  const held = await externalAccount(platform, all[3] ?? '', 'USD', us('9000003204'));
+  await act(platform, 'sandboxSetExternalAccountStatus', { accountId: held, status: 'ACTIVE' }, 'account { id }');
+  await act(
+    platform,
+    'sandboxSetExternalAccountStatus',
+    { accountId: held, status: 'INACTIVE', reason: 'closed' },
+    'account { id }',
+  );
+  await externalAccount(platform, all[3] ?? '', 'USD', us('9000004102'));
+  await externalAccount(platform, all[3] ?? '', 'USD', us('9000005204'));
+  await externalAccount(platform, all[3] ?? '', 'USD', us('9000006202'));
+  await lookUp(platform, '$success.eur@sandbox.uma.money', { customerId: one.customerId });
+  await fund(platform, await internalAccount(platform, all[2] ?? '', 'EUR'), 77_700n);
+  const { webhookEndpoints } = await platform.ask('{ webhookEndpoints(first: 1) { edges { node { id } } } }');
+  await act(platform, 'sendTestWebhook', { endpointId: webhookEndpoints.edges[0].node.id }, '');
+  await createEndpoint(platform, { url: 'http://127.0.0.1:9/off', eventTypes: ['TEST'] });
+}
+
+type Permissions = readonly ('VIEW' | 'TRANSACT' | 'MANAGE')[];
+
+async function callersOf(
+  url: string,
+  platform: 0 | 1,
+  server: TestPlatform,
+  { payers, all }: Customers,
+  payments: readonly object[],
+): Promise<Caller[]> {
+  const platformId = server.platformId;
+  const callers: Caller[] = [];
+  const ofPlatform = (name: string, permissions: Permissions, authorization: string) =>
+    callers.push({
+      name: `platform ${platform + 1}, ${name}`,
+      authorization,
+      platform,
+      viewer: { kind: 'PLATFORM', platformId, permissions, bound: { kind: 'PLATFORM' }, tokenId: null, subject: null },
+    });
+  ofPlatform('all permissions', ['VIEW', 'TRANSACT', 'MANAGE'], server.authorization);
+  const all3: readonly Permissions[] = [['VIEW'], ['TRANSACT'], ['MANAGE', 'VIEW']];
+  for (const permissions of platform === 0 ? all3 : all3.slice(0, 1)) {
+    const input = {
+      name: permissions.join(),
+      permissions,
+      idempotencyKey: permissions.length > 1 ? 'a-token' : undefined,
+    };
+    const made = await act(server, 'createApiToken', input, 'secret apiToken { clientId }');
+    const authorization = basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret });
+    ofPlatform(permissions.join(), permissions, authorization);
+  }
+  const revoked = await act(server, 'createApiToken', { name: 'revoked', permissions: ['VIEW'] }, 'apiToken { id }');
+  await act(server, 'revokeApiToken', { tokenId: revoked.apiToken.id }, 'revokedId');
+
+  const mint = async (input: Data, permissions: Permissions, more: object = {}) => {
+    const made = await act(
+      server,
+      'createClientToken',
+      { ...input, permissions, expiresInSeconds: 86_400, ...more },
+      'token tokenId',
+    );
+    return { authorization: `Bearer ${made.token}`, tokenId: uuid(made.tokenId) };
+  };
+  const customers = platform === 0 ? all : all.slice(0, 2);
+  for (const [at, customerId] of customers.entries()) {
+    const permissions: Permissions = at % 2 === 0 ? ['VIEW', 'TRANSACT'] : ['VIEW'];
+    const { tokenId, authorization } = await mint(
+      { customerId },
+      permissions,
+      at === 0 ? { idempotencyKey: 'an-app' } : {},
+    );
+    const bound = { kind: 'CUSTOMER', customerId: uuid(customerId) } as const;
+    callers.push({
+      name: `platform ${platform + 1}, app of customer ${at}`,
+      authorization,
+      platform,
+      viewer: { kind: 'CLIENT', platformId, permissions, bound, tokenId, subject: customerId },
+    });
+    if (at > 0) continue;
+    const app = connect(url, platformId, authorization);
+    await act(
+      app,
+      'sandboxFundAccount',
+      { accountId: payers[0].usd, amount: 5, idempotencyKey: 'by-the-app' },
+      'account { id }',
+    );
+  }
+  for (const binding of platform === 0 ? payments : payments.slice(0, 2)) {
+    const [[field, subject] = ['', '']] = Object.entries(binding) as [string, string][];
+    const { tokenId, authorization } = await mint(binding, ['VIEW']);
+    const transactionId =
+      field === 'transactionId'
+        ? subject
+        : (await server.ask('query ($id: ID!) { quote(id: $id) { transaction { id } } }', { id: subject })).quote
+            .transaction.id;
+    callers.push({
+      name: `platform ${platform + 1}, app of ${subject}`,
+      authorization,
+      platform,
+      viewer: {
+        kind: 'CLIENT',
+        platformId,
+        permissions: ['VIEW'],
+        bound: { kind: 'PAYMENT', transactionId: uuid(transactionId) },
+        tokenId,
+        subject,
+      },
+    });
+  }
+  return callers;
+}
+
+/** The uuid in a public id. */
+function uuid(id: string): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
+/** Waits until everything that happened has its place in the feed and at the webhooks, and nothing is due soon. */
+async function untilQuiet({ gateway }: TestGateway): Promise<void> {
+  const { pool } = gateway.payments.database;
+  for (;;) {
+    const { rows } = await pool.query<{ busy: boolean }>(
+      `select exists (select from outbox)
+         or exists (select from rail_order where due_at < clock_timestamp() + interval '1 minute')
+         or exists (select from account_check where due_at < clock_timestamp() + interval '1 minute')
+         or exists (select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence)
+         as busy`,
+    );
+    if (rows[0]?.busy === false) return;
+    await new Promise(setImmediate);
+  }
+}

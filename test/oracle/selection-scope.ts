@@ -1,0 +1,80 @@
+/**
+ * What is selected at one place of an answer, so that no two selections there contradict each other (specification 5.3.2):
+ * what can be selected of the same object under one name is the same field with the same arguments, and what is selected
+ * of other types under that name has the same shape.
+ *
+ * A scope of an abstract type has one for each of its types: those exclude each other, and all share what is selected of
+ * the abstract type itself.
+ */
+export class SelectionScope {
+  readonly #parent: SelectionScope | undefined;
+  readonly #ofTypes = new Map<string, SelectionScope>();
+  readonly #calls = new Map<string, string>();
+  readonly #shapes = new Map<string, string>();
+  readonly #below = new Map<string, SelectionScope>();
+  #closed = false;
+
+  constructor(parent?: SelectionScope) {
+    this.#parent = parent;
+  }
+
+  /** The scope of one type where several are possible. */
+  ofType(name: string): SelectionScope {
+    const known = this.#ofTypes.get(name) ?? new SelectionScope(this);
+    this.#ofTypes.set(name, known);
+    return known;
+  }
+
+  /** The scope of what is below a field. */
+  below(key: string): SelectionScope {
+    const known = this.#below.get(key);
+    if (known) return known;
+    const made = this.#parent ? this.#parent.below(key).#special() : new SelectionScope();
+    this.#below.set(key, made);
+    return made;
+  }
+
+  /** Selects a field with its arguments under a key, unless that contradicts what is selected. */
+  take(key: string, call: string, shape: string): boolean {
+    const top = this.#top();
+    if ((top.#shapes.get(key) ?? shape) !== shape) return false;
+    if (top.#everything().some((scope) => scope.#closed)) return false;
+    if (this.#related().some((scope) => (scope.#calls.get(key) ?? call) !== call)) return false;
+    top.#shapes.set(key, shape);
+    this.#calls.set(key, call);
+    return true;
+  }
+
+  /** Whether nothing is selected here of any type. */
+  get isEmpty(): boolean {
+    return this.#top()
+      .#everything()
+      .every((scope) => scope.#calls.size === 0 && !scope.#closed);
+  }
+
+  /** Lets nothing more be selected here. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #special(): SelectionScope {
+    const made = new SelectionScope(this);
+    this.#ofTypes.set(`below ${this.#ofTypes.size}`, made);
+    return made;
+  }
+
+  #top(): SelectionScope {
+    return this.#parent ? this.#parent.#top() : this;
+  }
+
+  /** The scopes of the same object: this one, those of more general types and those of more special ones. */
+  #related(): SelectionScope[] {
+    const general: SelectionScope[] = [];
+    for (let scope = this.#parent; scope; scope = scope.#parent) general.push(scope);
+    return [...general, ...this.#everything()];
+  }
+
+  #everything(): SelectionScope[] {
+    return [this, ...[...this.#ofTypes.values()].flatMap((scope) => scope.#everything())];
+  }
+}

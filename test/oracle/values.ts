@@ -1,0 +1,166 @@
+import { type GraphQLInputType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import { operations } from '../../src/access/operations.ts';
+import type { Choices } from './choices.ts';
+import type { Material } from './material.ts';
+
+/**
+ * A value for an argument or an input field, as JSON: mostly one that finds something, now and then one that finds nothing
+ * or is refused.
+ * @param owner the field or input type that it is of
+ */
+export function valueFor(
+  owner: string,
+  name: string,
+  type: GraphQLInputType,
+  choices: Choices,
+  material: Material,
+): unknown {
+  if (!isNonNullType(type) && choices.oneIn(16)) return null;
+  const inner = isNonNullType(type) ? type.ofType : type;
+  const drawn = byName[name]?.(choices, material, owner);
+  if (drawn !== undefined) return drawn;
+  if (isInputObjectType(inner)) {
+    const fields = Object.values(inner.getFields());
+    const chosen = new Set(Array.from({ length: choices.below(3) }, () => choices.oneOf(fields)));
+    return Object.fromEntries(
+      [...chosen].map((field) => [field.name, valueFor(inner.name, field.name, field.type, choices, material)]),
+    );
+  }
+  if (isListType(inner)) {
+    const count = choices.oneIn(8) ? 0 : 1 + choices.below(4);
+    return Array.from({ length: count }, () => valueFor(owner, '', inner.ofType, choices, material));
+  }
+  if (isEnumType(inner)) return choices.oneOf(inner.getValues()).name;
+  if (inner.name === 'Boolean') return choices.oneIn(2);
+  throw new Error(`no value is known for ${owner}.${name}`);
+}
+
+type Draw = (choices: Choices, material: Material, owner: string) => unknown;
+
+const nobody = '019a0000-0000-7000-8000-000000000000';
+
+/** An id of one of these types; sometimes of nothing, or malformed. */
+const idOf =
+  (...types: readonly string[]): Draw =>
+  (choices, { ids }) => {
+    if (choices.oneIn(20)) {
+      const [first = ''] = types;
+      const known = ids[first]?.[0] ?? '';
+      return choices.oneOf([
+        `${first}:${nobody}`,
+        '',
+        'x',
+        known.toUpperCase(),
+        ` ${known}`,
+        known.slice(known.indexOf(':') + 1),
+        `Event:${nobody}`,
+        'InternalAccount:1',
+        `Customer:${known.slice(known.indexOf(':') + 1)}`,
+      ]);
+    }
+    const known = ids[choices.oneOf(types)] ?? [];
+    return known.length > 0 ? choices.oneOf(known) : `Transaction:${nobody}`;
+  };
+
+const accountId = idOf('InternalAccount', 'ExternalAccount');
+const anyId = idOf(
+  'Transaction',
+  'Quote',
+  'Customer',
+  'InternalAccount',
+  'ExternalAccount',
+  'Transaction',
+  'Lookup',
+  'ApiToken',
+  'WebhookEndpoint',
+  'Quote',
+  'Event',
+);
+const idsOfFields: Readonly<Record<string, Draw>> = {
+  'Query.account': accountId,
+  'Query.customer': idOf('Customer'),
+  'Query.quote': idOf('Quote'),
+  'Query.transaction': idOf('Transaction'),
+};
+
+/** Which rows the cursors of a field's list are of. */
+function rowsOf(owner: string): string {
+  const name = owner.slice(owner.indexOf('.') + 1);
+  if (name === 'deliveries') return 'WebhookDelivery';
+  return `${name.charAt(0).toUpperCase()}${name.slice(1, -1)}`;
+}
+
+const size: Draw = (choices) => {
+  if (choices.oneIn(50)) return choices.oneOf([0, 101, -1]);
+  return choices.oneIn(12) ? choices.oneOf([20, 7, 11]) : 1 + choices.below(4);
+};
+
+const cursor: Draw = (choices, { cursors }, owner) => {
+  if (choices.oneIn(30)) {
+    const other = cursors[owner.endsWith('quotes') ? 'Customer' : 'Quote']?.[0] ?? '';
+    return choices.oneOf(['', 'x', other, `${cursors.Event?.[0]}=`, 'é']);
+  }
+  const known = cursors[rowsOf(owner)] ?? [];
+  return known.length > 0 ? choices.oneOf(known) : 'x';
+};
+
+const umaAddress: Draw = (choices, { umaAddresses }) => {
+  const address = choices.oneOf([...umaAddresses, '$nobody@nowhere.example']);
+  return choices.oneIn(4) ? address.toUpperCase() : address;
+};
+
+const end: Draw = (choices, material, owner) =>
+  choices.oneIn(3) ? umaAddress(choices, material, owner) : accountId(choices, material, owner);
+
+const moment: Draw = (choices, { moments }) => {
+  if (choices.oneIn(10))
+    return choices.oneOf(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z', '1970-01-01T00:00:00+01:00']);
+  return choices.oneIn(150) ? 'soon' : choices.oneOf(moments);
+};
+
+const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
+
+/** Draws for arguments and input fields by their names; undefined leaves it to the type. */
+const byName: Readonly<Record<string, Draw>> = {
+  id: (choices, material, owner) => (idsOfFields[owner] ?? anyId)(choices, material, owner),
+  ids: (choices, material, owner) => {
+    const count = choices.oneIn(60) ? 101 : 1 + choices.below(6);
+    const ids = Array.from({ length: Math.min(count, 8) }, () => anyId(choices, material, owner));
+    if (choices.oneIn(3)) ids.push(ids[0]);
+    return count > 8 ? Array.from({ length: count }, () => ids[0]) : ids;
+  },
+  first: size,
+  last: size,
+  after: cursor,
+  before: cursor,
+  customerId: idOf('Customer'),
+  transactionId: idOf('Transaction'),
+  sendingAccountId: accountId,
+  receivingAccountId: accountId,
+  senderAccountIdentifier: end,
+  receiverAccountIdentifier: end,
+  umaAddress,
+  sendingUmaAddress: umaAddress,
+  receivingUmaAddress: umaAddress,
+  platformCustomerId: (choices, { platformCustomerIds }) =>
+    choices.oneIn(10) ? choices.oneOf(odd) : choices.oneOf(platformCustomerIds),
+  reference: (choices, { references }) => (choices.oneIn(10) ? choices.oneOf(odd) : choices.oneOf(references)),
+  currency: (choices) =>
+    choices.oneIn(10) ? choices.oneOf(['usd', 'XXX', ...odd]) : choices.oneOf(['USD', 'EUR', 'BTC', 'USDC']),
+  startDate: moment,
+  endDate: moment,
+  createdAfter: moment,
+  createdBefore: moment,
+  updatedAfter: moment,
+  updatedBefore: moment,
+  locale: (choices) => choices.oneOf(['en', 'de', 'de-DE', 'ja', 'ar-EG', 'pt-BR', 'no such locale']),
+  source: (choices) => (choices.oneIn(20) ? 'XXX' : choices.oneOf(['USD', 'EUR', 'MXN', 'BTC', 'JPY'])),
+  destinations: (choices) =>
+    Array.from({ length: choices.below(4) }, () => choices.oneOf(['EUR', 'USD', 'INR', 'USDT', 'GBP'])),
+  sendingAmount: (choices) => choices.oneOf([10_000, '123456', 1, 0, '9223372036854775807']),
+  operation: (choices, { keys }) =>
+    choices.oneIn(20)
+      ? 'noSuchMutation'
+      : choices.oneOf([...keys.map(([operation]) => operation), ...Object.keys(operations).slice(0, 2)]),
+  idempotencyKey: (choices, { keys }) => choices.oneOf([...keys.map(([, key]) => key), 'a b']),
+};

@@ -1,0 +1,49 @@
+import type { Prisma } from '../../src/database/generated/client/client.ts';
+import type { PlainViewer } from './viewer.ts';
+
+/**
+ * Who may see what, from the documents: a platform's token sees all of its platform, a customer's app what is the
+ * customer's, and the app of one payment its quote and its transaction with their events, and nothing else. What may not be
+ * seen is not there.
+ */
+
+const nothing = { id: { in: [] as string[] } };
+
+export function quotesSeenBy({ platformId, bound }: PlainViewer): Prisma.QuoteWhereInput {
+  if (bound.kind === 'PAYMENT') return { platformId, transactionId: bound.transactionId };
+  return bound.kind === 'CUSTOMER' ? { platformId, customerId: bound.customerId } : { platformId };
+}
+
+export function transactionsSeenBy({ platformId, bound }: PlainViewer): Prisma.TransactionWhereInput {
+  if (bound.kind === 'PAYMENT') return { platformId, id: bound.transactionId };
+  return bound.kind === 'CUSTOMER' ? { platformId, customerId: bound.customerId } : { platformId };
+}
+
+export function customersSeenBy({ platformId, bound }: PlainViewer): Prisma.CustomerWhereInput {
+  if (bound.kind === 'PAYMENT') return nothing;
+  return bound.kind === 'CUSTOMER' ? { platformId, id: bound.customerId } : { platformId };
+}
+
+export function accountsSeenBy({ platformId, bound }: PlainViewer): Prisma.AccountWhereInput {
+  if (bound.kind === 'PAYMENT') return nothing;
+  return bound.kind === 'CUSTOMER' ? { platformId, customerId: bound.customerId } : { platformId };
+}
+
+export function eventsSeenBy({ platformId, bound }: PlainViewer): Prisma.EventWhereInput {
+  if (bound.kind === 'PAYMENT') return { platformId, transactionId: bound.transactionId };
+  return bound.kind === 'CUSTOMER' ? { platformId, customerId: bound.customerId } : { platformId };
+}
+
+/** Lookups and webhook endpoints are the business of servers. */
+export function lookupsSeenBy({ platformId, kind }: PlainViewer): Prisma.LookupWhereInput {
+  return kind === 'PLATFORM' ? { platformId } : nothing;
+}
+
+export function endpointsSeenBy({ platformId, kind }: PlainViewer): Prisma.WebhookEndpointWhereInput {
+  return kind === 'PLATFORM' ? { platformId } : nothing;
+}
+
+/** API tokens are for those who may manage them. */
+export function tokensSeenBy({ platformId, permissions }: PlainViewer): Prisma.ApiTokenWhereInput {
+  return permissions.includes('MANAGE') ? { platformId, revokedAt: null } : nothing;
+}

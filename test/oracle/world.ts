@@ -1,0 +1,75 @@
+import { pino } from 'pino';
+import { Pool } from 'undici';
+import { readConfig } from '../../src/config.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { openPayments } from '../../src/gateway.ts';
+import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Material, readMaterial } from './material.ts';
+import { type Operation, PlainExecutor } from './plain-executor.ts';
+import { PlainReads } from './reads.ts';
+import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';
+import { StatementCount } from './statements.ts';
+
+/** An answer as it came: the text is compared first, since it is nearly always the same as before. */
+export interface RawAnswer {
+  readonly text: string;
+  readonly json: () => Answer;
+}
+
+/** The quiet scene, a gateway that is asked about it, and the oracle that knows the answers. */
+export class OracleWorld {
+  readonly callers: readonly Caller[];
+  readonly oracle: PlainExecutor;
+  /** By platform. */
+  readonly material: readonly [Material, Material];
+  /** Statements of the gateway that is asked. */
+  readonly statements: StatementCount;
+  readonly gateway: TestGateway;
+  readonly #scene: QuietScene;
+  readonly #database: Database;
+  readonly #http: Pool;
+
+  private constructor(scene: QuietScene, gateway: TestGateway, database: Database, material: [Material, Material]) {
+    this.#scene = scene;
+    this.#database = database;
+    this.#http = new Pool(gateway.url, { connections: 3 });
+    this.gateway = gateway;
+    this.callers = scene.callers;
+    this.material = material;
+    this.statements = new StatementCount(gateway.gateway.payments.database.pool);
+    const config = readConfig({ NODE_ENV: 'test' });
+    const payments = openPayments(database, config, pino({ level: 'silent' }));
+    this.oracle = new PlainExecutor(new PlainReads(database.prisma), payments);
+  }
+
+  static async open(): Promise<OracleWorld> {
+    const scene = await makeQuietScene();
+    // It serves and does nothing else, so nothing changes.
+    const gateway = await startTestGateway({ ROLE: 'serve' }, scene.databaseUrl);
+    const reader = (platform: number) => {
+      const caller = scene.callers.find((one) => one.platform === platform);
+      return readMaterial(connect(gateway.url, '', caller?.authorization ?? ''), scene.keys);
+    };
+    const material: [Material, Material] = [await reader(0), await reader(1)];
+    return new OracleWorld(scene, gateway, openDatabase({ url: scene.databaseUrl, poolSize: 4 }), material);
+  }
+
+  /** Asks the service over HTTP. */
+  async ask({ query, variables, operationName }: Operation, { authorization }: Caller): Promise<RawAnswer> {
+    const { body } = await this.#http.request({
+      method: 'POST',
+      path: '/graphql',
+      headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+      body: JSON.stringify({ query, variables, operationName }),
+    });
+    const text = await body.text();
+    return { text, json: () => JSON.parse(text) };
+  }
+
+  async close(): Promise<void> {
+    await this.#http.close();
+    await this.#database.close();
+    await this.gateway.stop();
+    await this.#scene.drop();
+  }
+}

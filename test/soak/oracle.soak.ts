@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runOracle } from '../oracle/run.ts';
+import { OracleWorld } from '../oracle/world.ts';
+
+let world: OracleWorld;
+beforeAll(async () => {
+  world = await OracleWorld.open();
+});
+afterAll(() => world?.close());
+
+/** Fewer or more of them, where several processes share the work: each draws a seed of its own. */
+const documents = Number(process.env.ORACLE_DOCUMENTS ?? 100_000);
+
+test(`${documents} random documents are answered as a plain execution answers them`, async () => {
+  const figures = await runOracle(world, documents);
+  console.log(figures);
+  expect(figures.withRows).toBeGreaterThan(figures.documents / 2);
+}, 14_400_000);
