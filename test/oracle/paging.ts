@@ -30,25 +30,23 @@ export function invalidInput(message: string): GraphQLError {
 }
 
 /**
- * The rules of paging arguments: sizes are 1 to 100, 20 without one; `first` goes with `after`, `last` with `before`, and
- * nothing else goes together.
+ * The rules of paging arguments: sizes are 0 to 100, 20 without one; `first` does not go with `last`. Without either, `before`
+ * alone asks for the rows right before it.
  * @throws GraphQLError INVALID_INPUT
  */
 function wanted<Key extends string | bigint>(args: PageArgs, read: (cursor: string) => Key | undefined): Wanted<Key> {
-  const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
-  const names = given.map(([name]) => name).filter((name) => ['first', 'after', 'last', 'before'].includes(name));
-  const forward = names.includes('first') || names.includes('after');
-  const backward = names.includes('last') || names.includes('before');
-  if (forward && backward) throw invalidInput('forward and backward exclude each other');
+  const isGiven = (name: 'first' | 'last' | 'after' | 'before') => args[name] !== null && args[name] !== undefined;
+  if (isGiven('first') && isGiven('last')) throw invalidInput('first and last exclude each other');
   const size = args.first ?? args.last ?? 20;
-  if (size < 1 || size > 100) throw invalidInput('a page has 1 to 100 rows');
+  if (size < 0 || size > 100) throw invalidInput('a page has 0 to 100 rows');
+  const fromEnd = isGiven('last') || (isGiven('before') && !isGiven('first') && !isGiven('after'));
   const [after, before] = [args.after, args.before].map((cursor) => {
     if (cursor === null || cursor === undefined) return undefined;
     const key = read(cursor);
     if (key === undefined) throw invalidInput('not a cursor of this list');
     return key;
   });
-  return { size, fromEnd: backward, after, before };
+  return { size, fromEnd, after, before };
 }
 
 /** A page of a list. `rows`: all of them, in the order of the list. */
@@ -63,7 +61,7 @@ export function pageOf<Row, Key extends string | bigint>(
   const isPastStart = (row: Row) => after === undefined || isLater(keyOf(row), after);
   const isBeforeEnd = (row: Row) => before === undefined || isLater(before, keyOf(row));
   const between = rows.filter((row) => isPastStart(row) && isBeforeEnd(row));
-  const shown = fromEnd ? between.slice(-size) : between.slice(0, size);
+  const shown = fromEnd ? between.slice(Math.max(0, between.length - size)) : between.slice(0, size);
   const edges = shown.map((node) => ({ node, cursor: cursorOf(node) }));
   const hasMore = between.length > size;
   return {
