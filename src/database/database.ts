@@ -130,13 +130,17 @@ function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOpti
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
     // What silenced one has probably silenced all: whoever was given one of the others would wait as long for nothing.
-    else if (timedOut(error)) for (const other of idle) destroy(other);
+    else if (timedOut(error)) for (const other of idle) giveUp(other, error);
   });
   return pool;
 }
 
-/** Not `end`: that would say goodbye to somebody who does not answer. */
-function destroy(client: pg.PoolClient): void {
+/**
+ * Takes an idle connection out of its pool at once, as the pool does with one that breaks, so that nobody is given it any more.
+ * Then ends it without a goodbye: the other end does not answer.
+ */
+function giveUp(client: pg.PoolClient, error: Error): void {
+  client.emit('error', error);
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
 }
 
