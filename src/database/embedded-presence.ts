@@ -54,11 +54,12 @@ export async function leave(place: Place, password: string, presence: Presence):
   await presence.end();
   const server = await findServer(place);
   // A server that another process starts meanwhile is that one's to look after.
-  if (server) await untilGone(place, server, () => shutDownUnlessUsed(place, server, password));
+  if (server) await untilGone(place, server, (found) => shutDownUnlessUsed(place, found, password));
 }
 
 /** @returns false when the server does not answer: it is starting, recovering, or going down by another hand */
 async function shutDownUnlessUsed(place: Place, server: RunningServer, password: string): Promise<boolean> {
+  if (!server.ready) return false;
   const client = newClient(server, password);
   try {
     const last = await takeWholeLock(client).catch(() => undefined);
@@ -90,10 +91,12 @@ async function takeWholeLock(client: pg.Client): Promise<boolean> {
 async function untilGone(
   place: Place,
   { pid }: RunningServer,
-  settled: () => Promise<boolean> = async () => false,
+  settled: (server: RunningServer) => Promise<boolean> = async () => false,
 ): Promise<void> {
   const givenUp = Date.now() + PATIENCE_MS;
-  while ((await findServer(place))?.pid === pid && !(await settled())) {
+  for (;;) {
+    const server = await findServer(place);
+    if (server?.pid !== pid || (await settled(server))) return;
     if (Date.now() > givenUp) {
       throw new EmbeddedPostgresError(`The embedded Postgres (process ${pid}) does not shut down.`);
     }

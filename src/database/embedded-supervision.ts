@@ -75,8 +75,8 @@ async function recover(
     } catch (error) {
       if (signal.aborted) return undefined;
       const reason = reasonOf(error);
-      // Numbers differ from one try to the next.
-      const known = reason.replaceAll(/\d+/g, '');
+      // Numbers, in hexadecimal too, differ from one try to the next.
+      const known = reason.replaceAll(/\b[\dA-F]*\d[\dA-F]*\b/gi, '');
       if (!logged.has(known)) warn(`The embedded Postgres does not start, and is tried again until it does: ${reason}`);
       logged.add(known);
     }
@@ -87,6 +87,8 @@ async function recover(
 
 function reasonOf(error: unknown): string {
   const words = error instanceof EmbeddedPostgresError ? error.lastWords.filter((line) => line !== '') : [];
-  if (words.length > 0) return words.join(' | ');
+  // Most of what a server says at its start is said at every start.
+  const faults = words.filter((line) => !line.startsWith('LOG:') || line.includes('could not'));
+  if (words.length > 0) return (faults.length > 0 ? faults : words).join(' | ');
   return error instanceof Error ? error.message : String(error);
 }

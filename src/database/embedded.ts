@@ -46,6 +46,9 @@ const settings = [
   'max_wal_size=1GB',
   'checkpoint_timeout=2min',
   'jit=off',
+  // Who uses the server starts it again. Postgres 18 itself can hang: when its own recovery fails, say on a full disk,
+  // it may wait for ever for a process that has ended.
+  'restart_after_crash=off',
 ];
 const durableSettings = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'];
 const volatileSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];

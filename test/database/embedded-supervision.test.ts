@@ -128,19 +128,20 @@ test('stopping while the server is on its way back leaves no server, however far
     await vi.waitFor(() => expect(warnings.some((line) => waitFor.test(line))).toBe(true), { ...soon, interval: 1 });
     await server.stop();
     await expect(query(server.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    expect(warnings.filter((line) => /does not start/.test(line))).toEqual([]);
   }
 });
 
 test.runIf(canMount())('a server whose disk was full comes back when there is space again', async () => {
-  const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=128m'));
+  const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = new pg.Client({ connectionString: user.url });
   client.on('error', () => undefined);
   await client.connect();
+  const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
+  // So much that reading it again takes a moment, at whose end there is no space for more.
+  for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
   // Postgres ends when it cannot go on with its log of changes.
-  const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
   await expect(untilRefused(() => client.query(change))).rejects.toThrow();
   await vi.waitFor(() => expect(user.warnings.join()).toMatch(/does not start.*No space left on device/), soon);
 
