@@ -11,7 +11,7 @@ type ReadModel = keyof typeof models;
 
 /**
  * Rows of the nouns, asked for as Prisma is asked and answered in its types: the same `where`, `select`, `include`,
- * `orderBy` and `take` for as much of Prisma's language as the lists and nodes use, and an error for the rest. One
+ * `orderBy` and `take` for as much of Prisma's language as REST and the checks of mutations use, and an error for the rest. One
  * prepared statement reads rows and relations as JSON, which takes a fraction of the client's processor time.
  */
 export type Reads = { readonly [M in ReadModel]: Pick<PrismaClient[M], 'findMany' | 'findUnique' | 'count'> };

@@ -1,7 +1,7 @@
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-/** A query as Prisma takes it, as far as lists and nodes go: what is not understood throws. */
+/** A query as Prisma takes it, as far as REST's lists and single records go: what is not understood throws. */
 export interface Arguments {
   readonly where?: Where;
   readonly select?: Selection;
@@ -87,21 +87,9 @@ interface Row {
   readonly values: readonly unknown[];
 }
 
-/** A selection that is used again (graphql/shared-plans.ts) is put into words once for its model and platform. */
-const rowsBySelection = new WeakMap<Selection, Map<string, Row>>();
-
 function rowOf(model: Model, args: Arguments): Row {
-  const platformId = platformIn(args.where);
-  const key = `${model.table} ${platformId}`;
-  const known = args.select && rowsBySelection.get(args.select)?.get(key);
-  if (known) return known;
   const statement = new Statement();
-  const row = { ...statement.columns(model, 't', args, platformId), values: statement.values };
-  if (args.select) {
-    const byKey = rowsBySelection.get(args.select) ?? new Map<string, Row>();
-    rowsBySelection.set(args.select, byKey.set(key, row));
-  }
-  return row;
+  return { ...statement.columns(model, 't', args, platformIn(args.where)), values: statement.values };
 }
 
 /**
