@@ -1,7 +1,7 @@
+import { conditionsOf } from '../database/conditions.ts';
 import { builder } from './builder.ts';
 import { CurrencyType, currencyRead } from './money.ts';
 import { Account, Customer } from './nouns.ts';
-import { conditionsOf } from './reading/conditions.ts';
 import { planned } from './reading/planned.ts';
 import { leaf, type Read, sql, typeReads } from './reading/reads.ts';
 import { visibleAccounts, visibleCustomers } from './visible.ts';

@@ -1,8 +1,8 @@
+import { conditionsOf } from '../database/conditions.ts';
 import { builder } from './builder.ts';
 import { TransactionStatus } from './enums.ts';
 import { MoneyType, moneyRead } from './money.ts';
 import { InternalAccount, Transaction } from './nouns.ts';
-import { conditionsOf } from './reading/conditions.ts';
 import { planned } from './reading/planned.ts';
 import { base64Url, type Env, instant, leaf, sql } from './reading/reads.ts';
 import { visibleAccounts } from './visible.ts';

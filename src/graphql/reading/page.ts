@@ -5,10 +5,10 @@ import {
   isCompositeType,
   isObjectType,
 } from 'graphql';
+import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { idOfCursor, type Page } from '../../payments/paging.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
-import { conditionsOf, tableOf } from './conditions.ts';
 import type { Env, Read } from './reads.ts';
 import { type Piece, type Run, type Sql, sql, textOf } from './sql.ts';
 

@@ -18,8 +18,8 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
-import { columnOf, conditionsOf, tableOf } from './conditions.ts';
 import { notSequenced } from './finish.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { tableOf } from '../../database/conditions.ts';
 import { columnName } from '../../database/rows.ts';
 import type { Context } from '../context.ts';
-import { tableOf } from './conditions.ts';
 import { readOf, typeKey } from './plan.ts';
 import type { Read } from './reads.ts';
 import { runField } from './run.ts';

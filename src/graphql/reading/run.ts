@@ -14,6 +14,7 @@ import {
   visit,
 } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
+import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
 import { keptPlans } from '../kept.ts';
 import { NotPlanned } from './asked.ts';
@@ -194,17 +195,16 @@ async function answerOf(
   }
 }
 
-class BoundRun implements Run, Notes {
+class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly given: readonly string[];
-  readonly values: unknown[] = [];
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #args = new Map<FieldNode, Readonly<Record<string, unknown>>>();
-  #aliases = 0;
 
   constructor(viewer: Viewer, variables: Readonly<Record<string, unknown>>, given: readonly string[] = []) {
+    super();
     this.viewer = viewer;
     this.given = given;
     this.#variables = variables;
@@ -216,11 +216,6 @@ class BoundRun implements Run, Notes {
     const args = getArgumentValues(field, node, this.#variables);
     this.#args.set(node, args);
     return args;
-  }
-
-  bind(value: unknown): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
   }
 
   note(value: unknown): number {
@@ -237,10 +232,5 @@ class BoundRun implements Run, Notes {
       this.values.length = bound;
       return literal(errorJson(error, this));
     }
-  }
-
-  alias(): string {
-    this.#aliases += 1;
-    return `f${this.#aliases}`;
   }
 }
