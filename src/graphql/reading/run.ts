@@ -186,7 +186,8 @@ async function answerOf(
     const run = new BoundRun(viewer, variables, given);
     const text = textOf(statement, run);
     try {
-      const json = await payments.database.readJson(text, run.values);
+      const [[json] = []] = await payments.database.read<[string]>(text, run.values);
+      if (json === undefined) throw new Error('a plan answers one text');
       return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
