@@ -1,11 +1,12 @@
 import { createPlatform, findPlatform } from './access/platforms.ts';
 import { withAdvisoryLock } from './database/advisory-lock.ts';
 import type { Newcomer } from './graphql/graphiql.ts';
-import type { Payments, Tenant } from './payments/command.ts';
+import type { Payments } from './payments/command.ts';
 import { createCustomer } from './payments/customers.ts';
 import { createExternalAccount } from './payments/external-accounts.ts';
 import { accountPublicId, publicId } from './payments/ids.ts';
 import { fundAccount } from './payments/sandbox.ts';
+import type { Tenant } from './payments/tenant.ts';
 
 /** The fixed credentials of the local sandbox. They exist only with the embedded database, on the loopback interface. */
 export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as const;

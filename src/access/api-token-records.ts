@@ -1,5 +1,5 @@
 import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
-import { byText } from '../payments/filters.ts';
+import { byText } from '../payments/conditions.ts';
 import { publicId } from '../payments/ids.ts';
 
 /** Which API tokens. What is given combines with AND; date-times are inclusive. */

@@ -4,9 +4,10 @@ import type { Environment } from '../database/generated/client/client.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { currencies } from '../money/currencies.ts';
-import type { Payments, Tenant } from '../payments/command.ts';
+import type { Payments } from '../payments/command.ts';
 import { readProfile } from '../payments/customers.ts';
 import { newInternalAccounts } from '../payments/internal-accounts.ts';
+import type { Tenant } from '../payments/tenant.ts';
 import { hashSecret, newCredentials } from './api-tokens.ts';
 
 export interface NewPlatform {

@@ -1,7 +1,6 @@
 import { stored } from '../database/stored.ts';
 import type { AccountDetails } from '../payments/account-types.ts';
-import type { Beneficiary } from '../payments/external-accounts.ts';
-import { createExternalAccount } from '../payments/external-accounts.ts';
+import { type Beneficiary, createExternalAccount } from '../payments/external-accounts.ts';
 import { accountPublicId } from '../payments/ids.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../rails/rail.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';

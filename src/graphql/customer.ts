@@ -2,12 +2,12 @@ import type { Customer as CustomerRow } from '../database/rows.ts';
 import { stored } from '../database/stored.ts';
 import { deleteCustomer, updateCustomer } from '../payments/customer-changes.ts';
 import {
-  type Address,
   createCustomer,
   type CustomerDetails as Details,
   type BeneficialOwner as Owner,
 } from '../payments/customers.ts';
 import { publicId } from '../payments/ids.ts';
+import type { Address } from '../payments/people.ts';
 import { builder } from './builder.ts';
 import { CustomerType, KycStatus } from './enums.ts';
 import { CustomerFilter, whereCustomers } from './filters.ts';

@@ -4,7 +4,7 @@ import type { Event as EventRow, Prisma } from '../database/generated/client/cli
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { feedCursor, sequenceOf } from '../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../events/live.ts';
-import { matchesNothing } from '../payments/filters.ts';
+import { matchesNothing } from '../payments/conditions.ts';
 import { publicId, uuidOf } from '../payments/ids.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import type { Address } from '../payments/customers.ts';
+import type { Address } from '../payments/people.ts';
 import { builder } from './builder.ts';
 
 /** Addresses and the details of people and companies, shared by customers and beneficiaries. */

@@ -1,6 +1,7 @@
 import { stored } from '../database/stored.ts';
 import { publicId } from '../payments/ids.ts';
-import { transferIn, transferOut } from '../payments/transfers.ts';
+import { transferIn } from '../payments/transfer-in.ts';
+import { transferOut } from '../payments/transfer-out.ts';
 import { builder } from './builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from './enums.ts';
 import { TransactionFilter, whereTransactions } from './filters.ts';

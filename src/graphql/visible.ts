@@ -1,7 +1,7 @@
 import type { Viewer } from '../access/viewer.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import type { Event } from '../database/rows.ts';
-import { matchesNothing } from '../payments/filters.ts';
+import { matchesNothing } from '../payments/conditions.ts';
 
 /**
  * What a caller can see, in one place: each list, getter, node, reference, stream and mutation asks here. What is not

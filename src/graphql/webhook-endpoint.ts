@@ -7,7 +7,7 @@ import type {
   WebhookAttempt as WebhookAttemptRow,
   WebhookEndpoint as WebhookEndpointRow,
 } from '../database/generated/client/client.ts';
-import { matchesNothing } from '../payments/filters.ts';
+import { matchesNothing } from '../payments/conditions.ts';
 import { publicId } from '../payments/ids.ts';
 import { idOfCursor, pageQuery, rowCursor } from '../payments/paging.ts';
 import { builder } from './builder.ts';

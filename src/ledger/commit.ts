@@ -4,8 +4,9 @@ import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { committing } from '../database/transaction.ts';
+import type { Claim } from '../payments/idempotency.ts';
 import { CommitLanes, HeldUp } from './commit-lanes.ts';
-import type { Claim, Plan, PlatformPlan, ResultType } from './plan.ts';
+import type { Plan, PlatformPlan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
 export type Outcome =

@@ -12,6 +12,7 @@ import type {
   Transaction,
   TransactionStatus,
 } from '../database/generated/client/client.ts';
+import type { Claim } from '../payments/idempotency.ts';
 
 /**
  * Everything one command wants done, as data. `commitPlan` hands it to the database, which locks, checks and applies it
@@ -70,13 +71,6 @@ export interface PlatformPlan {
 }
 
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account' | 'Lookup';
-
-/** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
-export interface Claim {
-  readonly operation: string;
-  readonly key: string;
-  readonly hash: string;
-}
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
 type Stamped = 'version' | 'createdAt' | 'updatedAt';

@@ -11,14 +11,14 @@ import type { AccountMove, Plan } from '../ledger/plan.ts';
 import type { AccountCheck } from '../rails/rail.ts';
 import { verificationOf } from '../rails/sandbox/account-check.ts';
 import { checkText } from './checks.ts';
-import { type Done, type Payments, run, type Tenant } from './command.ts';
+import { type Done, type Payments, run } from './command.ts';
 import { type Beneficiary, ownerName } from './external-accounts.ts';
 import { uuidOf } from './ids.ts';
 import { wholeMs } from './orders.ts';
-
 import { accountNotFound, outsideOf, readParties } from './parties.ts';
 import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 /**
  * What becomes of an external account after it was registered (specification 3.3): the rail goes on checking it, or, in the

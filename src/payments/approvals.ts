@@ -4,13 +4,14 @@ import { stored } from '../database/stored.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import type { RequiredField } from '../rails/rail.ts';
 import { checkText } from './checks.ts';
-import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
+import { type Command, type Done, type Payments, railOf, run } from './command.ts';
 import { uuidOf } from './ids.ts';
 import { requestedFields } from './incoming.ts';
 import { checkInformation, type Information, type InformationField, missingFields } from './information.ts';
 import { wakeOrders } from './orders.ts';
 import { outsideOf } from './parties.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 /** The platform's word on an incoming payment that waits for it (domain-facts 2.5), whichever way it comes. */
 export type Decision =

@@ -1,5 +1,7 @@
-import { maxAmount } from './pricing.ts';
 import { Refusal } from './refusal.ts';
+
+/** The most that one payment may move on either side, in smallest units (specification section 8). */
+export const maxAmount = 9_000_000_000_000_000n;
 
 /** Refuses an amount (smallest units) that is not positive or over what one payment may move. */
 export function checkAmount(amount: bigint, field: string): void {

@@ -1,9 +1,11 @@
 import { type Customer, rowFromSnapshot } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
-import { type Done, type Payments, run, type Tenant } from './command.ts';
-import { type CustomerDetails, checkCustomerAddress, detailColumns, kycOf } from './customers.ts';
+import { type Done, type Payments, run } from './command.ts';
+import { type CustomerDetails, detailColumns, kycOf } from './customers.ts';
 import { customerNotFound, customerUuid } from './parties.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
+import { checkCustomerAddress } from './uma-addresses.ts';
 
 export interface UpdateCustomer {
   readonly customerId: string;

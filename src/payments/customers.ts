@@ -1,20 +1,13 @@
 import type { Environment, KycStatus } from '../database/generated/client/client.ts';
 import type { Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { checkRequiredText, checkText, isDay } from './checks.ts';
-import { type Done, type Payments, run, type Tenant } from './command.ts';
+import { checkRequiredText, checkText } from './checks.ts';
+import { type Done, type Payments, run } from './command.ts';
 import { newInternalAccounts } from './internal-accounts.ts';
+import { type Address, checkAddress, checkCountry, checkDay } from './people.ts';
 import { Refusal } from './refusal.ts';
-
-export interface Address {
-  readonly line1: string;
-  readonly line2?: string | null | undefined;
-  readonly city?: string | null | undefined;
-  readonly state?: string | null | undefined;
-  readonly postalCode: string;
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string;
-}
+import type { Tenant } from './tenant.ts';
+import { checkCustomerAddress } from './uma-addresses.ts';
 
 export interface BeneficialOwner {
   readonly fullName: string;
@@ -174,70 +167,6 @@ function checkOwner(owner: BeneficialOwner, field: string): void {
       field: `${field}.percentageOwnership`,
     });
   }
-}
-
-/** Refuses an address that lacks what an address needs. */
-export function checkAddress(address: Address | null | undefined, field: string): void {
-  if (!address) return;
-  checkRequiredText(address.line1, `${field}.line1`);
-  checkRequiredText(address.postalCode, `${field}.postalCode`, 20);
-  checkText(address.line2, `${field}.line2`, 200);
-  checkText(address.city, `${field}.city`, 100);
-  checkText(address.state, `${field}.state`, 100);
-  checkCountry(address.country, `${field}.country`);
-}
-
-/** Refuses what is not a day of the calendar, YYYY-MM-DD. */
-export function checkDay(day: string | null | undefined, field: string): void {
-  if (day !== null && day !== undefined && !isDay(day)) {
-    throw new Refusal('INVALID_INPUT', `${field} must be a day of the calendar, YYYY-MM-DD`, { field, value: day });
-  }
-}
-
-/** Refuses what is not a two-letter country code. */
-export function checkCountry(country: string | null | undefined, field: string): void {
-  if (country !== null && country !== undefined && !/^[A-Z]{2}$/.test(country)) {
-    throw new Refusal('INVALID_INPUT', `${field} must be a two-letter country code such as US`, {
-      field,
-      value: country,
-    });
-  }
-}
-
-/** A UMA address in its stored form: `$local@domain`, lower case, the handle at most 64 characters with its `$`. */
-export function checkUmaAddress(address: string, field: string): string {
-  const lower = address.toLowerCase();
-  if (!/^\$[a-z0-9._+-]{1,63}@(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/.test(lower)) {
-    throw new Refusal(
-      'INVALID_UMA_ADDRESS',
-      'a UMA address has the form $name@domain, with a-z 0-9 - _ . + in the name',
-      { field, value: address },
-    );
-  }
-  return lower;
-}
-
-const foreignDomainStatement = statement<{ found: boolean }>(
-  'foreign_uma_domain',
-  'select exists (select from platform where lower(uma_domain) = $1 and id <> $2) as found',
-);
-
-/**
- * A UMA address that a customer of this platform may take: not one on the domain of another platform of this
- * installation, whose customers it would pass itself off as.
- * @throws Refusal INVALID_UMA_ADDRESS
- */
-export async function checkCustomerAddress(payments: Payments, tenant: Tenant, address: string): Promise<string> {
-  const umaAddress = checkUmaAddress(address, 'umaAddress');
-  const domain = umaAddress.slice(umaAddress.indexOf('@') + 1);
-  const [row] = await foreignDomainStatement(payments.database.pool, domain, tenant.platformId);
-  if (row?.found) {
-    throw new Refusal('INVALID_UMA_ADDRESS', `${domain} is the UMA domain of another platform`, {
-      field: 'umaAddress',
-      value: address,
-    });
-  }
-  return umaAddress;
 }
 
 const sandboxKyc: Readonly<Record<string, KycStatus>> = {

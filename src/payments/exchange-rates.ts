@@ -1,9 +1,10 @@
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../money/currencies.ts';
 import { checkAmount } from './checks.ts';
-import { type Payments, railOf, type Tenant } from './command.ts';
+import { type Payments, railOf } from './command.ts';
 import { readParties } from './parties.ts';
 import { priceQuote } from './pricing.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 interface Money {
   readonly amount: bigint;

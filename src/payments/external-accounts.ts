@@ -4,13 +4,13 @@ import type { AccountCheck, OutsideAccount } from '../rails/rail.ts';
 import { checkAccountInfo } from './account-details.ts';
 import { type AccountDetails, accountTypes } from './account-types.ts';
 import { checkRequiredText, checkText } from './checks.ts';
-import { type Done, type Payments, run, type Tenant } from './command.ts';
-import { type Address, checkAddress, checkCountry, checkDay } from './customers.ts';
+import { type Done, type Payments, run } from './command.ts';
 import { wholeMs } from './orders.ts';
-
 import { customerNotFound, customerUuid, idAt, readParties } from './parties.ts';
+import { type Address, checkAddress, checkCountry, checkDay } from './people.ts';
 import { railAnswer } from './rail-answer.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 export type Beneficiary =
   | {

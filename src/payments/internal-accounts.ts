@@ -1,8 +1,9 @@
 import type { Account } from '../database/rows.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { currencyOf } from '../money/currencies.ts';
-import type { Payments, Tenant } from './command.ts';
+import type { Payments } from './command.ts';
 import { madeAt, paymentReference } from './ids.ts';
+import type { Tenant } from './tenant.ts';
 
 /** One internal account per currency, for a customer or (customerId null) for the platform itself. */
 export async function newInternalAccounts(

@@ -1,7 +1,8 @@
 import { statement } from '../database/statement.ts';
-import type { Payments, Tenant } from './command.ts';
+import type { Payments } from './command.ts';
 import { publicId, uuidOf } from './ids.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 const endsStatement = statement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
   'ends_of_lookup',

@@ -3,12 +3,13 @@ import { statement } from '../database/statement.ts';
 import { stored } from '../database/stored.ts';
 import { currencyOf } from '../money/currencies.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../rails/rail.ts';
-import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
-import { checkUmaAddress } from './customers.ts';
+import { maxAmount } from './checks.ts';
+import { type Done, type Payments, railOf, run } from './command.ts';
 import { uuidOf } from './ids.ts';
 import { customerNotFound, customerUuid } from './parties.ts';
-import { maxAmount } from './pricing.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
+import { checkUmaAddress } from './uma-addresses.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;

@@ -4,8 +4,9 @@ import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { claimOf, type Tenant } from './command.ts';
+import { claimOf } from './idempotency.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
 export interface Kept {

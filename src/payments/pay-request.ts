@@ -2,8 +2,7 @@ import type { PlanGroup } from '../ledger/commit.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import type { RailOutcome } from '../rails/rail.ts';
 import type { Payments } from './command.ts';
-import type { DueOrder, Postponement } from './orders.ts';
-import { wholeMs } from './orders.ts';
+import { type DueOrder, type Postponement, wholeMs } from './orders.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request has

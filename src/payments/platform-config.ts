@@ -6,10 +6,11 @@ import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { currencyOf } from '../money/currencies.ts';
-import type { Payments, Tenant } from './command.ts';
+import type { Payments } from './command.ts';
 import { newInternalAccounts } from './internal-accounts.ts';
 import { idAt, readParties } from './parties.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 /** What a platform can change of itself (domain-facts 9). */
 export interface PlatformSettings {

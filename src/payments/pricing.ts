@@ -30,6 +30,8 @@ import {
   whole,
 } from '../money/fraction.ts';
 import type { RateTerms } from '../rails/rail.ts';
+import { maxAmount } from './checks.ts';
+import type { PlatformFeeTerms } from './parties.ts';
 import {
   counterpartyFeeStep,
   money,
@@ -40,17 +42,6 @@ import {
   sendingStep,
   shown,
 } from './pricing-steps.ts';
-
-/** The most that one payment may move on either side, in smallest units (specification section 8). */
-export const maxAmount = 9_000_000_000_000_000n;
-
-/** What the platform itself earns on a quote. */
-export interface PlatformFeeTerms {
-  /** Smallest units of the sending currency. */
-  readonly fixedFee: bigint;
-  /** A fraction of the sending amount; see variableFeeRateFault. */
-  readonly variableFeeRate: string;
-}
 
 export interface PricingRequest {
   readonly sending: Currency;

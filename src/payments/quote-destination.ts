@@ -2,12 +2,13 @@ import { type Account, type Lookup, type Quote, rowFromSnapshot } from '../datab
 import { stored } from '../database/stored.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
-import type { Payments, Tenant } from './command.ts';
-import { checkUmaAddress } from './customers.ts';
+import type { Payments } from './command.ts';
 import { type Information, missingFields } from './information.ts';
 import { lookupCurrencies, lookupFields, readLookup } from './lookups.ts';
 import { accountNotFound, currencyOfAccount, outsideOf, type Parties } from './parties.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
+import { checkUmaAddress } from './uma-addresses.ts';
 
 /** Where a quote pays to, as its caller names it. */
 export type DestinationInput =

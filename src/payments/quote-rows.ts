@@ -2,13 +2,14 @@ import { Prisma } from '../database/generated/client/client.ts';
 import type { Quote, Transaction } from '../database/rows.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import type { Currency } from '../money/currencies.ts';
-import type { Payments, Tenant } from './command.ts';
+import type { Payments } from './command.ts';
 import { madeAt, paymentReference } from './ids.ts';
 import type { Information } from './information.ts';
 import { idAt, type Parties } from './parties.ts';
 import type { Pricing } from './pricing.ts';
 import type { Destination } from './quote-destination.ts';
 import type { SandboxScenario } from './scenario.ts';
+import type { Tenant } from './tenant.ts';
 
 /** What of a quote's request its rows keep. */
 interface Requested {

@@ -3,7 +3,7 @@ import { statement } from '../database/statement.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { type Currency, currencyOf } from '../money/currencies.ts';
 import { checkText } from './checks.ts';
-import { type Command, type Done, type Payments, railOf, run, type Tenant } from './command.ts';
+import { type Command, type Done, type Payments, railOf, run } from './command.ts';
 import { type Executable, type ExecutionOptions, execution } from './execution.ts';
 import { madeAt, uuidOf } from './ids.ts';
 import { checkInformation, type InformationField } from './information.ts';
@@ -31,6 +31,7 @@ import {
 import { jsonOf, newRows } from './quote-rows.ts';
 import { Refusal } from './refusal.ts';
 import { checkScenario, checkStep, type GivenScenario } from './scenario.ts';
+import type { Tenant } from './tenant.ts';
 
 export interface CreateQuote {
   readonly source:

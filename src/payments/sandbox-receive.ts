@@ -2,12 +2,13 @@ import type { Transaction } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { currencyOf } from '../money/currencies.ts';
 import { checkAmount } from './checks.ts';
-import { type Done, type Payments, run, type Tenant } from './command.ts';
-import { checkUmaAddress } from './customers.ts';
+import { type Done, type Payments, run } from './command.ts';
 import { announcedTransaction, receiverFields } from './incoming.ts';
 import { customerNotFound, customerUuid } from './parties.ts';
 import { Refusal } from './refusal.ts';
 import { checkScenario, type GivenScenario } from './scenario.ts';
+import type { Tenant } from './tenant.ts';
+import { checkUmaAddress } from './uma-addresses.ts';
 
 export interface SandboxReceiveUma {
   readonly senderUmaAddress: string;

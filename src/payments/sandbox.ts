@@ -2,7 +2,7 @@ import { type Account, rowFromSnapshot, type Transaction } from '../database/row
 import { statement } from '../database/statement.ts';
 import { currencyOf } from '../money/currencies.ts';
 import { checkAmount } from './checks.ts';
-import { type Done, type Payments, railOf, run, type Tenant } from './command.ts';
+import { type Done, type Payments, railOf, run } from './command.ts';
 import { execution } from './execution.ts';
 import { uuidOf } from './ids.ts';
 import { lateDeposit } from './late-deposit.ts';
@@ -11,6 +11,7 @@ import { accountNotFound, accountUuid, readSides } from './parties.ts';
 import { quotedDestination } from './quote-destination.ts';
 import { Refusal } from './refusal.ts';
 import { checkScenario, depositOf, type GivenScenario, readScenario } from './scenario.ts';
+import type { Tenant } from './tenant.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;

@@ -1,7 +1,7 @@
 import type { RailStep } from '../rails/rail.ts';
 import { readScenario, type SandboxScenario, scenarioFault } from '../rails/sandbox/scenario.ts';
-import type { Tenant } from './command.ts';
 import { Refusal } from './refusal.ts';
+import type { Tenant } from './tenant.ts';
 
 export { readScenario, type SandboxScenario };
 

@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { TransactionType } from '../database/generated/client/client.ts';
-import type { Tenant } from '../payments/command.ts';
+import { maxAmount } from '../payments/checks.ts';
 import { publicId } from '../payments/ids.ts';
 import { readPlatform, updatePlatform } from '../payments/platform-config.ts';
-import { maxAmount } from '../payments/pricing.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Tenant } from '../payments/tenant.ts';
 import { setConfigEndpoint } from '../webhooks/config-endpoint.ts';
 import { checkUrl } from '../webhooks/endpoints.ts';
 import { readConfigEndpoint } from '../webhooks/own-endpoint.ts';

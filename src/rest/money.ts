@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { isDay } from '../payments/checks.ts';
-import { maxAmount } from '../payments/pricing.ts';
+import { isDay, maxAmount } from '../payments/checks.ts';
 
 /** The schemas of currencies, amounts and times. */
 

@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import type { Done, Tenant } from '../payments/command.ts';
+import type { Done } from '../payments/command.ts';
 import { publicId } from '../payments/ids.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Tenant } from '../payments/tenant.ts';
 import { changeEndpoint, insertEndpoint, removeEndpoint, webhookTypes } from './endpoints.ts';
 import { readConfigEndpoint, readEndpointByUrl } from './own-endpoint.ts';
 import { sendTest } from './test-event.ts';

@@ -1,8 +1,8 @@
 import type { WebhookEndpoint } from '../database/generated/client/client.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import type { Tenant } from '../payments/command.ts';
 import { uuidOf } from '../payments/ids.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Tenant } from '../payments/tenant.ts';
 
 const columns = `platform_id as "platformId", id, url, of_config as "ofConfig", event_types::text[] as "eventTypes",
      description, status, secret, previous_secret as "previousSecret", previous_secret_until as "previousSecretUntil",

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { statement } from '../database/statement.ts';
 import { sequenceOf } from '../events/cursor.ts';
-import type { Tenant } from '../payments/command.ts';
 import { uuidOf } from '../payments/ids.ts';
 import { once } from '../payments/once.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Tenant } from '../payments/tenant.ts';
 import { endpointUuid, readOwn } from './own-endpoint.ts';
 import type { Webhooks } from './webhooks.ts';
 

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterCommit } from '../database/faults.ts';
 import { statement } from '../database/statement.ts';
-import type { Tenant } from '../payments/command.ts';
 import { once } from '../payments/once.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Tenant } from '../payments/tenant.ts';
 import { endpointUuid, readOwn } from './own-endpoint.ts';
 import type { Webhooks } from './webhooks.ts';
 

@@ -1,5 +1,6 @@
-import type { Payments, Tenant } from '../payments/command.ts';
+import type { Payments } from '../payments/command.ts';
 import { Refusal } from '../payments/refusal.ts';
+import type { Tenant } from '../payments/tenant.ts';
 import { type Resolver, systemResolver } from './addresses.ts';
 import type { Decide } from './approval.ts';
 import { type Pace, paceOf } from './pace.ts';

@@ -15,13 +15,8 @@ import {
   toDecimal,
   whole,
 } from '../../src/money/fraction.ts';
-import {
-  maxAmount,
-  type Pricing,
-  type PricingRefusal,
-  type PricingRequest,
-  priceQuote,
-} from '../../src/payments/pricing.ts';
+import { maxAmount } from '../../src/payments/checks.ts';
+import { type Pricing, type PricingRefusal, type PricingRequest, priceQuote } from '../../src/payments/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 

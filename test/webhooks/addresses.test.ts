@@ -1,6 +1,5 @@
 import diagnostics from 'node:diagnostics_channel';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isPublicAddress, type Resolver, systemResolver } from '../../src/webhooks/addresses.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoint-url.ts';

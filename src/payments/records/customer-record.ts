@@ -1,7 +1,8 @@
 import type { Customer } from '../../database/rows.ts';
 import { stored } from '../../database/stored.ts';
-import type { Address, BeneficialOwner } from '../customers.ts';
+import type { BeneficialOwner } from '../customers.ts';
 import { publicId } from '../ids.ts';
+import type { Address } from '../people.ts';
 import { withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
 

@@ -1,4 +1,4 @@
-import type { Address } from '../customers.ts';
+import type { Address } from '../people.ts';
 import { withoutNulls } from './numbers.ts';
 
 /** A postal address (specification 2.8). */
