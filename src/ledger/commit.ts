@@ -1,10 +1,10 @@
+import type { Claim } from '../core/idempotency.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { committing } from '../database/transaction.ts';
-import type { Claim } from '../payments/idempotency.ts';
 import { CommitLanes, HeldUp } from './commit-lanes.ts';
 import type { Plan, PlatformPlan, ResultType } from './plan.ts';
 

@@ -1,3 +1,4 @@
+import type { Claim } from '../core/idempotency.ts';
 import type {
   Account,
   Arrival,
@@ -12,7 +13,6 @@ import type {
   Transaction,
   TransactionStatus,
 } from '../database/generated/client/client.ts';
-import type { Claim } from '../payments/idempotency.ts';
 
 /**
  * Everything one command wants done, as data. `commitPlan` hands it to the database, which locks, checks and applies it

@@ -1,4 +1,8 @@
 import type { Logger } from 'pino';
+import { claimOf } from '../core/idempotency.ts';
+import { publicId } from '../core/ids.ts';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import type { Tenant } from '../core/tenant.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import type { Environment } from '../database/generated/client/client.ts';
@@ -7,10 +11,6 @@ import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../led
 import { HeldUp } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
-import { claimOf } from './idempotency.ts';
-import { publicId } from './ids.ts';
-import { Refusal, type RefusalCode } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
 
 /** What the domain works with. */
 export interface Payments {

@@ -1,3 +1,5 @@
+import { byText, created, type Given, matchesNothing } from '../core/conditions.ts';
+import { uuidOf } from '../core/ids.ts';
 import type {
   AccountKind,
   CustomerType,
@@ -6,8 +8,6 @@ import type {
   TransactionStatus,
   TransactionType,
 } from '../database/generated/client/client.ts';
-import { byText, created, type Given, matchesNothing } from './conditions.ts';
-import { uuidOf } from './ids.ts';
 
 /**
  * Filters of lists, the same on every door: what is given combines with AND, a list means any of its values, date-times

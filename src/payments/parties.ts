@@ -1,9 +1,9 @@
+import { type Currency, currencyOf } from '../core/currencies.ts';
+import { uuidOf } from '../core/ids.ts';
+import { Refusal } from '../core/refusal.ts';
 import { type Account, type Customer, rowFromSnapshot } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { type Currency, currencyOf } from '../money/currencies.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
-import { uuidOf } from './ids.ts';
-import { Refusal } from './refusal.ts';
 
 /** The accounts that a command names, and fresh ids for what it will make. */
 export interface Sides {

@@ -1,5 +1,5 @@
-import { checkRequiredText, checkText, isDay } from './checks.ts';
-import { Refusal } from './refusal.ts';
+import { checkRequiredText, checkText, isDay } from '../core/checks.ts';
+import { Refusal } from '../core/refusal.ts';
 
 /** A postal address. */
 export interface Address {

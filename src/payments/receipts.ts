@@ -1,9 +1,9 @@
+import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
+import type { Tenant } from '../core/tenant.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
-import { isIdempotencyKey, keyedOperation } from './idempotency.ts';
-import type { Tenant } from './tenant.ts';
 
 /** What came of an idempotency key's first call: the answer to "did it happen?". */
 export interface Receipt {

@@ -1,7 +1,7 @@
+import { Refusal } from '../core/refusal.ts';
+import type { Tenant } from '../core/tenant.ts';
 import { statement } from '../database/statement.ts';
 import type { Payments } from './command.ts';
-import { Refusal } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
 
 /** A UMA address in its stored form: `$local@domain`, lower case, the handle at most 64 characters with its `$`. */
 export function checkUmaAddress(address: string, field: string): string {

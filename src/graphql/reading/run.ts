@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Context } from '../context.ts';
-import { keptPlans } from '../kept.ts';
+import { keptPlans } from '../limits/document-cache.ts';
 import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
