@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { GraphQLError } from 'graphql';
+import { execute, GraphQLError, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import type { ClientTokens } from '../../access/client-tokens.ts';
@@ -83,6 +83,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       return { viewer, payments, feed, webhooks, clientTokens, retentionDays, comeBack, eventStream: initial.res };
     },
     plugins: [
+      useReferenceExecutor(),
       useRequests(),
       useBudget({ introspection: options.introspection }),
       useStreamRules(),
@@ -159,6 +160,14 @@ function presentError(error: unknown, log: Logger): Error {
 function isOfInput({ message, path, extensions }: GraphQLError): boolean {
   if (extensions.code === 'BAD_USER_INPUT') return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
+}
+
+/** Yoga's own executor takes every object with a field `then` for a promise, and clients choose names: graphql-js does not. */
+function useReferenceExecutor(): Plugin {
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe),
+  };
 }
 
 /** A malformed document gets its code and its status on every transport. */
