@@ -142,7 +142,9 @@ function presentError(error: unknown, log: Logger): Error {
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isOfInput(error)) {
-      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT' } });
+      // Without a path nothing has run: over HTTP that is 400 where the client understands it.
+      const http = error.path === undefined && { http: { status: 400, spec: true } };
+      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
     }
     if (extensions.code !== undefined) return error;
   }
@@ -155,10 +157,10 @@ function presentError(error: unknown, log: Logger): Error {
 
 /**
  * Whether the executor itself could not coerce what was sent: the value of a variable, before anything has run, or an
- * argument that a variable leaves empty. It gives such errors no code, or in subscriptions one that nothing else here has.
+ * argument that a variable leaves empty.
  */
 function isOfInput({ message, path, extensions }: GraphQLError): boolean {
-  if (extensions.code === 'BAD_USER_INPUT') return true;
+  if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
 }
 
