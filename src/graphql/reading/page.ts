@@ -5,8 +5,8 @@ import {
   isCompositeType,
   isObjectType,
 } from 'graphql';
+import { idOfCursor, type Page } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
-import { idOfCursor, type Page } from '../../payments/paging.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
 import type { Env, Read } from './reads.ts';

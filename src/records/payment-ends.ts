@@ -1,0 +1,101 @@
+import { accountPublicId, publicId } from '../core/ids.ts';
+import type { AccountKind } from '../database/generated/client/client.ts';
+import type { Along } from '../database/read-rows.ts';
+import type { Quote, Transaction } from '../database/rows.ts';
+import { type Queryable, statement } from '../database/statement.ts';
+import { stored } from '../database/stored.ts';
+
+/**
+ * What a payment's record tells of other rows. All of it is fixed when those rows are made, so a record made later from
+ * an earlier state of the payment is the record that was made then: a repeated answer is the first one, byte for byte.
+ */
+export interface PaymentEnds {
+  readonly customer: { readonly platformCustomerId: string } | null;
+  readonly sourceAccount: { readonly kind: AccountKind } | null;
+  readonly destinationAccount: { readonly kind: AccountKind } | null;
+}
+
+/** The ends of the payment with this alias. */
+const endsOf = (payment: string) => `json_build_object(
+  'customer', (select json_build_object('platformCustomerId', c.platform_customer_id)
+    from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id),
+  'sourceAccount', (select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.source_account_id),
+  'destinationAccount', (select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
+
+/** Reads the ends along with payments. */
+export const paymentEnds: Along<PaymentEnds> = { sql: endsOf, of: stored<PaymentEnds> };
+
+const endsStatement = statement<{ ends: PaymentEnds }>(
+  'payment_ends',
+  `select ${endsOf('p')} as ends
+   from (select $1::uuid as platform_id, $2::uuid as customer_id, $3::uuid as source_account_id, $4::uuid as destination_account_id) p`,
+);
+
+type EndColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
+
+/** Reads the ends of one payment whose row is at hand, such as a command's or an event's. */
+export async function readPaymentEnds(on: Queryable, payment: EndColumns): Promise<PaymentEnds> {
+  const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
+  const [row] = await endsStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
+  if (!row) throw new Error('the ends statement answers one row');
+  return row.ends;
+}
+
+/** Where the money of a payment comes from (specification 2.7). */
+export type SourceRecord =
+  | {
+      readonly sourceType: 'ACCOUNT';
+      readonly accountId: string;
+      readonly customerId?: string;
+      readonly currency: string;
+    }
+  | { readonly sourceType: 'REALTIME_FUNDING'; readonly customerId?: string; readonly currency: string }
+  | { readonly sourceType: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency: string };
+
+/** Where the money of a payment goes (specification 2.7). */
+export type DestinationRecord =
+  | { readonly destinationType: 'ACCOUNT'; readonly accountId: string; readonly currency: string }
+  | { readonly destinationType: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency: string };
+
+type Sourced = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
+
+/** The source, or undefined where it is not known. `withCustomer` names the paying customer of an account, as quotes do. */
+export function sourceRecord(
+  payment: Sourced,
+  ends: PaymentEnds,
+  options: { readonly currency: string; readonly umaAddress: string | null; readonly withCustomer: boolean },
+): SourceRecord | undefined {
+  const { currency, umaAddress } = options;
+  const customer = payment.customerId === null ? {} : { customerId: publicId('Customer', payment.customerId) };
+  switch (payment.sourceKind) {
+    case 'ACCOUNT':
+      if (payment.sourceAccountId === null || !ends.sourceAccount) return undefined;
+      return {
+        sourceType: 'ACCOUNT',
+        accountId: accountPublicId(ends.sourceAccount.kind, payment.sourceAccountId),
+        ...(options.withCustomer && customer),
+        currency,
+      };
+    case 'REALTIME_FUNDING':
+      return { sourceType: 'REALTIME_FUNDING', ...customer, currency };
+    case 'UMA_ADDRESS':
+      return umaAddress === null ? undefined : { sourceType: 'UMA_ADDRESS', umaAddress, currency };
+    case null:
+      return undefined;
+  }
+}
+
+type Destined = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
+
+/** The destination. The tables see to it that a payment has one. */
+export function destinationRecord(payment: Destined, ends: PaymentEnds, currency: string): DestinationRecord {
+  const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
+  if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS', umaAddress, currency };
+  if (destinationAccountId === null || !ends.destinationAccount) {
+    throw new Error('a payment goes to an account or to a UMA address');
+  }
+  const accountId = accountPublicId(ends.destinationAccount.kind, destinationAccountId);
+  return { destinationType: 'ACCOUNT', accountId, currency };
+}
