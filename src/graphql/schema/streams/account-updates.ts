@@ -66,6 +66,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
       occurredAt: account.updatedAt,
     }),
     isLast: () => false,
+    isOver: () => false,
   };
 }
 

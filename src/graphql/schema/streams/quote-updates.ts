@@ -67,6 +67,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
       occurredAt: quote.updatedAt,
     }),
     isLast: (event) => event.terminal,
+    isOver: ({ status }) => terminal.has(status),
   };
 }
 
