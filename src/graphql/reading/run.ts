@@ -93,7 +93,7 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
   }
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    return { json: planner.object(query, [operation.selectionSet], (asked) => planner.field(asked, {})), operation };
+    return { json: planner.object(query, [operation.selectionSet], (asked) => planner.root(asked)), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
