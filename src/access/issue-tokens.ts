@@ -119,7 +119,7 @@ function recorded(
   const { type, ...act } = command;
   return once(database, viewer, {
     ...act,
-    effect: async (client) => {
+    effect: async ({ client }) => {
       const id = await change(client);
       return { kept: { type, row: { platform_id: viewer.platformId, id } }, answer: { id } };
     },

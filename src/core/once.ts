@@ -1,9 +1,8 @@
-import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { claimOf } from './idempotency.ts';
 import { Refusal } from './refusal.ts';
 import type { Tenant } from './tenant.ts';
@@ -19,8 +18,8 @@ interface Act<Answer> {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Does it, in the transaction of `client`. A Refusal undoes everything and is not kept. */
-  readonly effect: (client: pg.PoolClient) => Promise<{ readonly kept: Kept; readonly answer: Answer }>;
+  /** Does it, in the transaction. A Refusal undoes everything and is not kept. */
+  readonly effect: (transaction: Transaction) => Promise<{ readonly kept: Kept; readonly answer: Answer }>;
   /** The answer to a repeat. */
   readonly repeat: (kept: Kept) => Promise<Answer>;
 }
@@ -55,12 +54,13 @@ export async function once<Answer>(
   const key = claim && [tenant.platformId, claim.operation, claim.key];
   try {
     const outcome = await retryLostRaces(() =>
-      inTransaction(database, async (client) => {
+      inTransaction(database, async (transaction) => {
+        const { client } = transaction;
         if (claim && key && (await claimStatement(client, ...key, claim.hash)).length === 0) {
           const [first] = await keptStatement(client, ...key, claim.hash);
           return { kind: 'repeat', first } as const;
         }
-        const { kept, answer } = await act.effect(client);
+        const { kept, answer } = await act.effect(transaction);
         if (key) await keepStatement(client, ...key, JSON.stringify(kept));
         return { kind: 'done', answer } as const;
       }),

@@ -50,7 +50,7 @@ export async function updatePlatform<Besides>(
   if (currencies) checkCurrencies(currencies);
   try {
     return await retryLostRaces(() =>
-      inTransaction(payments.database, async (client) => {
+      inTransaction(payments.database, async ({ client }) => {
         await updateStatement(client, tenant.platformId, umaDomain ?? null, currencies ?? null);
         if (currencies) await openAccounts(payments, client, tenant, currencies);
         return besides(client);

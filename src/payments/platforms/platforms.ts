@@ -37,7 +37,7 @@ export async function createPlatform(
     throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
   }
   if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
-  return inTransaction(database, async (client) => {
+  return inTransaction(database, async ({ client }) => {
     const { rows } = await client.query<{ id: string }>(
       'insert into platform (name, environment, uma_domain, currencies) values ($1, $2, $3, $4) returning id',
       [name, environment, umaDomainOf(name), currencies.map((currency) => currency.code)],

@@ -74,7 +74,7 @@ export function createEndpoint(
     operation: 'createWebhookEndpoint',
     input,
     idempotencyKey,
-    effect: async (client) => {
+    effect: async ({ client }) => {
       const { url, description } = input;
       const made = await insertEndpoint(webhooks, client, tenant, { url, eventTypes, description, ofConfig: false });
       return { kept: keptEndpoint(tenant, made.endpoint.id), answer: made };
@@ -141,7 +141,7 @@ export function updateEndpoint(
     operation: 'updateWebhookEndpoint',
     input,
     idempotencyKey,
-    effect: async (client) => ({
+    effect: async ({ client }) => ({
       kept: keptEndpoint(tenant, id),
       answer: { endpoint: await changeEndpoint(client, tenant, id, { ...input, eventTypes }) },
     }),
@@ -188,7 +188,7 @@ export function deleteEndpoint(
     operation: 'deleteWebhookEndpoint',
     input,
     idempotencyKey,
-    effect: async (client) => {
+    effect: async ({ client }) => {
       await readOwn(client, tenant, id);
       await removeEndpoint(client, tenant, id);
       return { kept: keptEndpoint(tenant, id), answer };
@@ -222,7 +222,7 @@ export function rotateSecret(
     operation: 'rotateWebhookSecret',
     input,
     idempotencyKey,
-    effect: async (client) => {
+    effect: async ({ client }) => {
       await readOwn(client, tenant, id);
       const secret = newSigningSecret();
       const sealed = box.seal(secret, secretOwner(tenant.platformId, id));

@@ -65,7 +65,7 @@ export function replay(
     operation: 'replayWebhookEvents',
     input,
     idempotencyKey,
-    effect: async (client) => {
+    effect: async ({ client }) => {
       const endpoint = await readOwn(client, tenant, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const { after, before, named } = await rangeOf(client, tenant, input);

@@ -66,7 +66,7 @@ export async function sendTest(
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
-    effect: async (client) => {
+    effect: async ({ client }) => {
       const endpoint = await readOwn(client, tenant, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, tenant.platformId, id);
