@@ -1,8 +1,8 @@
 import type { AccountKind, Environment, Event } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
-import { dropPending } from '../endpoints/endpoints.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Surroundings } from './bodies.ts';
+import { dropPending } from './drop-pending.ts';
 import type { Outcome } from './sender.ts';
 
 /**
@@ -183,7 +183,7 @@ export async function noteHealth(
   delivery: LeasedDelivery,
   health: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },
 ): Promise<void> {
-  const { pool } = payments.database;
+  const { pool, prisma } = payments.database;
   const { platformId, endpointId } = delivery;
   if (health.healthy) {
     await healedStatement(pool, platformId, endpointId);
@@ -199,5 +199,5 @@ export async function noteHealth(
   );
   if (endpoint?.status !== 'DISABLED') return;
   payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');
-  await dropPending(pool, platformId, endpointId);
+  await dropPending(prisma, platformId, endpointId);
 }
