@@ -183,7 +183,7 @@ export async function noteHealth(
   delivery: LeasedDelivery,
   health: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },
 ): Promise<void> {
-  const { pool, prisma } = payments.database;
+  const { pool } = payments.database;
   const { platformId, endpointId } = delivery;
   if (health.healthy) {
     await healedStatement(pool, platformId, endpointId);
@@ -199,5 +199,5 @@ export async function noteHealth(
   );
   if (endpoint?.status !== 'DISABLED') return;
   payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');
-  await dropPending(prisma, platformId, endpointId);
+  await dropPending(pool, platformId, endpointId);
 }

@@ -95,7 +95,7 @@ export async function changeEndpoint(
       ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
     },
   });
-  if (enables || disables) await dropPending(prisma, platformId, id);
+  if (enables || disables) await dropPending(client, platformId, id);
   if (moves && endpoint.status !== 'DISABLED') await announceTest(client, platformId, id);
   return endpoint;
 }
