@@ -1,21 +1,32 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
 import { isSilent, OutcomeUnknown, wasRolledBack } from './faults.ts';
+import type { Prisma } from './generated/client/client.ts';
+
+/** One transaction, by two ways: statements of ours run on `client`, and those of Prisma among them. */
+export interface Transaction {
+  readonly client: pg.PoolClient;
+  readonly prisma: Prisma.TransactionClient;
+}
 
 /**
  * Does `work` in one transaction of one connection: all of it is committed, or with an exception nothing.
- * @throws OutcomeUnknown when the commit was sent and not answered; whatever else is thrown, nothing has happened
+ * @throws OutcomeUnknown when the commit was sent and not answered; whatever else is thrown, nothing has happened. An
+ *   error of a statement is Postgres' own, whichever way the statement came
  */
 export async function inTransaction<T>(
-  database: Pick<Database, 'pool' | 'commits'>,
-  work: (client: pg.PoolClient) => Promise<T>,
+  database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
+  work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   const client = await database.pool.connect();
   let broken: unknown;
   try {
     await client.query('begin');
-    const result = await work(client);
-    await certain(client.query('commit'));
+    const result = await database.joinPrisma(client, (prisma) => work({ client, prisma }));
+    const { command } = await certain(client.query('commit'));
+    // Postgres answers COMMIT with ROLLBACK where a statement has failed and its error was not passed on.
+    if (command !== 'COMMIT')
+      throw new Error(`the transaction ended with ${command}: one of its statements had failed`);
     database.commits.emit('committed');
     return result;
   } catch (error) {
