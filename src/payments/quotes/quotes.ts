@@ -118,7 +118,7 @@ export function executeQuote(
 
 async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote): Promise<PlanOf> {
   checkText(input.description, 'description');
-  const scenario = checkScenario(tenant, input.sandboxScenario, {
+  const scenario = checkScenario(payments, tenant, input.sandboxScenario, {
     deposit: input.source.kind === 'REALTIME_FUNDING',
     step: 'PULL',
   });
@@ -285,7 +285,7 @@ async function planExecution(
   id: string,
   sandboxScenario: GivenScenario | null | undefined,
 ): Promise<PlanOf> {
-  const scenario = checkScenario(tenant, sandboxScenario, { step: 'PULL' });
+  const scenario = checkScenario(payments, tenant, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });

@@ -5,7 +5,7 @@ import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type Done, type Payments, run } from '../command.ts';
+import { type Done, type Payments, run, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -52,10 +52,8 @@ export function sandboxReceiveUma(
     input,
     idempotencyKey,
     plan: async () => {
-      if (tenant.environment !== 'SANDBOX') {
-        throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
-      }
-      const scenario = checkScenario(tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const simulation = simulationOf(payments, tenant);
+      const scenario = checkScenario(payments, tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
       checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
       const extra = extraFields(input.requestedReceiverFields ?? []);
@@ -68,7 +66,7 @@ export function sandboxReceiveUma(
           id,
           customerId: receiver.customer_id,
           senderUmaAddress,
-          information: { FULL_NAME: 'Sandbox Sender' },
+          information: simulation.senderInformation(senderUmaAddress),
           requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
           depositAccountId: receiver.depositAccountId,
           currency: input.receivingCurrencyCode,

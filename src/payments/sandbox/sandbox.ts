@@ -5,9 +5,9 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { type Done, type Payments, railOf, run } from '../command.ts';
+import { type Done, type Payments, railOf, run, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
-import { checkScenario, depositOf, type GivenScenario, readScenario } from '../orders/scenario.ts';
+import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { accountNotFound, accountUuid, readSides } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
@@ -15,11 +15,6 @@ import { lateDeposit } from './late-deposit.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
-
-function sandboxOnly(tenant: Tenant): void {
-  if (tenant.environment !== 'SANDBOX')
-    throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
-}
 
 /**
  * Lets money arrive in an internal account, as a bank transfer to it would (sandbox).
@@ -37,7 +32,7 @@ export function fundAccount(
     input,
     idempotencyKey,
     plan: async () => {
-      sandboxOnly(tenant);
+      simulationOf(payments, tenant);
       checkAmount(input.amount, 'amount');
       if (input.amount > maxFunding) {
         throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
@@ -113,13 +108,13 @@ export function sandboxSend(
 
 /** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
 async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSend) {
-  sandboxOnly(tenant);
-  const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
+  const simulation = simulationOf(payments, tenant);
+  const scenario = checkScenario(payments, tenant, input.sandboxScenario, { deposit: true });
   const { quote, fundingAccountId, found } = await readFundable(payments, tenant, input);
   const due = quote.totalSendingAmount;
   const asked = input.currencyAmount ?? due;
   checkAmount(asked, 'currencyAmount');
-  const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
+  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, asked);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
   const common = {
