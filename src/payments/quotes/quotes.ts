@@ -5,7 +5,8 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { type Account, type Quote, rowFromSnapshot } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import type { NewRow } from '../../ledger/plan.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
 import { checkInformation, type InformationField } from '../information.ts';
 import { firstAskMs } from '../orders/orders.ts';
@@ -164,10 +165,9 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: accountsOf(parties.source, to) },
     room: roomAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },
-    result: quote.id,
   };
-  if (!input.immediatelyExecute || !parties.source) return base;
-  const { order, ...moves } = start(quote, parties.source, {
+  if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
+  const started = start(quote, parties.source, {
     orderId: idAt(parties, 2),
     rail: railOf(payments, tenant),
     target: to.target,
@@ -175,7 +175,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     reason: 'executed at creation',
     fresh: true,
   });
-  return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+  return { ...mergePlans(base, started), result: quote.id };
 }
 
 /** Starts a payment from an account: debits one here, or has the rail pull from one outside. */
@@ -183,7 +183,7 @@ function start(
   quote: Executable,
   source: Account,
   options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'fresh'>,
-) {
+): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
   const errand = { step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario } as const;
@@ -300,18 +300,16 @@ async function planExecution(
   const source = rowFromSnapshot('Account', found.source);
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
-  const { order, ...moves } = start(quote, source, {
+  const started = start(quote, source, {
     orderId: found.order_id,
     rail: railOf(payments, tenant),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
-  return {
-    ...moves,
+  const checked = {
     ready: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
     room: roomAt(to, quote),
-    insert: { rail_order: [order] },
-    result: quote.id,
   };
+  return { ...mergePlans(checked, started), result: quote.id };
 }

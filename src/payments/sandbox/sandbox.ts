@@ -5,6 +5,8 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { Plan } from '../../ledger/plan.ts';
 import { type Done, type Payments, railOf, run, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
@@ -120,10 +122,9 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
   const common = {
     ready: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
     otherwise: lateDeposit(quote, arrived, twice ? 2n * amount : amount),
-    result: quote.transactionId,
   };
   if (amount === due && !late) {
-    const { order, ...moves } = execution(quote, {
+    const executed = execution(quote, {
       orderId: found.order_id,
       rail: railOf(payments, tenant),
       sourceAccountId: fundingAccountId,
@@ -132,7 +133,7 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
       reason: 'the deposit arrived',
       arrived,
     });
-    return { ...common, ...moves, insert: { rail_order: [order] } };
+    return { ...mergePlans(common, executed), result: quote.transactionId };
   }
   // The money stays in the customer's account of that currency; the payment fails (decision 12).
   const reason = late
@@ -140,12 +141,12 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
     : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
   const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
   const fails = { from: ['PENDING'], to: 'FAILED', reason } as const;
-  return {
-    ...common,
-    quotes: [{ id: quote.id, ...fails, expiry: 'before' as const }],
+  const credited: Plan = {
+    quotes: [{ id: quote.id, ...fails, expiry: 'before' }],
     transactions: [{ id: quote.transactionId, ...fails, set: { failureReason } }],
     journals: [arrived],
   };
+  return { ...mergePlans(common, credited), result: quote.transactionId };
 }
 
 /** The quote that a deposit is for, and the customer's account that the money comes to. */
