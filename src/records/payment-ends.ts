@@ -21,9 +21,9 @@ export const paymentEnds = {
 } as const;
 
 const endsStatement = statement<{
-  platform_customer_id: string | null;
-  source_kind: AccountKind | null;
-  destination_kind: AccountKind | null;
+  platformCustomerId: string | null;
+  sourceKind: AccountKind | null;
+  destinationKind: AccountKind | null;
 }>(
   'payment_ends',
   `select (select c.platform_customer_id from customer c where c.platform_id = $1 and c.id = $2),
@@ -38,9 +38,9 @@ export async function readPaymentEnds(on: Queryable, payment: EndColumns): Promi
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await endsStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
   return {
-    customer: row?.platform_customer_id == null ? null : { platformCustomerId: row.platform_customer_id },
-    sourceAccount: row?.source_kind == null ? null : { kind: row.source_kind },
-    destinationAccount: row?.destination_kind == null ? null : { kind: row.destination_kind },
+    customer: row?.platformCustomerId == null ? null : { platformCustomerId: row.platformCustomerId },
+    sourceAccount: row?.sourceKind == null ? null : { kind: row.sourceKind },
+    destinationAccount: row?.destinationKind == null ? null : { kind: row.destinationKind },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Environment, ExternalAccountStatus } from '../../database/generated/client/client.ts';
-import { type Account, rowFromSnapshot } from '../../database/rows.ts';
+import type { Account } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import { commitGroups } from '../../ledger/commit.ts';
@@ -27,10 +27,10 @@ export const statusSources: Readonly<Record<ExternalAccountStatus, readonly Exte
 };
 
 const dueChecksStatement = statement<{
-  platform_id: string;
+  platformId: string;
   environment: Environment;
-  account: Record<string, unknown>;
-  age_ms: number;
+  account: Account;
+  ageMs: number;
   attempts: number;
 }>(
   'lease_account_checks',
@@ -49,9 +49,10 @@ const dueChecksStatement = statement<{
    from leased l
    join platform p on p.id = l.platform_id
    join account a on a.platform_id = l.platform_id and a.id = l.account_id`,
+  { account: 'Account' },
 );
 
-const nextCheckStatement = statement<{ wait_ms: number }>(
+const nextCheckStatement = statement<{ waitMs: number }>(
   'next_account_check',
   `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
    from account_check order by due_at limit 1`,
@@ -60,7 +61,7 @@ const nextCheckStatement = statement<{ wait_ms: number }>(
 /** How many milliseconds until an account is to be checked again; undefined when none waits. */
 export async function nextAccountCheck(payments: Payments): Promise<number | undefined> {
   const [row] = await nextCheckStatement(payments.database.pool);
-  return row?.wait_ms;
+  return row?.waitMs;
 }
 
 /**
@@ -71,8 +72,7 @@ export async function nextAccountCheck(payments: Payments): Promise<number | und
 export async function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
   const due = await dueChecksStatement(payments.database.pool, limit);
   const groups = await Promise.all(
-    due.map(async ({ platform_id: platformId, environment, account: snapshot, age_ms: ageMs, attempts }) => {
-      const account = rowFromSnapshot('Account', snapshot);
+    due.map(async ({ platformId, environment, account, ageMs, attempts }) => {
       const outside = outsideOf(account);
       const planned = async (): Promise<Plan> => {
         const rail = payments.rails[environment];
@@ -93,8 +93,8 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
     );
   const refusals = await commitGroups(payments.database, groups, failed);
   const moved = due.filter((_check, position) => refusals[position]);
-  const again = moved.map(({ platform_id: platformId, account, attempts }) => [
-    { platformId, plan: checkedLater(String(account.id), attempts) },
+  const again = moved.map(({ platformId, account, attempts }) => [
+    { platformId, plan: checkedLater(account.id, attempts) },
   ]);
   await commitGroups(payments.database, again, failed);
   return due.length;

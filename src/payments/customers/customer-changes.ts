@@ -1,6 +1,6 @@
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { type Customer, rowFromSnapshot } from '../../database/rows.ts';
+import type { Customer } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
@@ -80,13 +80,14 @@ export function deleteCustomer(
   });
 }
 
-const customerStatement = statement<{ customer: Record<string, unknown> }>(
+const customerStatement = statement<{ customer: Customer }>(
   'customer_to_change',
   'select to_jsonb(c) as customer from customer c where platform_id = $1 and id = $2',
+  { customer: 'Customer' },
 );
 
 async function readCustomer(payments: Payments, tenant: Tenant, customerId: string): Promise<Customer> {
   const uuid = customerUuid(customerId, 'customerId');
   const [found] = await customerStatement(payments.database.pool, tenant.platformId, uuid);
-  return found ? rowFromSnapshot('Customer', found.customer) : customerNotFound('customerId');
+  return found?.customer ?? customerNotFound('customerId');
 }

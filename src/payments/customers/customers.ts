@@ -47,7 +47,7 @@ export interface CreateCustomer {
   readonly details: CustomerDetails;
 }
 
-const profileStatement = statement<{ uma_domain: string; currencies: string[]; ids: string[] }>(
+const profileStatement = statement<{ umaDomain: string; currencies: string[]; ids: string[] }>(
   'platform_profile',
   `select uma_domain, currencies, array(select uuid_v7() from generate_series(0, cardinality(currencies))) as ids
    from platform where id = $1`,
@@ -84,7 +84,7 @@ export function createCustomer(
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
         ? await checkCustomerAddress(payments, tenant, input.umaAddress)
-        : `$${id.slice(-12)}@${profile.uma_domain}`;
+        : `$${id.slice(-12)}@${profile.umaDomain}`;
       const owner = { platformId: tenant.platformId, customerId: id };
       return {
         insert: {

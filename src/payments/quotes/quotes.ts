@@ -3,7 +3,7 @@ import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { type Account, type Quote, rowFromSnapshot } from '../../database/rows.ts';
+import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow, Plan } from '../../ledger/plan.ts';
@@ -267,16 +267,17 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
 }
 
 const executableStatement = statement<{
-  quote: Record<string, unknown>;
-  source: Record<string, unknown> | null;
-  destination: Record<string, unknown> | null;
-  order_id: string;
+  quote: Quote;
+  source: Account | null;
+  destination: Account | null;
+  orderId: string;
 }>(
   'executable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where q.platform_id = $1 and q.id = $2`,
+  { quote: 'Quote', source: 'Account', destination: 'Account' },
 );
 
 async function planExecution(
@@ -289,19 +290,18 @@ async function planExecution(
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
-  const quote = rowFromSnapshot('Quote', found.quote);
-  if (!found.source) {
+  const { quote, source } = found;
+  if (!source) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
       { field: 'quoteId' },
     );
   }
-  const source = rowFromSnapshot('Account', found.source);
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
   const started = start(quote, source, {
-    orderId: found.order_id,
+    orderId: found.orderId,
     rail: railOf(payments, tenant),
     target: to.target,
     scenario: scenario ?? quote.scenario,

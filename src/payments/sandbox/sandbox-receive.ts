@@ -23,7 +23,7 @@ export interface SandboxReceiveUma {
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
-const receiverStatement = statement<{ customer_id: string; deposit_account_id: string | null; ids: string[] }>(
+const receiverStatement = statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
   'sandbox_receiver',
   `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
      coalesce(
@@ -64,7 +64,7 @@ export function sandboxReceiveUma(
         {
           platformId: tenant.platformId,
           id,
-          customerId: receiver.customer_id,
+          customerId: receiver.customerId,
           senderUmaAddress,
           information: simulation.senderInformation(senderUmaAddress),
           requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
@@ -77,7 +77,7 @@ export function sandboxReceiveUma(
         payments.approvalMs,
       );
       return {
-        ready: { customers: [receiver.customer_id] },
+        ready: { customers: [receiver.customerId] },
         insert: {
           transaction: [transaction],
           rail_order: [{ platformId: tenant.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
@@ -101,7 +101,7 @@ async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxRe
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
   const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, currency);
   if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
-  const { deposit_account_id: depositAccountId } = receiver;
+  const { depositAccountId } = receiver;
   if (currency === null || depositAccountId === null) {
     throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
       field: 'receivingCurrencyCode',

@@ -3,7 +3,7 @@ import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import type { Account, Quote, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
@@ -56,10 +56,10 @@ export function fundAccount(
 }
 
 const fundableStatement = statement<{
-  quote: Record<string, unknown>;
-  destination: Record<string, unknown> | null;
-  funding_account_id: string | null;
-  order_id: string;
+  quote: Quote;
+  destination: Account | null;
+  fundingAccountId: string | null;
+  orderId: string;
 }>(
   'fundable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
@@ -67,6 +67,7 @@ const fundableStatement = statement<{
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
    from quote q where q.platform_id = $1 and q.id = $2`,
+  { quote: 'Quote', destination: 'Account' },
 );
 
 interface SandboxSend {
@@ -125,7 +126,7 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
   };
   if (amount === due && !late) {
     const executed = execution(quote, {
-      orderId: found.order_id,
+      orderId: found.orderId,
       rail: railOf(payments, tenant),
       sourceAccountId: fundingAccountId,
       target: to.target,
@@ -154,8 +155,7 @@ async function readFundable(payments: Payments, tenant: Tenant, input: SandboxSe
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
-  const quote = rowFromSnapshot('Quote', found.quote);
-  const fundingAccountId = found.funding_account_id;
+  const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
     throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', { field: 'quoteId' });
   }

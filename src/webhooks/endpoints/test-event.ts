@@ -12,7 +12,7 @@ import { endpointUuid, readOwn } from './own-endpoint.ts';
 const waitMs = 8_000;
 const lookAgainMs = 50;
 
-const announceStatement = statement<{ event_id: string }>(
+const announceStatement = statement<{ eventId: string }>(
   'announce_test',
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
@@ -22,7 +22,7 @@ const announceStatement = statement<{ event_id: string }>(
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('an insert answers its row');
-  return row.event_id;
+  return row.eventId;
 }
 
 export interface TestOutcome {
@@ -44,7 +44,7 @@ const outcomeStatement = statement<{
   ended: boolean;
 }>(
   'test_outcome',
-  `select d.status::text, a.response_status as "responseStatus", a.error, a.number is not null or d.status <> 'PENDING' as ended
+  `select d.status::text, a.response_status, a.error, a.number is not null or d.status <> 'PENDING' as ended
    from event v
    join webhook_delivery d on d.platform_id = v.platform_id and d.event_sequence = v.sequence and d.endpoint_id = $2
    left join lateral (
