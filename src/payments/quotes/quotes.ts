@@ -40,7 +40,7 @@ export interface CreateQuote {
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
   readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency, 1 to 9·10^15. */
+  /** Smallest units of the locked side's currency, 1 to `maxAmount`. */
   readonly lockedCurrencyAmount: bigint;
   /** From a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
