@@ -16,7 +16,7 @@ import {
 import type { Viewer } from '../../access/viewer.ts';
 import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
-import { keptPlans } from '../limits/document-cache.ts';
+import { planCache } from '../limits/document-cache.ts';
 import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
@@ -30,7 +30,7 @@ export interface QueryPlan {
 }
 
 /** Plans of queries by their number, operation and conditions; null where something of it is resolved. */
-const queryPlans = keptPlans<{ readonly plan: QueryPlan | null }>();
+const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
 interface Known {
   readonly number: number;
@@ -198,7 +198,7 @@ async function answerOf(
       return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
-      await feed.moved(Math.min(Math.max(0, deadline - Date.now()), 50));
+      await feed.waitForChange(Math.min(Math.max(0, deadline - Date.now()), 50));
     }
   }
 }

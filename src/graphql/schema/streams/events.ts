@@ -8,7 +8,7 @@ import { tableOf } from '../../../database/conditions.ts';
 import type { Event as EventRow, Prisma } from '../../../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
-import type { EventFilter as EventFilterOf } from '../../../events/live.ts';
+import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
 import { planned, readNode } from '../../reading/planned.ts';
 import {

@@ -6,8 +6,8 @@ import { mapChannel, only } from '../../../events/channel.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import { feedHead } from '../../../events/feed.ts';
 import { latestEvent } from '../../../events/history.ts';
-import type { EventFilter, Subject } from '../../../events/live.ts';
 import { mayResume } from '../../../events/resume.ts';
+import type { EventFilter, Subject } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
 
@@ -115,12 +115,12 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
 }
 
-function subscribe({ feed, viewer, comeBack }: Context, from: bigint, { wants, subject }: EventFilter) {
+function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject }: EventFilter) {
   const filter = {
     wants: (event: Event) => maySeeEvent(viewer, event) && wants(event),
     subject: subject ?? subjectOf(viewer),
   };
-  return feed.subscribe(viewer.platformId, from, filter, comeBack);
+  return feed.subscribe(viewer.platformId, from, filter, closeForRetry);
 }
 
 /** All that an app sees is of its customer or its payment. */
