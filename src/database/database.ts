@@ -3,11 +3,10 @@ import pg from 'pg';
 import { timedOut } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 import { PrismaDriver } from './prisma-driver.ts';
-import { openReads, type Reads } from './reads.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
 
 /**
- * One Postgres, three ways in over one pool: `reads` for the lists and nodes that are asked for all the time, Prisma for
+ * One Postgres, three ways in over one pool: `read` for the lists and nodes that are asked for all the time, Prisma for
  * plain records, `pg` for everything that moves money. docs/prisma.md says which is for what.
  */
 export interface Database {
@@ -16,9 +15,8 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** Gives `work` a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  readonly reads: Reads;
-  /** Asks a statement whose one value is JSON as text. It is prepared when it comes again. */
-  readJson(text: string, values: readonly unknown[]): Promise<string>;
+  /** Runs a statement that was put together, and answers its rows as lists of their values. It is prepared when it comes again. */
+  read<Row extends unknown[]>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /** How long an answer is waited for, in milliseconds; then its connection is given up. */
   readonly patienceMs: number;
   /** Tells this process's sequencer that something was committed, so that it need not wait for its next look. */
@@ -35,7 +33,7 @@ export interface DatabaseOptions {
   readonly statementMs?: number;
   /** The most that Prisma may take in one transaction, in milliseconds: 30 seconds. For tests only. */
   readonly transactionMs?: number;
-  /** Called with the text of each statement of `reads` and of Prisma, for tests that count them. */
+  /** Called with the text of each statement of `read` and of Prisma, for tests that count them. */
   readonly onReadStatement?: (sql: string) => void;
 }
 
@@ -99,18 +97,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
-    reads: openReads(pool, names, options.onReadStatement),
-    async readJson(text, values) {
+    async read<Row extends unknown[]>(text: string, values: readonly unknown[]) {
       options.onReadStatement?.(text);
-      const { rows } = await pool.query<[string]>({
-        name: names.nameOf(text),
-        text,
-        values: [...values],
-        rowMode: 'array',
-      });
-      const json = rows[0]?.[0];
-      if (typeof json !== 'string') throw new Error('a read answers one text');
-      return json;
+      const name = names.nameOf(text);
+      return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
     },
     commits: new EventEmitter(),
     async close() {

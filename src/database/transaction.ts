@@ -10,7 +10,7 @@ export interface Transaction {
 }
 
 /**
- * Does `work` in one transaction of one connection: all of it is committed, or with an exception nothing.
+ * Does `work` in one transaction of one connection of the pool: all of it is committed, or with an exception nothing.
  * @throws OutcomeUnknown when the commit was sent and not answered; whatever else is thrown, nothing has happened. An
  *   error of a statement is Postgres' own, whichever way the statement came
  */
@@ -21,20 +21,61 @@ export async function inTransaction<T>(
   const client = await database.pool.connect();
   let broken: unknown;
   try {
-    await client.query('begin');
-    const result = await database.joinPrisma(client, (prisma) => work({ client, prisma }));
+    const result = await transactionOn(
+      client,
+      () => database.joinPrisma(client, (prisma) => work({ client, prisma })),
+      {
+        onBroken: (error) => {
+          broken = error;
+        },
+      },
+    );
+    database.commits.emit('committed');
+    return result;
+  } finally {
+    client.release(asError(broken));
+  }
+}
+
+interface TransactionOptions {
+  /** The statement that begins it: `begin` with its isolation level and access mode. */
+  readonly begin?: `begin${string}`;
+  /** Called when the connection cannot be used any more: it does not answer, or cannot roll back. */
+  readonly onBroken?: (error: unknown) => void;
+}
+
+/**
+ * Does `work` in one transaction of a connection that the caller holds, as `inTransaction` does with one of the pool.
+ * @throws OutcomeUnknown as `inTransaction` does
+ */
+export async function transactionOn<T>(
+  client: pg.ClientBase,
+  work: () => Promise<T>,
+  { begin = 'begin', onBroken = () => undefined }: TransactionOptions = {},
+): Promise<T> {
+  try {
+    await client.query(begin);
+    const result = await work();
     const { command } = await certain(client.query('commit'));
     // Postgres answers COMMIT with ROLLBACK where a statement has failed and its error was not passed on.
     if (command !== 'COMMIT')
       throw new Error(`the transaction ended with ${command}: one of its statements had failed`);
-    database.commits.emit('committed');
     return result;
   } catch (error) {
-    // A connection that does not answer is destroyed, which undoes its transaction; so is one that cannot roll back.
-    broken = isSilent(error) ? error : await client.query('rollback').then(() => undefined, asError);
+    // A connection that does not answer is given up, which undoes its transaction; so is one that cannot roll back.
+    if (isSilent(error)) onBroken(error);
+    else await client.query('rollback').catch(onBroken);
     throw error;
+  }
+}
+
+/** Does `work` on a connection that the caller holds, and undoes all that it did to the database. */
+export async function undone<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    return await work();
   } finally {
-    client.release(asError(broken));
+    await client.query('rollback');
   }
 }
 

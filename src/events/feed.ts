@@ -2,9 +2,10 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { connectionConfig, type Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { columnsOf } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
-import { type EventFilter, Live, offer, type Subject, type Subscriber } from './live.ts';
+import { type EventFilter, offer, type Subject, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** How many events a subscriber may fall behind before it is told to come back later. */
 const maxBehind = 1_000;
@@ -16,19 +17,17 @@ const listenTimeoutMs = 5_000;
 /** So many looks that find what no notification told of, and the listener is taken for deaf (its peer gone without a word). */
 const deafLooks = 3;
 
-const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
-  quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
-  previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot`;
+const columns = columnsOf('Event', 'e');
 
 const eventsAfter = statement<Event>(
   'events_after',
-  `select ${columns} from event where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
+  `select ${columns} from event e where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
 );
 
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    `select ${columns} from event
+    `select ${columns} from event e
      where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${page}`,
   );
 const eventsOfSubject = {
@@ -52,7 +51,7 @@ export async function feedHead(database: Database, platformId: string): Promise<
 interface Hub {
   readonly subscribers: Set<Subscriber>;
   /** Those that have caught up, found by what they want: an event costs as much as it has readers, not as there are. */
-  readonly live: Live;
+  readonly live: SubscriberIndex;
   /** The last sequence that was handed out here. */
   head: bigint;
   /** The last sequence known to exist. */
@@ -134,7 +133,7 @@ export class Feed {
   }
 
   /** Waits until something new is in any feed, or `ms` have passed. */
-  async moved(ms: number): Promise<void> {
+  async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -150,7 +149,7 @@ export class Feed {
     const known = this.#hubs.get(platformId);
     if (known) return known;
     const head = await feedHead(this.#database, platformId);
-    return { subscribers: new Set(), live: new Live(), head, target: head, reading: undefined };
+    return { subscribers: new Set(), live: new SubscriberIndex(), head, target: head, reading: undefined };
   }
 
   async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
@@ -184,7 +183,7 @@ export class Feed {
       const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
         // Those that still catch up read it themselves.
-        hub.live.handOut(event);
+        hub.live.dispatch(event);
         hub.head = event.sequence;
       }
       if (events.length === 0) return;

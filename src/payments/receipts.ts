@@ -27,7 +27,7 @@ interface ResultRow {
 }
 
 const receiptStatement = statement<{
-  created_at: Date;
+  createdAt: Date;
   refusal: { code: string } | null;
   result: { type?: NonNullable<Receipt['result']>['type']; row?: ResultRow } | null;
 }>(
@@ -56,7 +56,7 @@ export async function readReceipt(
     operation,
     idempotencyKey,
     outcome: row.refusal ? 'REFUSED' : 'SUCCEEDED',
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
     code: row.refusal && presentedCode(operation, row.refusal.code),
     result: row.result?.type && row.result.row ? { type: row.result.type, row: row.result.row } : null,
   };

@@ -2,8 +2,9 @@ import { isOperation } from '../../access/operations.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { type Receipt, readReceipt } from '../../payments/receipts.ts';
 import { invalidInput } from '../failure.ts';
+import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
-import { loadNode } from './node.ts';
+import { nodeTypes } from './node.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
   description: 'What came of the first call with an idempotency key.',
@@ -37,7 +38,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
         const id = type === 'Account' ? accountPublicId(row.kind ?? 'INTERNAL', row.id) : publicId(type, row.id);
-        return loadNode(id, context, info);
+        return readNode(id, nodeTypes, context, info);
       },
     }),
   }),

@@ -5,7 +5,7 @@ import { once } from '../../core/once.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
-import { type Lookup, rowFromSnapshot } from '../../database/rows.ts';
+import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
@@ -38,13 +38,13 @@ const payerFields: readonly RequiredField[] = [
 
 const receiverStatement = statement<{
   id: string;
-  base_currency: string;
-  sender_id: string | null;
-  receiver_platform_id: string | null;
-  receiver_customer_id: string | null;
-  uma_domain: string | null;
+  baseCurrency: string;
+  senderId: string | null;
+  receiverPlatformId: string | null;
+  receiverCustomerId: string | null;
+  umaDomain: string | null;
   currencies: string[] | null;
-  deposit_currency: string | null;
+  depositCurrency: string | null;
 }>(
   'receiver_by_uma_address',
   `select uuid_v7() as id, p.currencies[1] as base_currency,
@@ -108,11 +108,11 @@ async function findReceiver(
   const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
   const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
   if (!found) throw new Error(`no platform ${tenant.platformId}`);
-  if ((customer || sender) && !found.sender_id) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
 
   const rail = railOf(payments, tenant);
-  const receiver = found.receiver_customer_id
-    ? ownReceiver(found.uma_domain ?? '', found.currencies ?? [], found.deposit_currency)
+  const receiver = found.receiverCustomerId
+    ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
     : await rail.lookUp(umaAddress);
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, { field: 'umaAddress', value: umaAddress });
@@ -121,12 +121,12 @@ async function findReceiver(
     platformId: tenant.platformId,
     id: found.id,
     umaAddress,
-    senderCustomerId: found.sender_id,
-    receiverPlatformId: found.receiver_platform_id,
-    receiverCustomerId: found.receiver_customer_id,
+    senderCustomerId: found.senderId,
+    receiverPlatformId: found.receiverPlatformId,
+    receiverCustomerId: found.receiverCustomerId,
     vaspName: receiver.vaspName,
     network: 'UMA',
-    currencies: await pricedCurrencies(rail, found.base_currency, receiver),
+    currencies: await pricedCurrencies(rail, found.baseCurrency, receiver),
     requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
     information: { ...receiver.information },
   };
@@ -166,9 +166,10 @@ function pricedCurrencies(
   );
 }
 
-const lookupStatement = statement<{ lookup: Record<string, unknown>; expired: boolean }>(
+const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
   'lookup_for_quote',
   `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where l.platform_id = $1 and l.id = $2`,
+  { lookup: 'Lookup' },
 );
 
 /**
@@ -190,7 +191,7 @@ export async function readLookup(
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
   if (found.expired)
     throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });
-  const lookup = rowFromSnapshot('Lookup', found.lookup);
+  const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
     throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { field });
   }

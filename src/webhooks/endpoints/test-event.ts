@@ -12,7 +12,7 @@ import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 const waitMs = 8_000;
 const lookAgainMs = 50;
 
-const announceStatement = statement<{ event_id: string }>(
+const announceStatement = statement<{ eventId: string }>(
   'announce_test',
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
@@ -22,7 +22,7 @@ const announceStatement = statement<{ event_id: string }>(
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('an insert answers its row');
-  return row.event_id;
+  return row.eventId;
 }
 
 export interface TestOutcome {

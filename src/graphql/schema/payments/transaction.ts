@@ -1,4 +1,6 @@
+import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
+import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import { stored } from '../../../database/stored.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
@@ -7,7 +9,7 @@ import { jsonObject, leaf, type Read, reads, toOne } from '../../reading/reads.t
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter, whereTransactions } from '../filters.ts';
-import { pageArgs, sortArg } from '../list.ts';
+import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationField, informationOf } from '../values/information.ts';
@@ -23,8 +25,6 @@ import {
 } from '../values/money.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
-
-const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
 interface Refund {
   readonly reference: string;
@@ -78,7 +78,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   terminal: t.boolean({
     description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
     ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
-    resolve: (transaction) => terminal.has(transaction.status),
+    resolve: (transaction) => terminalTransactionStatuses.has(transaction.status),
   }),
   sentAmount: t.field({
     type: MoneyType,
@@ -190,17 +190,10 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-export const TransactionConnection = builder.connectionObject(
-  {
-    type: Transaction,
-    name: 'TransactionConnection',
-    description: 'A page of transactions.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'TransactionEdge', description: 'A transaction in a page.' },
-);
+export const TransactionConnection = connection(Transaction, 'Transaction', {
+  page: 'A page of transactions.',
+  edge: 'A transaction in a page.',
+});
 
 /** A page of transactions, as a filter wants them. */
 export const transactionsRead = {
@@ -239,7 +232,7 @@ mutation('transferOut', {
     amount: t.field({
       type: 'BigInt',
       required: true,
-      description: "In the currency's smallest unit: 1 to 9000000000000000.",
+      description: `In the currency's smallest unit: 1 to ${maxAmount}.`,
     }),
     description: t.string({ description: 'Memo.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),

@@ -1,6 +1,8 @@
 import { visibleQuotes } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
+import { terminalQuoteStatuses } from '../../../core/statuses.ts';
 import type { Event, QuoteStatus as Status } from '../../../database/generated/client/client.ts';
+import { readRow } from '../../../database/read-rows.ts';
 import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
@@ -35,17 +37,11 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   }),
 });
 
-const terminal: ReadonlySet<Status> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);
-
 function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, QuoteUpdate> {
   const uuid = uuidOf(id, 'Quote');
   return {
     find: async () =>
-      uuid === undefined
-        ? null
-        : payments.database.reads.quote.findUnique({
-            where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleQuotes(viewer)] },
-          }),
+      uuid === undefined ? null : readRow(payments.database, 'Quote', { AND: [visibleQuotes(viewer), { id: uuid }] }),
     unknown: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
     // By its transaction, which the feed's index knows.
     events: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
@@ -66,10 +62,11 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
       quote,
       previousStatus: null,
       status: quote.status,
-      terminal: terminal.has(quote.status),
+      terminal: terminalQuoteStatuses.has(quote.status),
       occurredAt: quote.updatedAt,
     }),
     isLast: (event) => event.terminal,
+    isOver: ({ status }) => terminalQuoteStatuses.has(status),
   };
 }
 
