@@ -13,7 +13,7 @@ import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts'
  */
 const impliedKeys = new Set(
   [
-    ...['platform_id_journal_id', 'platform_id_account_id', 'platform_id_hold_id', 'currency'].map(keyOf('posting')),
+    ...['platform_id_journal_id', 'platform_id_account_id', 'currency'].map(keyOf('posting')),
     ...['platform_id', 'sent_currency', 'received_currency'].map(keyOf('transaction')),
     ...['platform_id', 'sending_currency', 'receiving_currency'].map(keyOf('quote')),
     ...['transaction_id', 'account_id', 'customer_id'].map((column) => keyOf('event')(`platform_id_${column}`)),

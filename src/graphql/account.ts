@@ -9,7 +9,7 @@ import { builder } from './builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from './enums.ts';
 import { AccountFilter, whereAccounts } from './filters.ts';
 import { pageArgs, sortArg } from './list.ts';
-import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf, moneyRead } from './money.ts';
+import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyRead } from './money.ts';
 import { mutation } from './mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from './nouns.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
@@ -44,17 +44,6 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
   balance: t.field({
     type: MoneyType,
     description: 'What can be spent.',
-    ...reads(
-      moneyOf(
-        ({ row }) => `(${row}.posted - ${row}.held)`,
-        ({ row }) => `${row}.currency`,
-      ),
-    ),
-    resolve: (account) => money(account.posted - account.held, account.currency),
-  }),
-  totalBalance: t.field({
-    type: MoneyType,
-    description: 'What can be spent and what is held.',
     ...reads(moneyRead('posted', 'currency')),
     resolve: (account) => money(account.posted, account.currency),
   }),
