@@ -44,7 +44,7 @@ export async function findDrift(serverUrl: string, prismaDirectory = projectPris
   });
 
   return inNewDatabase(serverUrl, async (client, url) => {
-    await migrate(url, prismaDirectory);
+    await migrate(url, { prismaDirectory });
     const migrated = await readFacts(client);
     return [...compareFacts(described, migrated), ...(await compareFunctions(client, functions))];
   });
