@@ -6,8 +6,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settings } from '../src/config.ts';
-import { startEmbeddedPostgres } from '../src/database/embedded.ts';
-import { execute } from '../src/database/throwaway.ts';
+import { startEmbeddedPostgres } from '../src/database/embedded/embedded.ts';
+import { execute } from '../src/database/migrations/throwaway.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
@@ -66,7 +66,7 @@ describe('npm start', () => {
   });
 
   test('the audit proves the furnished sandbox', () => {
-    const { status, stdout } = runScript('src/audit.ts', [], { DATA_DIR: data.path });
+    const { status, stdout } = runScript('src/cli/audit.ts', [], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
   });
@@ -75,7 +75,7 @@ describe('npm start', () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();
-    for (const script of ['src/main.ts', 'src/audit.ts']) {
+    for (const script of ['src/main.ts', 'src/cli/audit.ts']) {
       const { status, stderr } = runScript(script, [], { DATA_DIR: data.path });
       expect(stderr).toMatch(
         /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
@@ -136,7 +136,7 @@ test('a port that another process has stops the start and is named; nothing goes
 describe('npm run platform', () => {
   test('prints a token once that works on the database it was made in; the fixed sandbox token does not', async () => {
     const database = await freshDatabase();
-    const { status, stdout } = runScript('src/platform.ts', ['create', 'acme', '--sandbox'], {
+    const { status, stdout } = runScript('src/cli/platform.ts', ['create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,
     });
     expect(status).toBe(0);
@@ -148,7 +148,7 @@ describe('npm run platform', () => {
     expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const again = runScript('src/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
+    const again = runScript('src/cli/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
     expect(again.stderr).toContain('exists already');
     expect(again.status).toBe(1);
     await database.drop();
