@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { pino } from 'pino';
-import { createPlatform } from '../src/access/platforms.ts';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { execute } from '../src/database/throwaway.ts';
+import { migrate } from '../src/database/migrations/migrate.ts';
+import { execute } from '../src/database/migrations/throwaway.ts';
 import { openPayments } from '../src/gateway.ts';
+import { createPlatform } from '../src/payments/platforms/platforms.ts';
 import { peerFunctions } from './peers/functions.ts';
 
 /** A database with the rows that are measured, and who asks. */

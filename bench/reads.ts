@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { rowCursor } from '../src/payments/paging.ts';
+import { rowCursor } from '../src/core/paging.ts';
 import type { Prepared } from './prepare.ts';
 
 /** One read as each contestant is asked for it: the same rows, the same fields, the same page, the same order. */

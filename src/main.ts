@@ -2,14 +2,14 @@ import path from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded.ts';
-import { migrate } from './database/migrate.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';
+import { migrate } from './database/migrations/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
-import { basicAuthorization, type Newcomer } from './graphql/graphiql.ts';
+import { basicAuthorization, type Newcomer } from './graphql/server/graphiql.ts';
 import { printError } from './print-error.ts';
-import { prepareSandboxPlatform, sandboxCredentials } from './sandbox-platform.ts';
-import { findSecretKey } from './secret-key.ts';
-import { findSigningKey } from './signing-key.ts';
+import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
+import { findSecretKey } from './start/secret-key.ts';
+import { findSigningKey } from './start/signing-key.ts';
 
 /** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts';
-import { EmbeddedPostgresError } from './database/embedded-error.ts';
+import { EmbeddedPostgresError } from './database/embedded/embedded-error.ts';
 
 /** Prints why a program ends: of an error that was made for the person who started it only the message, without a stack. */
 export function printError(error: unknown): void {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Sessions } from './access/sessions.ts';
 import type { Database } from './database/database.ts';
 import type { Feed } from './events/feed.ts';
-import type { serveWebSockets } from './graphql/websocket.ts';
+import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
 import type { startWorkers } from './work/workers.ts';
 

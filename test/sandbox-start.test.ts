@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { openPayments } from '../src/gateway.ts';
-import { prepareSandboxPlatform } from '../src/sandbox-platform.ts';
+import { prepareSandboxPlatform } from '../src/start/sandbox-platform.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, type TestPlatform } from './setup/gateway.ts';

@@ -64,7 +64,7 @@ describe('npm start', () => {
   });
 
   test('the audit proves the furnished sandbox', () => {
-    const { status, stdout } = runScript('src/audit.ts', [], { DATA_DIR: data.path });
+    const { status, stdout } = runScript('src/cli/audit.ts', [], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
   });
@@ -120,7 +120,7 @@ test('a port that another process has stops the start and is named; nothing goes
 describe('npm run platform', () => {
   test('prints a token once that works on the database it was made in; the fixed sandbox token does not', async () => {
     const database = await freshDatabase();
-    const { status, stdout } = runScript('src/platform.ts', ['create', 'acme', '--sandbox'], {
+    const { status, stdout } = runScript('src/cli/platform.ts', ['create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,
     });
     expect(status).toBe(0);
@@ -132,7 +132,7 @@ describe('npm run platform', () => {
     expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const again = runScript('src/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
+    const again = runScript('src/cli/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
     expect(again.stderr).toContain('exists already');
     expect(again.status).toBe(1);
     await database.drop();

@@ -1,6 +1,6 @@
+import { byText } from '../core/conditions.ts';
+import { publicId } from '../core/ids.ts';
 import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
-import { byText } from '../payments/filters.ts';
-import { publicId } from '../payments/ids.ts';
 
 /** Which API tokens. What is given combines with AND; date-times are inclusive. */
 export interface ApiTokenFilter {

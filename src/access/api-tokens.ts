@@ -1,9 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
-import { publicId } from '../payments/ids.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Secrets are 256 random bits (the fixed one of the local sandbox aside), so one SHA-256 keeps them. */

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { compactVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { publicId } from '../core/ids.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
-import { publicId } from '../payments/ids.ts';
-import { Refusal } from '../payments/refusal.ts';
 import type { Bound, Viewer } from './viewer.ts';
 
 interface Row {

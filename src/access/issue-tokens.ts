@@ -1,11 +1,11 @@
+import { checkText } from '../core/checks.ts';
+import { publicId, uuidOf } from '../core/ids.ts';
+import { once } from '../core/once.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { afterCommit } from '../database/faults.ts';
 import type { ApiToken, Permission } from '../database/generated/client/client.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { checkText } from '../payments/checks.ts';
-import { publicId, uuidOf } from '../payments/ids.ts';
-import { once } from '../payments/once.ts';
-import { Refusal } from '../payments/refusal.ts';
 import { hashSecret, newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import type { Viewer } from './viewer.ts';

@@ -1,5 +1,5 @@
+import type { Tenant } from '../core/tenant.ts';
 import type { Permission } from '../database/generated/client/client.ts';
-import type { Tenant } from '../payments/command.ts';
 
 /**
  * What a token is bound to, which is all that its bearer can see: everything of the platform, everything of one customer,

@@ -1,5 +1,12 @@
-import type { Account, Customer, Event, Lookup, Quote, Transaction } from './generated/client/client.ts';
-import { Prisma } from './generated/client/client.ts';
+import {
+  type Account,
+  type Customer,
+  type Event,
+  type Lookup,
+  Prisma,
+  type Quote,
+  type Transaction,
+} from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { stored } from './stored.ts';
 

@@ -18,6 +18,6 @@ export interface Context {
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed as it was before the operation read anything else (graphql/use-feed-head.ts). */
+  /** The end of the feed as it was before the operation read anything else (graphql/server/use-feed-head.ts). */
   feedHead?: bigint;
 }

@@ -1,4 +1,4 @@
-import { defaultPageSize, maxPageSize, type Page } from '../payments/paging.ts';
+import { defaultPageSize, maxPageSize, type Page } from '../core/paging.ts';
 import { invalidInput } from './failure.ts';
 
 /** The arguments of every list. */

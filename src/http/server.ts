@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from 'node:stream';
 import type { Credentials } from '../access/credentials.ts';
 import type { Database } from '../database/database.ts';
-import { answerJsonRequest } from '../graphql/json-requests.ts';
-import { withoutStatus } from '../graphql/operation.ts';
-import { type GraphqlServer, unauthenticated, unavailable } from '../graphql/server.ts';
-import { type SingleConnections, streamToken } from '../graphql/single-connection.ts';
+import { type GraphqlServer, unauthenticated, unavailable } from '../graphql/server/server.ts';
+import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
+import { withoutStatus } from '../graphql/transports/operation.ts';
+import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { Bodies, type Body, bodyBytes } from './bodies.ts';

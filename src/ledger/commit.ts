@@ -1,3 +1,4 @@
+import type { Claim } from '../core/idempotency.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
@@ -5,7 +6,7 @@ import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows
 import { type Queryable, statement } from '../database/statement.ts';
 import { committing } from '../database/transaction.ts';
 import { CommitLanes, HeldUp } from './commit-lanes.ts';
-import type { Claim, Plan, PlatformPlan, ResultType } from './plan.ts';
+import type { Plan, PlatformPlan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
 export type Outcome =

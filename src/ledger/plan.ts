@@ -1,3 +1,4 @@
+import type { Claim } from '../core/idempotency.ts';
 import type {
   Account,
   Arrival,
@@ -70,13 +71,6 @@ export interface PlatformPlan {
 }
 
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account' | 'Lookup';
-
-/** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
-export interface Claim {
-  readonly operation: string;
-  readonly key: string;
-  readonly hash: string;
-}
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
 type Stamped = 'version' | 'createdAt' | 'updatedAt';

@@ -1,15 +1,16 @@
-import { hash as digest } from 'node:crypto';
 import type { Logger } from 'pino';
+import { claimOf } from '../core/idempotency.ts';
+import { publicId } from '../core/ids.ts';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import type { Tenant } from '../core/tenant.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import type { Environment } from '../database/generated/client/client.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../ledger/commit.ts';
 import { HeldUp } from '../ledger/commit-lanes.ts';
-import type { Claim, Plan, ResultType } from '../ledger/plan.ts';
+import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
-import { publicId } from './ids.ts';
-import { Refusal, type RefusalCode } from './refusal.ts';
 
 /** What the domain works with. */
 export interface Payments {
@@ -28,19 +29,6 @@ export function railOf(payments: Payments, tenant: Tenant): Rail {
   const rail = payments.rails[tenant.environment];
   if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
   return rail;
-}
-
-/** For whom a command runs. */
-export interface Tenant {
-  readonly platformId: string;
-  readonly environment: Environment;
-  /** Idempotency keys of an app are its own: no other app of the platform can meet or probe them. */
-  readonly keySpace?: string | undefined;
-}
-
-/** The name under which a tenant's idempotency keys for an operation are kept. */
-export function keyedOperation(tenant: Tenant, operation: string): string {
-  return tenant.keySpace === undefined ? operation : `${operation}@${tenant.keySpace}`;
 }
 
 /** A command's success: its row as it was right after, and whether this repeats an earlier answer. */
@@ -66,11 +54,6 @@ export interface Command<Type extends ResultType> {
   readonly fields?: Partial<Record<PlanRefusal['code'], string | ((id: string) => string)>>;
   /** The operation's own code and reason for a status that does not allow it; CONFLICT and a general reason when left out. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
-}
-
-/** Whether a string has the form of an idempotency key: no other is ever stored. */
-export function isIdempotencyKey(key: string): boolean {
-  return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
 /** Runs a command once per idempotency key: the first outcome is every outcome. */
@@ -112,38 +95,6 @@ export async function run<Type extends ResultType>(
       retryAfter: 1,
     });
   }
-}
-
-/**
- * The claim that a call makes on its idempotency key, or undefined without one.
- * @throws Refusal INVALID_INPUT for what is not a key
- */
-export function claimOf(
-  tenant: Tenant,
-  command: Pick<Command<ResultType>, 'operation' | 'input' | 'idempotencyKey'>,
-): Claim | undefined {
-  const key = command.idempotencyKey;
-  if (key === null || key === undefined) return undefined;
-  if (!isIdempotencyKey(key)) {
-    throw new Refusal('INVALID_INPUT', 'idempotencyKey must be 1 to 255 printable ASCII characters without spaces', {
-      field: 'idempotencyKey',
-    });
-  }
-  const hash = digest('sha256', canonicalJson(command.input), 'hex');
-  return { operation: keyedOperation(tenant, command.operation), key, hash };
-}
-
-/** JSON with sorted keys and nothing undefined: equal inputs have equal text. */
-function canonicalJson(input: object): string {
-  return JSON.stringify(input, (_key, value: unknown) => {
-    if (typeof value === 'bigint') return value.toString();
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([, field]) => field !== undefined && field !== null)
-        .sort(([a], [b]) => (a < b ? -1 : 1)),
-    );
-  });
 }
 
 function present<Type extends ResultType>(outcome: Outcome, command: Command<Type>): Done<SnapshotRows[Type]> {

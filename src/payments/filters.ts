@@ -1,3 +1,5 @@
+import { byText, created, type Given, matchesNothing } from '../core/conditions.ts';
+import { uuidOf } from '../core/ids.ts';
 import type {
   AccountKind,
   CustomerType,
@@ -6,15 +8,11 @@ import type {
   TransactionStatus,
   TransactionType,
 } from '../database/generated/client/client.ts';
-import { isPlainText } from './checks.ts';
-import { firstIdAt, lastIdAt, uuidOf } from './ids.ts';
 
 /**
  * Filters of lists, the same on every door: what is given combines with AND, a list means any of its values, date-times
  * are inclusive, and an id that is malformed or another platform's matches nothing.
  */
-
-type Given<T> = T | null | undefined;
 
 /** Which quotes (specification 4.2). */
 export interface QuoteFilter {
@@ -60,9 +58,6 @@ export interface AccountFilter {
   readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
 }
-
-/** A condition that no row meets: what a filter by an unknown id asks, and what a caller may see none of. */
-export const matchesNothing = { id: { in: [] as string[] } };
 
 /** The rows of a platform's quotes that a filter wants. */
 export function whereQuotes(platformId: string, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
@@ -147,13 +142,6 @@ export function whereAccounts(platformId: string, filter: Given<AccountFilter>):
   };
 }
 
-/** Creation time is inside the id, so the index that pages also serves the dates. Both bounds are inclusive. */
-export function created(after: Given<Date>, before: Given<Date>) {
-  return after || before
-    ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
-    : {};
-}
-
 /** An id that is malformed or of another type names nothing, so nothing matches. */
 function byId<Where>(
   id: Given<string>,
@@ -172,13 +160,4 @@ function byIdentifier<A, B>(
 ): A | B | object {
   if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
   return byId(identifier, ['InternalAccount', 'ExternalAccount'], byAccount);
-}
-
-/** Text that cannot be stored is nowhere to be found. */
-export function byText<Where>(
-  text: Given<string>,
-  where: (text: string) => Where,
-): Where | typeof matchesNothing | object {
-  if (text === null || text === undefined) return {};
-  return isPlainText(text) ? where(text) : matchesNothing;
 }

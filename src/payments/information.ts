@@ -1,6 +1,6 @@
+import { isPlainText } from '../core/checks.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { RequiredField } from '../rails/rail.ts';
-import { isPlainText } from './checks.ts';
-import { Refusal } from './refusal.ts';
 
 /** One fact about a party to a UMA payment, by its name (domain-facts 4.4). */
 export interface InformationField {

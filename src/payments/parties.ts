@@ -1,10 +1,9 @@
+import { type Currency, currencyOf } from '../core/currencies.ts';
+import { uuidOf } from '../core/ids.ts';
+import { Refusal } from '../core/refusal.ts';
 import { type Account, type Customer, rowFromSnapshot } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { type Currency, currencyOf } from '../money/currencies.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
-import { uuidOf } from './ids.ts';
-import type { PlatformFeeTerms } from './pricing.ts';
-import { Refusal } from './refusal.ts';
 
 /** The accounts that a command names, and fresh ids for what it will make. */
 export interface Sides {
@@ -12,6 +11,14 @@ export interface Sides {
   readonly destination: Account | undefined;
   /** Ids from the database's clock, in rising order. */
   readonly ids: readonly string[];
+}
+
+/** What the platform itself earns on a quote. */
+export interface PlatformFeeTerms {
+  /** Smallest units of the sending currency. */
+  readonly fixedFee: bigint;
+  /** A fraction of the sending amount; see variableFeeRateFault. */
+  readonly variableFeeRate: string;
 }
 
 /** The same with the customer that it names, or that owns the source, or else the destination. */

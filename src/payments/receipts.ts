@@ -1,7 +1,9 @@
+import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
+import type { Tenant } from '../core/tenant.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
-import { isIdempotencyKey, keyedOperation, type Payments, type Tenant } from './command.ts';
+import type { Payments } from './command.ts';
 
 /** What came of an idempotency key's first call: the answer to "did it happen?". */
 export interface Receipt {

@@ -1,3 +1,4 @@
+import type { Currency } from '../core/currencies.ts';
 import type {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
@@ -5,7 +6,6 @@ import type {
   FailureReason,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
-import type { Currency } from '../money/currencies.ts';
 
 /**
  * How money arrives and leaves. The domain asks a rail to name a rate, to pay out and to collect; it never knows which

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { type Operation, operations } from '../access/operations.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Permission } from '../database/generated/client/client.ts';
 import type { Done } from '../payments/command.ts';
-import { Refusal } from '../payments/refusal.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
 

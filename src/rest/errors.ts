@@ -3,8 +3,8 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
-import { UnrepresentableAmount } from '../payments/records/numbers.ts';
-import { answerLost, type Refusal, refusalIn, refusals } from '../payments/refusal.ts';
+import { answerLost, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
+import { UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
 
 /** One field that is wrong. */

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
-import { momentIn } from '../payments/checks.ts';
-import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../payments/paging.ts';
-import { Refusal } from '../payments/refusal.ts';
+import { momentIn } from '../core/checks.ts';
+import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../core/paging.ts';
+import { Refusal } from '../core/refusal.ts';
 import { answers, readErrors, type reading } from './endpoint.ts';
 
 /** What all lists have in common (specification 4.0). */

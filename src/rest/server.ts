@@ -5,23 +5,23 @@ import type { ApiTokens } from '../access/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { newRestApp, type RestApp, type RestRooms, restPrefix } from './app.ts';
-import { configEndpoints } from './config.ts';
-import { customerEndpoints } from './customers.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
+import { configEndpoints } from './endpoints/config.ts';
+import { customerEndpoints } from './endpoints/customers.ts';
+import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
+import { externalAccountEndpoints } from './endpoints/external-accounts.ts';
+import { internalAccountEndpoints } from './endpoints/internal-accounts.ts';
+import { quoteEndpoints } from './endpoints/quotes.ts';
+import { receiverEndpoints } from './endpoints/receivers.ts';
+import { sandboxEndpoints } from './endpoints/sandbox.ts';
+import { tokenEndpoints } from './endpoints/tokens.ts';
+import { transactionEndpoints } from './endpoints/transactions.ts';
+import { transferEndpoints } from './endpoints/transfers.ts';
+import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { presentError, RestError } from './errors.ts';
-import { exchangeRateEndpoints } from './exchange-rates.ts';
-import { externalAccountEndpoints } from './external-accounts.ts';
-import { internalAccountEndpoints } from './internal-accounts.ts';
 import { answerByFetch } from './node-adapter.ts';
-import { quoteEndpoints } from './quotes.ts';
-import { receiverEndpoints } from './receivers.ts';
-import { sandboxEndpoints } from './sandbox.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
-import { tokenEndpoints } from './tokens.ts';
-import { transactionEndpoints } from './transactions.ts';
-import { transferEndpoints } from './transfers.ts';
-import { webhookEndpoints } from './webhooks.ts';
 
 /** What the door needs. */
 export interface RestOptions extends RestRooms {

@@ -1,8 +1,9 @@
-import type { Payments, Tenant } from '../payments/command.ts';
-import { Refusal } from '../payments/refusal.ts';
-import { type Resolver, systemResolver } from './addresses.ts';
-import type { Decide } from './approval.ts';
-import { type Pace, paceOf } from './pace.ts';
+import { Refusal } from '../core/refusal.ts';
+import type { Tenant } from '../core/tenant.ts';
+import type { Payments } from '../payments/command.ts';
+import { type Resolver, systemResolver } from './delivery/addresses.ts';
+import type { Decide } from './delivery/approval.ts';
+import { type Pace, paceOf } from './delivery/pace.ts';
 import { SecretBox } from './secret-box.ts';
 
 /** What webhooks work with. */

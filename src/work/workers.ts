@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { Sequencer } from '../events/sequencer.ts';
-import { checkDueAccounts, nextAccountCheck } from '../payments/account-moves.ts';
+import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
-import { expireQuotes, nextQuoteExpiry } from '../payments/expiry.ts';
-import { nextOrderDue, settleDueOrders } from '../payments/settlement.ts';
-import { Deliverer } from '../webhooks/deliverer.ts';
-import { fanOut } from '../webhooks/fan-out.ts';
+import { expireQuotes, nextQuoteExpiry } from '../payments/quotes/expiry.ts';
+import { nextOrderDue, settleDueOrders } from '../payments/settlement/settlement.ts';
+import { Deliverer } from '../webhooks/delivery/deliverer.ts';
+import { fanOut } from '../webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { followClock } from './clock.ts';
 import { tidyUp } from './housekeeping.ts';

@@ -15,7 +15,7 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { schema } from '../../src/graphql/schema.ts';
+import { schema } from '../../src/graphql/server/schema.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';

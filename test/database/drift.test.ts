@@ -1,8 +1,8 @@
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { findDrift } from '../../src/database/drift.ts';
-import { writeMigration } from '../../src/database/new-migration.ts';
+import { findDrift } from '../../src/database/migrations/drift.ts';
+import { writeMigration } from '../../src/database/migrations/new-migration.ts';
 import { grow, madeAt, type PrismaFolder, prismaFolder, smallSchema } from './prisma-folder.ts';
 
 const { url } = inject('server');

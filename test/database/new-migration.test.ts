@@ -1,8 +1,8 @@
 import { readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
-import { writeMigration } from '../../src/database/new-migration.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
+import { writeMigration } from '../../src/database/migrations/new-migration.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { grow, madeAt, type PrismaFolder, prismaFolder, smallSchema } from './prisma-folder.ts';
 

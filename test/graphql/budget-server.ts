@@ -16,7 +16,7 @@ import { createClient } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
-import { useBudget } from '../../src/graphql/use-budget.ts';
+import { useBudget } from '../../src/graphql/server/use-budget.ts';
 
 export interface Params {
   query: string;

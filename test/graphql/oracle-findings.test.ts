@@ -20,3 +20,14 @@ test.each(['totalCount', 'pageInfo { hasNextPage }', 'edges { cursor }'])(
     expect(webhookEndpoints.edges).toHaveLength(1);
   },
 );
+
+test('a condition in a fragment decides at each use what the executor is given', async () => {
+  const { id } = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] });
+  const document = `query($on: Boolean!, $id: ID!) { accounts(first: 1) { edges { node { ...Row } } } node(id: $id) { id } }
+    fragment Row on Account { currency @include(if: $on) { code } }`;
+  const rows = async (on: boolean) =>
+    (await t.platform.ask(document, { on, id })).accounts.edges.map((edge: { node: object }) => edge.node);
+  expect(await rows(false)).toEqual([{}]);
+  expect(await rows(true)).toEqual([{ currency: { code: expect.any(String) } }]);
+  expect(await rows(false)).toEqual([{}]);
+});

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';

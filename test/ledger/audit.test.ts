@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../../src/ledger/audit.ts';
 import { ended, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';

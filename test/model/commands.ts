@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { releaseSuspense } from '../../src/payments/suspense.ts';
+import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
 import {

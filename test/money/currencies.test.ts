@@ -8,7 +8,7 @@ import {
   formatMoney,
   isCurrencyCode,
   UnknownLocale,
-} from '../../src/money/currencies.ts';
+} from '../../src/core/currencies.ts';
 
 describe('the currencies', () => {
   it('are the fourteen the interface promises, each with its decimals', () => {

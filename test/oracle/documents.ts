@@ -55,7 +55,7 @@ const rootWeights: Readonly<Record<string, number>> = {
 };
 const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
 
-/** Within the service's budget for a document (graphql/budget.ts), and below it, since some things count for more there. */
+/** Within the service's budget for a document (graphql/limits/budget.ts), and below it, since some things count for more there. */
 const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
 
 /** Writes the document that choices make: the same choices make the same document, zeros the simplest. */

@@ -1,6 +1,6 @@
+import { isPlainText } from '../../src/core/checks.ts';
+import { uuidOf } from '../../src/core/ids.ts';
 import type { Prisma } from '../../src/database/generated/client/client.ts';
-import { isPlainText } from '../../src/payments/checks.ts';
-import { uuidOf } from '../../src/payments/ids.ts';
 import type { Data } from '../setup/gateway.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { isDay, momentIn } from '../../src/payments/checks.ts';
+import { isDay, momentIn } from '../../src/core/checks.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainReads } from './reads.ts';

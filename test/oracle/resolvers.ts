@@ -1,5 +1,8 @@
 import { GraphQLError } from 'graphql';
 import { isOperation } from '../../src/access/operations.ts';
+import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
+import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
+import { Refusal } from '../../src/core/refusal.ts';
 import type {
   Account,
   Customer,
@@ -14,12 +17,9 @@ import type {
 } from '../../src/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
-import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/money/currencies.ts';
-import { accountTypes } from '../../src/payments/account-types.ts';
+import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
-import { readExchangeRates } from '../../src/payments/exchange-rates.ts';
-import { accountPublicId, publicId, uuidOf } from '../../src/payments/ids.ts';
-import { Refusal } from '../../src/payments/refusal.ts';
+import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
 import type { Data } from '../setup/gateway.ts';
 import { accountsWanted, customersWanted, eventsWanted, quotesWanted, transactionsWanted } from './filters.ts';
 import { idCursors, invalidInput, pageOf } from './paging.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { deposit } from '../../src/payments/movements.ts';
-import { releaseSuspense } from '../../src/payments/suspense.ts';
+import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import {
   act,
   actOn,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import type { Payments } from '../../src/payments/command.ts';
-import { leaseOrders } from '../../src/payments/orders.ts';
-import { settleDueOrders } from '../../src/payments/settlement.ts';
+import { leaseOrders } from '../../src/payments/orders/orders.ts';
+import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
 import { actOn, ended } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/money/currencies.ts';
+import { maxAmount } from '../../src/core/checks.ts';
+import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/core/currencies.ts';
 import {
   add,
   divide,
@@ -14,14 +15,13 @@ import {
   tenTo,
   toDecimal,
   whole,
-} from '../../src/money/fraction.ts';
+} from '../../src/core/fraction.ts';
 import {
-  maxAmount,
   type Pricing,
   type PricingRefusal,
   type PricingRequest,
   priceQuote,
-} from '../../src/payments/pricing.ts';
+} from '../../src/payments/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 

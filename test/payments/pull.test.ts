@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitGroups } from '../../src/ledger/commit.ts';
-import { pulled } from '../../src/payments/pull.ts';
+import { pulled } from '../../src/payments/quotes/pull.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
-import { checkDueAccounts } from '../../src/payments/account-moves.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { checkDueAccounts } from '../../src/payments/accounts/account-moves.ts';
 import type { Payments } from '../../src/payments/command.ts';
-import { expireQuotes } from '../../src/payments/expiry.ts';
-import { settleDueOrders } from '../../src/payments/settlement.ts';
+import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
+import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import { actOn, ended, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';

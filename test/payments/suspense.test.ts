@@ -17,7 +17,9 @@ const run = promisify(execFile);
 /** The operator's command on the gateway's database, as `npm run suspense -- …` runs it. */
 async function suspense(...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const env = { ...process.env, NODE_ENV: 'test', DATABASE_URL: t.databaseUrl };
-  return run(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/suspense.ts', ...words], { env }).then(
+  return run(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/cli/suspense.ts', ...words], {
+    env,
+  }).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({
       code: error.code,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/money/currencies.ts';
-import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/money/fraction.ts';
+import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/core/currencies.ts';
+import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/core/fraction.ts';
 import { parseRateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
 
 const table = sandboxRates();

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 
 /** A database of the test's own, with every migration applied. About 15 ms: tests need not share one. */
 export async function freshDatabase(): Promise<ThrowawayDatabase> {

@@ -7,7 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach } from 'vitest';
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.ts';
+import {
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/database/embedded/embedded.ts';
 
 /** Another process that uses an embedded server. */
 export interface UserProcess {

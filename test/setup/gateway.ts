@@ -3,11 +3,11 @@ import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { createPlatform } from '../../src/access/platforms.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Gateway, type GatewaySettings, startGateway } from '../../src/gateway.ts';
-import { basicAuthorization } from '../../src/graphql/graphiql.ts';
+import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { audit } from '../../src/ledger/audit.ts';
+import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { freshDatabase } from './database.ts';
 
 /** The JSON of a GraphQL answer. Tests assert on its values, so its shape is left open. */

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../src/database/migrate.ts';
-import { createThrowawayDatabase, execute, startThrowawayPostgres } from '../../src/database/throwaway.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
+import { createThrowawayDatabase, execute, startThrowawayPostgres } from '../../src/database/migrations/throwaway.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

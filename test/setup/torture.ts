@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import { uuidOf } from '../../src/payments/ids.ts';
+import { uuidOf } from '../../src/core/ids.ts';
 import { type Data, startTestGateway, type TestPlatform } from './gateway.ts';
 import { startSequencers } from './sequencers.ts';
 import { openEventStream, openRawSocket } from './streams.ts';

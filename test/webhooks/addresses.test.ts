@@ -1,11 +1,10 @@
 import diagnostics from 'node:diagnostics_channel';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isPublicAddress, type Resolver, systemResolver } from '../../src/webhooks/addresses.ts';
-import { parseEndpointUrl } from '../../src/webhooks/endpoint-url.ts';
-import { paceOf } from '../../src/webhooks/pace.ts';
-import { Sender } from '../../src/webhooks/sender.ts';
+import { isPublicAddress, type Resolver, systemResolver } from '../../src/webhooks/delivery/addresses.ts';
+import { paceOf } from '../../src/webhooks/delivery/pace.ts';
+import { Sender } from '../../src/webhooks/delivery/sender.ts';
+import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
 import { startReceiver } from './receiver.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
-import type { Decision, PendingPayment } from '../../src/webhooks/approval.ts';
+import type { Decision, PendingPayment } from '../../src/webhooks/delivery/approval.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { findSecretKey } from '../../src/secret-key.ts';
+import { findSecretKey } from '../../src/start/secret-key.ts';
 import { SecretBox } from '../../src/webhooks/secret-box.ts';
 
 test('a sealed secret opens only with its key, for its owner, and unchanged', () => {

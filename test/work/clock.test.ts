@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { act, actOn, ended } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nextQuoteExpiry } from '../../src/payments/expiry.ts';
-import { nextOrderDue } from '../../src/payments/settlement.ts';
+import { nextQuoteExpiry } from '../../src/payments/quotes/expiry.ts';
+import { nextOrderDue } from '../../src/payments/settlement/settlement.ts';
 import { startLoop } from '../../src/work/loop.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

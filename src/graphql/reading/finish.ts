@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { currencyOf, formatMoney } from '../../money/currencies.ts';
+import { currencyOf, formatMoney } from '../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
 
 /**

@@ -5,7 +5,7 @@ import {
   isCompositeType,
   isObjectType,
 } from 'graphql';
-import { idOfCursor, type Page } from '../../payments/paging.ts';
+import { idOfCursor, type Page } from '../../core/paging.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
 import { conditionsOf, tableOf } from './conditions.ts';

@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Context } from '../context.ts';
-import { keptPlans } from '../kept.ts';
+import { keptPlans } from '../limits/document-cache.ts';
 import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
@@ -40,29 +40,36 @@ interface Known {
 const known = new WeakMap<DocumentNode | OperationDefinitionNode, Known>();
 let lastNumber = 0;
 
-function knownOf(document: DocumentNode | OperationDefinitionNode): Known {
+/** What is known of a document, or of one of its operations, whose `parts` are the definitions that a selection can be in. */
+function knownOf(
+  document: DocumentNode | OperationDefinitionNode,
+  parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
+): Known {
   let found = known.get(document);
   if (!found) {
     lastNumber += 1;
-    found = { number: lastNumber, conditions: conditionsIn(document) };
+    found = { number: lastNumber, conditions: conditionsIn(parts()) };
     known.set(document, found);
   }
   return found;
 }
 
-function conditionsIn(document: DocumentNode | OperationDefinitionNode): string[] {
+function conditionsIn(parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[]): string[] {
   const names = new Set<string>();
-  visit(document, {
-    Directive(directive) {
-      for (const { value } of directive.arguments ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
-  });
+  for (const part of parts) {
+    visit(part, {
+      Directive(directive) {
+        for (const { value } of directive.arguments ?? [])
+          if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+      },
+    });
+  }
   return [...names];
 }
 
 /** The plan of a query, made at its first use; undefined where something of it is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
-  const { number, conditions } = knownOf(document);
+  const { number, conditions } = knownOf(document, () => [document]);
   const truth = conditions.map((name) => String(variableValues?.[name])).join(' ');
   const key = `${number} ${operationName ?? ''} ${truth}`;
   let cached = queryPlans.get(key);
@@ -136,7 +143,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
   if (!node || !field) throw new Error('a field is resolved for a node of its document');
-  const { conditions } = knownOf(info.operation);
+  const { conditions } = knownOf(info.operation, () => [info.operation, ...Object.values(info.fragments)]);
   const truth = conditions.map((name) => String(info.variableValues[name])).join(' ');
   const key = [
     info.parentType.name,

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { type Currency, type CurrencyCode, isCurrencyCode } from '../../money/currencies.ts';
+import { type Currency, type CurrencyCode, isCurrencyCode } from '../../core/currencies.ts';
 import {
   add,
   divide,
@@ -20,7 +20,7 @@ import {
   toDecimal,
   variableFeeRateFault,
   whole,
-} from '../../money/fraction.ts';
+} from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
 
 /** What one unit of each currency is worth in US dollars, between buying and selling. Plausible, not live. */

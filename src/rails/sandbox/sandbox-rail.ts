@@ -1,4 +1,4 @@
-import type { Currency } from '../../money/currencies.ts';
+import type { Currency } from '../../core/currencies.ts';
 import type {
   FundingRequest,
   OutsideAccount,

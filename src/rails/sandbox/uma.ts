@@ -1,5 +1,5 @@
+import { currencyOf } from '../../core/currencies.ts';
 import type { FailureReason, RailOrderKind } from '../../database/generated/client/client.ts';
-import { currencyOf } from '../../money/currencies.ts';
 import type { RailOutcome, UmaReceiver } from '../rail.ts';
 
 /** The domain of the sandbox's test receivers and senders (domain-facts 6.8). */

@@ -1,4 +1,4 @@
-import type { CurrencyCode } from '../../../money/currencies.ts';
+import type { CurrencyCode } from '../../../core/currencies.ts';
 import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import {
   cadAccount,

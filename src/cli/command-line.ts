@@ -1,0 +1,32 @@
+import path from 'node:path';
+import { type Config, readConfig } from '../config.ts';
+import { type Database, openDatabase } from '../database/database.ts';
+import { startEmbeddedPostgres } from '../database/embedded/embedded.ts';
+import { migrate } from '../database/migrations/migrate.ts';
+import { printError } from '../print-error.ts';
+
+/**
+ * Runs a command on the database that the settings name: DATABASE_URL, or the embedded one in DATA_DIR, beside a running
+ * gateway or alone. Migrations are applied first.
+ */
+export async function runOnDatabase(command: (database: Database, config: Config) => Promise<number>): Promise<void> {
+  try {
+    const config = readConfig(process.env);
+    const embedded =
+      config.DATABASE_URL === undefined
+        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: (line) => console.error(line) })
+        : undefined;
+    const url = config.DATABASE_URL ?? embedded?.url ?? '';
+    try {
+      await migrate(url);
+      const database = openDatabase({ url, poolSize: 2 });
+      process.exitCode = await command(database, config);
+      await database.close();
+    } finally {
+      await embedded?.stop();
+    }
+  } catch (error) {
+    printError(error);
+    process.exitCode = 1;
+  }
+}

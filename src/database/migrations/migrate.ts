@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
+import { sqlState } from '../faults.ts';
+import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
+
+// Applies migrations without Prisma's native engine, which is a download of its own. Not with its WebAssembly build
+// either: that one reaches the database through adapter-pg, whose `executeScript` cuts a script at every semicolon,
+// those inside function bodies too, and runs the pieces one by one, so that a failure leaves a half-made database that
+// refuses all further migrations. Here a migration and its record commit together or not at all. The records are
+// exactly those of `prisma migrate deploy`, which can be used on the same database.
+
+/** The advisory lock that Prisma's own commands take while they migrate. */
+const PRISMA_MIGRATE_LOCK = 72707369;
+
+/** Prisma's table, in Prisma's words. */
+const createRecords = `create table if not exists _prisma_migrations (
+  id varchar(36) primary key not null,
+  checksum varchar(64) not null,
+  finished_at timestamptz,
+  migration_name varchar(255) not null,
+  logs text,
+  rolled_back_at timestamptz,
+  started_at timestamptz not null default now(),
+  applied_steps_count integer not null default 0
+)`;
+
+interface MigrationRecord {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished_at: Date | null;
+}
+
+/**
+ * Brings the database to the newest migration. Of several processes that start at once, one migrates and the others
+ * wait for it. Migrations that only the database knows are left alone: a newer version of the program has been here.
+ *
+ * @returns the names of the migrations applied now, none when the database was up to date
+ * @throws when a migration fails (nothing of it remains), or the database's history contradicts the files
+ */
+export async function migrate(databaseUrl: string, prismaDirectory = projectPrisma): Promise<{ applied: string[] }> {
+  const migrations = await readMigrations(prismaDirectory);
+  const missing = await withClient(databaseUrl, (client) => pending(client, migrations));
+  if (missing.length === 0) return { applied: [] };
+  return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
+    const applied: string[] = [];
+    for (const migration of await pending(client, migrations)) {
+      await apply(client, migration);
+      applied.push(migration.name);
+    }
+    return { applied };
+  });
+}
+
+async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+  const records = new Map((await readRecords(client)).map((record) => [record.migration_name, record]));
+  for (const { migration_name, finished_at } of records.values()) {
+    if (finished_at === null) {
+      throw new Error(
+        `Migration ${migration_name} was begun by another tool and did not finish. Repair the database by hand and tell it so with "prisma migrate resolve".`,
+      );
+    }
+  }
+  return migrations.filter(({ name, checksum }) => {
+    const record = records.get(name);
+    if (record && record.checksum !== checksum) {
+      throw new Error(
+        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME); or, in development, remove the database and start again.`,
+      );
+    }
+    return !record;
+  });
+}
+
+async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
+  try {
+    const { rows } = await client.query<MigrationRecord>(
+      'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+    );
+    return rows;
+  } catch (error) {
+    if (sqlState(error) === UNDEFINED_TABLE) return [];
+    throw error;
+  }
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(createRecords);
+    await client.query(sql);
+    await client.query(
+      `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
+       values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
+      [name, checksum],
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw migrationFailure(name, sql, error);
+  }
+}
+
+function migrationFailure(name: string, sql: string, error: unknown): Error {
+  if (!(error instanceof pg.DatabaseError)) return new Error(`Migration ${name} failed: ${error}`, { cause: error });
+  const line = error.position && `:${sql.slice(0, Number(error.position)).split('\n').length}`;
+  const detail = [error.message, error.detail, error.hint].filter(Boolean).join('. ');
+  return new Error(
+    `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${error.code}, migration.sql${line ?? ''}).`,
+    { cause: error },
+  );
+}

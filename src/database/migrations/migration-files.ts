@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// What the folder `prisma` holds: the schema, the functions, and the migrations that made both, in Prisma's layout.
+
+export const projectPrisma = fileURLToPath(new URL('../../../prisma', import.meta.url));
+
+export interface Migration {
+  /** Also its folder: the second it was made, and what it is about. Migrations apply in the order of their names. */
+  readonly name: string;
+  readonly sql: string;
+  /** As `_prisma_migrations` keeps it: the SHA-256 of the file, in hex. */
+  readonly checksum: string;
+  /** The schema that the database has after this migration. */
+  readonly schema: string | undefined;
+}
+
+export interface SqlFunction {
+  readonly name: string;
+  readonly sql: string;
+  /** Whether column defaults call it, so that it must exist before the tables. Others may name a table's row type. */
+  readonly beforeTables: boolean;
+}
+
+/** All migrations in the order in which they apply. */
+export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
+  const entries = await entriesOf(join(prismaDirectory, 'migrations'));
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const folder = join(prismaDirectory, 'migrations', name);
+      const sql = await readFile(join(folder, 'migration.sql'), 'utf8');
+      const schema = await readFile(join(folder, 'schema.prisma'), 'utf8').catch(unlessMissing);
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), schema };
+    }),
+  );
+}
+
+/** The functions as they should be: one `create or replace function` per file, named like the file. */
+export async function readFunctions(prismaDirectory: string): Promise<SqlFunction[]> {
+  const entries = await entriesOf(join(prismaDirectory, 'functions'));
+  const files = entries.map((entry) => entry.name).filter((file) => file.endsWith('.sql'));
+  return Promise.all(
+    files.sort().map(async (file) => {
+      const sql = (await readFile(join(prismaDirectory, 'functions', file), 'utf8')).trim();
+      return { name: basename(file, '.sql'), sql, beforeTables: /^-- before tables$/m.test(sql) };
+    }),
+  );
+}
+
+export async function readSchema(prismaDirectory: string): Promise<string> {
+  return readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
+}
+
+async function entriesOf(folder: string) {
+  return (await readdir(folder, { withFileTypes: true }).catch(unlessMissing)) ?? [];
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}

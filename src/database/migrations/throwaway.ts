@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withClient } from '../advisory-lock.ts';
+import { startEmbeddedPostgres } from '../embedded/embedded.ts';
+
+/**
+ * Starts an embedded server for one task: an empty database `payments`, gone without a trace after `stop`, and also
+ * when the process exits without it (a test run that is broken off).
+ */
+export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
+  // A temporary folder is closed to others, and where we are root it is another user who runs the server.
+  await chmod(dataDir, 0o711);
+  const server = await startEmbeddedPostgres({ dataDir, durable: false });
+  const remove = () => {
+    for (const folder of [server.dataDirectory, dataDir]) rmSync(folder, { recursive: true, force: true });
+  };
+  const breakOff = () => {
+    try {
+      process.kill(server.pid, 'SIGQUIT');
+    } catch {
+      // It has ended already.
+    }
+    remove();
+  };
+  process.once('exit', breakOff);
+  return {
+    url: server.url,
+    async stop() {
+      process.removeListener('exit', breakOff);
+      await server.stop();
+      remove();
+    },
+  };
+}
+
+export interface ThrowawayDatabase {
+  readonly url: string;
+  /** Closes every connection to it and removes it. */
+  drop(): Promise<void>;
+}
+
+/**
+ * Creates a database for one task, as a copy of `template`: empty unless told otherwise. Copies of one template may be
+ * made at the same time, but not while anyone is connected to it.
+ */
+export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
+  const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await execute(serverUrl, `create database ${name} template ${template}`);
+  return { url: url.href, drop: () => execute(serverUrl, `drop database ${name} with (force)`) };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function execute(databaseUrl: string, sql: string): Promise<void> {
+  await withClient(databaseUrl, (client) => client.query(sql));
+}

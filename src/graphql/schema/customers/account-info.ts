@@ -1,0 +1,127 @@
+import type { ExternalAccountType as AccountTypeName } from '../../../database/generated/client/client.ts';
+import {
+  type AccountDetails,
+  type AccountField,
+  type AccountType,
+  accountTypes,
+} from '../../../payments/accounts/account-types.ts';
+import { leaf, reads, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { ExternalAccountType } from '../enums.ts';
+
+/** Output types and inputs of the account kinds, made from the domain's table of them. */
+
+interface AccountInfo {
+  readonly accountType: AccountTypeName;
+  readonly details: AccountDetails;
+}
+
+const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
+
+const enums = new Map(
+  table
+    .flatMap(([, type]) => Object.values(type.fields))
+    .filter(
+      (field): field is AccountField & { enumName: string; values: readonly string[] } => field.enumName !== undefined,
+    )
+    .map((field) => [
+      field.enumName,
+      builder.enumType(field.enumName, {
+        description: field.description,
+        values: Object.fromEntries(
+          field.values.map((value) => [value, { description: `${value.toLowerCase().replaceAll('_', ' ')}.` }]),
+        ),
+      }),
+    ]),
+);
+
+/** Details that some kind of account may lack: nullable in all, so that one document can select them on each. */
+const optionalSomewhere = new Set(
+  table.flatMap(([, type]) =>
+    Object.entries(type.fields)
+      .filter(([, field]) => field.optional)
+      .map(([name]) => name),
+  ),
+);
+
+/** The enum of a field with a closed set of values, by its name in the table. */
+export function accountEnum(name: string) {
+  const found = enums.get(name);
+  if (!found) throw new Error(`no account field has the enum ${name}`);
+  return found;
+}
+
+const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
+
+const infoTypes = table.map(([, type]) =>
+  builder.objectRef<AccountInfo>(type.graphql.type).implement({
+    description: type.description,
+    fields: (t) => ({
+      accountType: t.expose('accountType', {
+        type: ExternalAccountType,
+        description: 'What kind of account.',
+        ...reads(leaf.of(({ accountType }) => [`'"' || ${accountType} || '"'`])),
+      }),
+      ...Object.fromEntries(
+        Object.entries(type.fields).map(([name, field]) => [
+          name,
+          t.field({
+            type: typeOf(field),
+            nullable: optionalSomewhere.has(name),
+            description: field.description,
+            ...reads(leaf.member(name)),
+            // Fields made from a table have types that only the table knows; checkAccountInfo wrote the details by it.
+            resolve: ({ details }) => details[name] as never,
+          }),
+        ]),
+      ),
+    }),
+  }),
+);
+
+export const ExternalAccountInfo = builder.unionType('ExternalAccountInfo', {
+  description: 'The details of an external account, by its kind.',
+  types: infoTypes,
+  ...typeReads({
+    variants: (env) =>
+      table.map(([accountType, type]) => ({ type: type.graphql.type, when: `${env.accountType} = '${accountType}'` })),
+  }),
+  resolveType: ({ accountType }) => accountTypes[accountType].graphql.type,
+});
+
+const inputs = table.map(([accountType, type]) => {
+  const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
+    description: type.description,
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries(type.fields).map(([name, field]) => [
+          name,
+          t.field({ type: typeOf(field), required: field.optional !== true, description: field.description }),
+        ]),
+        // An object made from a table: the compiler asks for its keys one by one.
+      ) as never,
+  });
+  return { accountType, type, ref };
+});
+
+/** Exactly one field is given: the kind of the account, with its details. */
+export type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
+
+export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
+  description: 'The details of an external account: exactly one field, its kind.',
+  isOneOf: true,
+  fields: (t) =>
+    Object.fromEntries(
+      inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
+      // As above.
+    ) as never,
+});
+
+/** The kind and the details in an input. */
+export function readAccountInfo(input: AccountInfoInput): AccountInfo {
+  for (const { accountType, type } of inputs) {
+    const details = input[type.graphql.input];
+    if (details) return { accountType, details };
+  }
+  throw new Error('a @oneOf input has one field');
+}

@@ -1,0 +1,297 @@
+import { accountPublicId } from '../../../core/ids.ts';
+import { stored } from '../../../database/stored.ts';
+import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
+import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
+import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
+import { planned } from '../../reading/planned.ts';
+import { jsonList, jsonObject, leaf, type Read, reads, toOne, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
+import { AccountFilter, whereAccounts } from '../filters.ts';
+import { pageArgs, sortArg } from '../list.ts';
+import { mutation } from '../mutation.ts';
+import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
+import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf, moneyRead } from '../values/money.ts';
+import { AddressInput, AddressType } from '../values/people.ts';
+import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
+import { PaymentInstruction } from './payment-instruction.ts';
+
+builder.prismaInterfaceFields(Account, (t) => ({
+  currency: t.field({
+    type: CurrencyType,
+    description: 'Its one currency.',
+    ...reads(currencyRead(({ row }) => `${row}.currency`)),
+    resolve: (account) => knownCurrency(account.currency),
+  }),
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: "Its owner; null when it is the platform's own.",
+    ...planned(toOne('Customer', 'customer_id')),
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+}));
+
+builder.prismaObjectFields(InternalAccount, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('InternalAccount')),
+    resolve: (account) => accountPublicId('INTERNAL', account.id),
+  }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  balance: t.field({
+    type: MoneyType,
+    description: 'What can be spent.',
+    ...reads(
+      moneyOf(
+        ({ row }) => `(${row}.posted - ${row}.held)`,
+        ({ row }) => `${row}.currency`,
+      ),
+    ),
+    resolve: (account) => money(account.posted - account.held, account.currency),
+  }),
+  totalBalance: t.field({
+    type: MoneyType,
+    description: 'What can be spent and what is held.',
+    ...reads(moneyRead('posted', 'currency')),
+    resolve: (account) => money(account.posted, account.currency),
+  }),
+  fundingPaymentInstructions: t.field({
+    type: [PaymentInstruction],
+    description: 'How to bring money in from outside; any one of them.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
+    // Written by the rail in this form when the account was made.
+    resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
+  }),
+}));
+
+const VerifiedData = builder.objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData').implement({
+  description: 'What the payment rail says of the owner.',
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', {
+      nullable: true,
+      description: "The owner's name at the bank.",
+      ...reads(leaf.text('beneficiary_verified_name')),
+    }),
+  }),
+});
+
+type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
+type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
+
+const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficiary').implement({
+  description: 'A person who owns an account.',
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { description: 'Full name.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
+    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+  }),
+});
+
+const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').implement({
+  description: 'A company that owns an account.',
+  fields: (t) => ({
+    legalName: t.exposeString('legalName', { description: 'Legal name.' }),
+    registrationNumber: t.exposeString('registrationNumber', {
+      nullable: true,
+      description: 'Number in the company register.',
+    }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficiaryUnion = builder.unionType('Beneficiary', {
+  description: 'Who owns a bank account.',
+  types: [IndividualBeneficiary, BusinessBeneficiary],
+  ...typeReads({
+    variants: ({ json }) => [
+      { type: 'IndividualBeneficiary', when: `${json} ->> 'beneficiaryType' = 'INDIVIDUAL'` },
+      { type: 'BusinessBeneficiary', when: 'true' },
+    ],
+  }),
+  resolveType: (owner) => (owner.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary'),
+});
+
+/** An external account's row: the tables see to it that these columns are filled (account_sound). */
+function filled<T>(value: T | null, account: { readonly id: string }, column: string): T {
+  if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
+  return value;
+}
+
+builder.prismaObjectFields(ExternalAccount, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('ExternalAccount')),
+    resolve: (account) => accountPublicId('EXTERNAL', account.id),
+  }),
+  status: t.field({
+    type: ExternalAccountStatus,
+    description: 'Only an ACTIVE one can be paid or pulled from.',
+    ...reads(leaf.word('status')),
+    resolve: (account) => filled(account.status, account, 'status'),
+  }),
+  statusReason: t.exposeString('statusReason', {
+    nullable: true,
+    description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
+  }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  accountInfo: t.field({
+    type: ExternalAccountInfo,
+    description: 'Its details, by its kind.',
+    ...reads({
+      kind: 'value',
+      env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
+    }),
+    resolve: (account) => ({
+      accountType: filled(account.accountType, account, 'accountType'),
+      // Written by checkAccountInfo in this form.
+      details: stored<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
+    }),
+  }),
+  platformAccountId: t.exposeString('platformAccountId', {
+    nullable: true,
+    description: "The platform's own id of it.",
+  }),
+  beneficiary: t.field({
+    type: BeneficiaryUnion,
+    nullable: true,
+    description: 'Who owns it; null for a wallet.',
+    ...reads(jsonObject('beneficiary')),
+    // Written by createExternalAccount in this form.
+    resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
+  }),
+  defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
+    description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
+  }),
+  beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
+    type: BeneficiaryVerificationStatus,
+    nullable: true,
+    description: 'Whether the owner is who the platform says.',
+  }),
+  beneficiaryVerifiedData: t.field({
+    type: VerifiedData,
+    nullable: true,
+    description: 'What the payment rail says of the owner.',
+    ...reads({
+      kind: 'value',
+      env: (env) => env,
+      unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
+    }),
+    resolve: (account) =>
+      account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
+  }),
+}));
+
+export const AccountConnection = builder.connectionObject(
+  {
+    type: Account,
+    name: 'AccountConnection',
+    description: 'A page of accounts.',
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
+  },
+  { name: 'AccountEdge', description: 'An account in a page.' },
+);
+
+/** A page of accounts, as a filter wants them. */
+export const accountsRead = {
+  kind: 'page',
+  list: 'Account',
+  model: 'Account',
+  where: (viewer, args) => whereAccounts(viewer, args.filter as Parameters<typeof whereAccounts>[1]),
+} as const satisfies Read;
+
+builder.queryFields((t) => ({
+  account: t.field({
+    type: Account,
+    nullable: true,
+    description: 'An account by its id, or null.',
+    ...planned({ kind: 'node', types: ['InternalAccount', 'ExternalAccount'] }),
+    args: { id: t.arg.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) },
+  }),
+  accounts: t.field({
+    type: AccountConnection,
+    description: "The platform's accounts and its customers'.",
+    ...planned(accountsRead),
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+  }),
+}));
+
+const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {
+  description: 'A person who owns an account.',
+  fields: (t) => ({
+    fullName: t.string({ required: true, description: 'Full name.' }),
+    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
+    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
+  description: 'A company that owns an account.',
+  fields: (t) => ({
+    legalName: t.string({ required: true, description: 'Legal name.' }),
+    registrationNumber: t.string({ description: 'Number in the company register.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
+  description: 'Who owns a bank account: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualBeneficiaryInput, description: 'A person.' }),
+    business: t.field({ type: BusinessBeneficiaryInput, description: 'A company.' }),
+  }),
+});
+
+mutation('createExternalAccount', {
+  description:
+    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise.',
+  input: (t) => ({
+    currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
+    accountInfo: t.field({
+      type: ExternalAccountInfoInput,
+      required: true,
+      description: 'Its details: exactly one kind.',
+    }),
+    beneficiary: t.field({
+      type: BeneficiaryInput,
+      description: 'Who owns it: required for bank accounts, not for wallets.',
+    }),
+    customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
+    platformAccountId: t.string({ description: "The platform's own id of it." }),
+    defaultUmaDepositAccount: t.boolean({
+      defaultValue: false,
+      description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.',
+    }),
+  }),
+  success: { account: { type: ExternalAccount, description: 'The new account.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, accountInfo, beneficiary, ...input }, { payments, viewer }) => {
+    const { accountType, details } = readAccountInfo(accountInfo);
+    const owner: Beneficiary | null = beneficiary?.individual
+      ? { beneficiaryType: 'INDIVIDUAL', ...beneficiary.individual }
+      : beneficiary?.business
+        ? { beneficiaryType: 'BUSINESS', ...beneficiary.business }
+        : null;
+    const done = await createExternalAccount(
+      payments,
+      viewer,
+      {
+        ...input,
+        defaultUmaDepositAccount: input.defaultUmaDepositAccount ?? false,
+        accountType,
+        details,
+        beneficiary: owner,
+      },
+      idempotencyKey,
+    );
+    return { account: done.row, replayed: done.replayed };
+  },
+});

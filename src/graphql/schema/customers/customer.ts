@@ -1,0 +1,300 @@
+import { publicId } from '../../../core/ids.ts';
+import type { Customer as CustomerRow } from '../../../database/rows.ts';
+import { stored } from '../../../database/stored.ts';
+import { deleteCustomer, updateCustomer } from '../../../payments/customers/customer-changes.ts';
+import {
+  createCustomer,
+  type CustomerDetails as Details,
+  type BeneficialOwner as Owner,
+} from '../../../payments/customers/customers.ts';
+import type { Address } from '../../../payments/people.ts';
+import { planned } from '../../reading/planned.ts';
+import { jsonList, jsonObject, leaf, reads, same, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { CustomerType, KycStatus } from '../enums.ts';
+import { CustomerFilter, whereCustomers } from '../filters.ts';
+import { pageArgs, sortArg } from '../list.ts';
+import { mutation } from '../mutation.ts';
+import { Customer } from '../nouns.ts';
+import { AddressInput, AddressType } from '../values/people.ts';
+
+const IndividualType = builder.enumType('IndividualType', {
+  description: "A person's role in a company (domain-facts 4.2).",
+  values: {
+    DIRECTOR: { description: 'Director.' },
+    CONTROL_PERSON: { description: 'Person in control.' },
+    BUSINESS_POINT_OF_CONTACT: { description: 'Contact person.' },
+    TRUSTEE: { description: 'Trustee.' },
+    SETTLOR: { description: 'Settlor.' },
+    GENERAL_PARTNER: { description: 'General partner.' },
+  },
+});
+
+const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
+  description: 'A person who owns or controls a company.',
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { description: 'Full name.' }),
+    individualType: t.field({
+      type: IndividualType,
+      description: 'Role in the company.',
+      ...reads(leaf.member('individualType')),
+      // Text in the domain; both doors take no other values than these.
+      resolve: (owner) => owner.individualType as never,
+    }),
+    emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
+    phoneNumber: t.exposeString('phoneNumber', { nullable: true, description: 'Phone number, E.164.' }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
+    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+    percentageOwnership: t.exposeFloat('percentageOwnership', {
+      nullable: true,
+      description: 'Share of the company, 0 to 100.',
+    }),
+    title: t.exposeString('title', { nullable: true, description: 'Title.' }),
+  }),
+});
+
+/** What a customer's details are made of. */
+type DetailsColumns = Pick<
+  CustomerRow,
+  | 'customerType'
+  | 'name'
+  | 'birthDate'
+  | 'nationality'
+  | 'registrationNumber'
+  | 'taxId'
+  | 'address'
+  | 'beneficialOwners'
+>;
+
+const IndividualDetails = builder.objectRef<DetailsColumns>('IndividualDetails').implement({
+  description: 'What is known of a person.',
+  ...typeReads({ model: 'Customer' }),
+  fields: (t) => ({
+    fullName: t.exposeString('name', { nullable: true, description: 'Full name.' }),
+    birthDate: t.field({
+      type: 'Date',
+      nullable: true,
+      description: 'Day of birth.',
+      ...reads(leaf.date('birth_date')),
+      resolve: (customer) => customer.birthDate?.toISOString().slice(0, 10),
+    }),
+    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({
+      type: AddressType,
+      nullable: true,
+      description: 'Postal address.',
+      ...reads(jsonObject('address')),
+      resolve: addressOf,
+    }),
+  }),
+});
+
+const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').implement({
+  description: 'What is known of a company.',
+  ...typeReads({ model: 'Customer' }),
+  fields: (t) => ({
+    legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
+    registrationNumber: t.exposeString('registrationNumber', {
+      nullable: true,
+      description: 'Number in the company register.',
+    }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
+    address: t.field({
+      type: AddressType,
+      nullable: true,
+      description: 'Postal address.',
+      ...reads(jsonObject('address')),
+      resolve: addressOf,
+    }),
+    beneficialOwners: t.field({
+      type: [BeneficialOwner],
+      description: 'Who owns or controls it.',
+      ...reads(jsonList(({ row }) => `coalesce(nullif(${row}.beneficial_owners, 'null'), '[]')`)),
+      // Written by createCustomer in this form.
+      resolve: (customer) => stored<Owner[]>(customer.beneficialOwners),
+    }),
+  }),
+});
+
+/** Written by createCustomer in this form. */
+function addressOf(customer: DetailsColumns): Address | null {
+  return stored<Address | null>(customer.address);
+}
+
+const CustomerDetails = builder.unionType('CustomerDetails', {
+  description: 'What is known of a customer, by its type.',
+  types: [IndividualDetails, BusinessDetails],
+  ...typeReads({
+    variants: ({ row }) => [
+      { type: 'IndividualDetails', when: `${row}.customer_type = 'INDIVIDUAL'` },
+      { type: 'BusinessDetails', when: 'true' },
+    ],
+  }),
+  resolveType: (customer) => (customer.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails'),
+});
+
+builder.prismaObjectFields(Customer, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('Customer')),
+    resolve: (customer) => publicId('Customer', customer.id),
+  }),
+  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id." }),
+  customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
+  umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
+  kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands.' }),
+  isDeleted: t.exposeBoolean('isDeleted', {
+    description: 'A deleted customer keeps its history and moves no money.',
+  }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
+  details: t.field({
+    type: CustomerDetails,
+    description: 'What is known of it.',
+    ...reads(same),
+    // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
+    resolve: (customer) => ({ ...customer }),
+  }),
+}));
+
+export const CustomerConnection = builder.connectionObject(
+  {
+    type: Customer,
+    name: 'CustomerConnection',
+    description: 'A page of customers.',
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
+  },
+  { name: 'CustomerEdge', description: 'A customer in a page.' },
+);
+
+builder.queryFields((t) => ({
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: 'A customer by its id, or null.',
+    ...planned({ kind: 'node', types: ['Customer'] }),
+    args: { id: t.arg.id({ required: true, description: 'Customer:…' }) },
+  }),
+  customers: t.field({
+    type: CustomerConnection,
+    description: "The platform's customers.",
+    ...planned({
+      kind: 'page',
+      list: 'Customer',
+      model: 'Customer',
+      where: (viewer, args) => whereCustomers(viewer, args.filter as Parameters<typeof whereCustomers>[1]),
+    }),
+    args: {
+      ...pageArgs(t.arg),
+      filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }),
+      ...sortArg(t.arg),
+    },
+  }),
+}));
+
+const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
+  description: 'What is known of a person.',
+  fields: (t) => ({
+    fullName: t.string({ description: 'Full name.' }),
+    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
+    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
+  description: 'A person who owns or controls a company.',
+  fields: (t) => ({
+    fullName: t.string({ required: true, description: 'Full name.' }),
+    individualType: t.field({ type: IndividualType, required: true, description: 'Role in the company.' }),
+    emailAddress: t.string({ description: 'Email address.' }),
+    phoneNumber: t.string({ description: 'Phone number, E.164: +14155550123.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
+    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+    percentageOwnership: t.float({ description: 'Share of the company, 0 to 100.' }),
+    title: t.string({ description: 'Title.' }),
+  }),
+});
+
+const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
+  description: 'What is known of a company.',
+  fields: (t) => ({
+    legalName: t.string({ description: 'Legal name; required for a new customer.' }),
+    registrationNumber: t.string({ description: 'Number in the company register.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+    beneficialOwners: t.field({ type: [BeneficialOwnerInput], description: 'Who owns or controls it.' }),
+  }),
+});
+
+const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
+  description: 'What is known of a customer: exactly one field, its type.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
+    business: t.field({ type: BusinessDetailsInput, description: 'A company.' }),
+  }),
+});
+
+type DetailsInput = typeof CustomerDetailsInput.$inferInput;
+
+/** The domain's form of the input. A @oneOf input has exactly one field. */
+function detailsOf(input: DetailsInput): Details {
+  if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
+  if (input.business) return { customerType: 'BUSINESS', ...input.business };
+  throw new Error('a @oneOf input has one field');
+}
+
+mutation('createCustomer', {
+  description: 'Creates a customer, with an internal account in each currency of the platform (specification 2.8).',
+  input: (t) => ({
+    platformCustomerId: t.string({ required: true, description: "The platform's own id." }),
+    umaAddress: t.string({ description: 'Its UMA address, $name@domain; made up when left out.' }),
+    details: t.field({ type: CustomerDetailsInput, required: true, description: 'Who it is.' }),
+  }),
+  success: { customer: { type: Customer, description: 'The new customer.' } },
+  resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
+    const done = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
+    return { customer: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('updateCustomer', {
+  description:
+    'Changes what is known of a customer: what is left out stays, its type cannot change. In the sandbox a new name decides its KYC status anew.',
+  input: (t) => ({
+    customerId: t.id({ required: true, description: 'Customer:…' }),
+    umaAddress: t.string({ description: 'A new UMA address, $name@domain.' }),
+    details: t.field({
+      type: CustomerDetailsInput,
+      description: 'What changes, under its type; null empties a field.',
+    }),
+  }),
+  success: { customer: { type: Customer, description: 'The customer as it is now.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
+    const changes = { ...input, details: details && detailsOf(details) };
+    const done = await updateCustomer(payments, viewer, changes, idempotencyKey);
+    return { customer: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('deleteCustomer', {
+  description:
+    'Deletes a customer: its history stays, it moves no money any more, and its UMA address is free again. A second time is refused with CUSTOMER_DELETED.',
+  input: (t) => ({ customerId: t.id({ required: true, description: 'Customer:…' }) }),
+  success: { customer: { type: Customer, description: 'The customer, deleted.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ customerId, idempotencyKey }, { payments, viewer }) => {
+    const done = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
+    return { customer: done.row, replayed: done.replayed };
+  },
+});

@@ -1,0 +1,91 @@
+import {
+  type Scope,
+  visibleAccounts,
+  visibleCustomers,
+  visibleQuotes,
+  visibleTransactions,
+} from '../../access/visible.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
+import * as filters from '../../payments/filters.ts';
+import { builder } from './builder.ts';
+import { AccountKind, CustomerType, QuoteStatus, TransactionStatus, TransactionType } from './enums.ts';
+
+/** The filter inputs of lists; what they mean is in payments/filters.ts. */
+
+export const QuoteFilter = builder.inputType('QuoteFilter', {
+  description: 'Which quotes (specification 4.2). What is given combines with AND.',
+  fields: (t) => ({
+    customerId: t.id({ description: 'The sending customer.' }),
+    sendingAccountId: t.id({ description: 'The source account.' }),
+    receivingAccountId: t.id({ description: 'The destination account.' }),
+    sendingUmaAddress: t.string({ description: "The sending customer's UMA address." }),
+    receivingUmaAddress: t.string({ description: 'The UMA address paid to.' }),
+    status: t.field({ type: [QuoteStatus], description: 'Any of these.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+  }),
+});
+
+export const TransactionFilter = builder.inputType('TransactionFilter', {
+  description: 'Which transactions (specification 4.4). What is given combines with AND.',
+  fields: (t) => ({
+    customerId: t.id({ description: 'The customer whose transaction it is.' }),
+    platformCustomerId: t.string({ description: "The platform's own id of that customer." }),
+    senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.' }),
+    receiverAccountIdentifier: t.string({ description: 'The destination: an account id or a UMA address.' }),
+    status: t.field({ type: [TransactionStatus], description: 'Any of these.' }),
+    type: t.field({ type: TransactionType, description: 'Which way the money goes.' }),
+    reference: t.string({ description: 'The reconciliation reference.' }),
+    startDate: t.field({ type: 'DateTime', description: 'Created then or later.' }),
+    endDate: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+  }),
+});
+
+export const CustomerFilter = builder.inputType('CustomerFilter', {
+  description: 'Which customers (specification 4.11). What is given combines with AND.',
+  fields: (t) => ({
+    platformCustomerId: t.string({ description: "The platform's own id." }),
+    customerType: t.field({ type: CustomerType, description: 'Individuals or businesses.' }),
+    umaAddress: t.string({ description: 'The UMA address, in any case.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.' }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.' }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted ones.' }),
+  }),
+});
+
+export const AccountFilter = builder.inputType('AccountFilter', {
+  description: 'Which accounts (specification 4.9, 4.10, 4.13). What is given combines with AND.',
+  fields: (t) => ({
+    kind: t.field({ type: AccountKind, description: 'Internal or external.' }),
+    currency: t.string({ description: 'The currency code.' }),
+    customerId: t.id({ description: 'The owner.' }),
+    platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'." }),
+  }),
+});
+
+type Given<T> = T | null | undefined;
+
+/** The quotes that the caller may see and a filter wants. */
+export function whereQuotes(viewer: Scope, filter: Given<filters.QuoteFilter>): Prisma.QuoteWhereInput {
+  return { AND: [visibleQuotes(viewer), filters.whereQuotes(viewer.platformId, filter)] };
+}
+
+/** The transactions that the caller may see and a filter wants. */
+export function whereTransactions(
+  viewer: Scope,
+  filter: Given<filters.TransactionFilter>,
+): Prisma.TransactionWhereInput {
+  return { AND: [visibleTransactions(viewer), filters.whereTransactions(viewer.platformId, filter)] };
+}
+
+/** The customers that the caller may see and a filter wants. */
+export function whereCustomers(viewer: Scope, filter: Given<filters.CustomerFilter>): Prisma.CustomerWhereInput {
+  return { AND: [visibleCustomers(viewer), filters.whereCustomers(viewer.platformId, filter)] };
+}
+
+/** The accounts that the caller may see and a filter wants. */
+export function whereAccounts(viewer: Scope, filter: Given<filters.AccountFilter>): Prisma.AccountWhereInput {
+  return { AND: [visibleAccounts(viewer), filters.whereAccounts(viewer.platformId, filter)] };
+}

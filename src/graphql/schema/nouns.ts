@@ -1,0 +1,56 @@
+import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../access/visible.ts';
+import { typeReads } from '../reading/reads.ts';
+import { builder } from './builder.ts';
+
+/**
+ * The nouns of the schema: what each is, where its rows are, and which of them a caller sees. Their fields are in a file for each. A
+ * value of one is a whole row (what a command answers, a snapshot of the feed), or what a plan has read (reading/planned.ts).
+ *
+ * None has a `select`, so Prisma's plugin gives them their types and reads nothing: plans do.
+ */
+
+export const Transaction = builder.prismaObject('Transaction', {
+  description: 'A payment, out or in (specification 2.6).',
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Transaction', visible: visibleTransactions }),
+});
+
+export const Quote = builder.prismaObject('Quote', {
+  description: 'A locked rate with its fees, until it expires (specification 2.3).',
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Quote', visible: visibleQuotes }),
+});
+
+export const Customer = builder.prismaObject('Customer', {
+  description: 'Somebody for whom the platform moves money (specification 2.8).',
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Customer', visible: visibleCustomers }),
+});
+
+export const Account = builder.prismaInterface('Account', {
+  description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({
+    model: 'Account',
+    variants: ({ row }) => [
+      { type: 'InternalAccount', when: `${row}.kind = 'INTERNAL'` },
+      { type: 'ExternalAccount', when: 'true' },
+    ],
+  }),
+  resolveType: (account) => (account.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'),
+});
+
+export const InternalAccount = builder.prismaObject('Account', {
+  variant: 'InternalAccount',
+  ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'INTERNAL'`] }),
+  description:
+    'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.',
+  interfaces: [Account, builder.nodeInterfaceRef()],
+});
+
+export const ExternalAccount = builder.prismaObject('Account', {
+  variant: 'ExternalAccount',
+  ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'EXTERNAL'`] }),
+  description: 'A bank account or wallet elsewhere (specification 2.9).',
+  interfaces: [Account, builder.nodeInterfaceRef()],
+});

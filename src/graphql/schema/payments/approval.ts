@@ -1,0 +1,88 @@
+import { approveTransaction, rejectTransaction } from '../../../payments/approvals/approvals.ts';
+import { requestedFields } from '../../../payments/approvals/incoming.ts';
+import { sandboxReceiveUma } from '../../../payments/sandbox/sandbox-receive.ts';
+import { jsonList, reads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { mutation } from '../mutation.ts';
+import { Transaction } from '../nouns.ts';
+import { InformationFieldInput, RequiredField } from '../values/information.ts';
+import { SandboxScenarioInput } from '../values/scenario.ts';
+
+/** Incoming payments that wait for their platform's word. */
+
+builder.objectFields(Transaction, (t) => ({
+  approvalDueAt: t.expose('approvalDueAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'Until when the platform must approve or reject an incoming payment. Null where it is not asked.',
+  }),
+  requestedReceiverInformation: t.field({
+    type: [RequiredField],
+    description: 'What the sending side asks to know of the receiver. approveTransaction tells it.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
+    resolve: (transaction) => [...requestedFields(transaction)],
+  }),
+}));
+
+mutation('approveTransaction', {
+  description:
+    'Approves an incoming payment before its approvalDueAt. What the customer record holds counts as told; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+  input: (t) => ({
+    transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
+    receiverCustomerInfo: t.field({
+      type: [InformationFieldInput],
+      description: 'What requestedReceiverInformation asks for.',
+    }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PROCESSING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await approveTransaction(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('rejectTransaction', {
+  description:
+    'Rejects an incoming payment before its approvalDueAt: it ends REJECTED, and the sender has the money back.',
+  input: (t) => ({
+    transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
+    reason: t.string({ description: 'Why, for the timeline.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, REJECTED.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await rejectTransaction(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('sandboxReceiveUma', {
+  description:
+    'Sandbox only: announces a payment from a UMA address outside to a customer. It is PENDING until approved or rejected.',
+  input: (t) => ({
+    senderUmaAddress: t.string({
+      required: true,
+      description:
+        'Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+    }),
+    receiverUmaAddress: t.string({ description: "The receiving customer's UMA address. This or customerId." }),
+    customerId: t.id({ description: 'The receiving customer. This or receiverUmaAddress.' }),
+    receivingCurrencyCode: t.string({ required: true, description: 'The currency that arrives.' }),
+    receivingCurrencyAmount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: 'In its smallest unit: 1 to 9000000000000000.',
+    }),
+    requestedReceiverFields: t.stringList({
+      description: 'More that the sender asks to know of the receiver, all of it mandatory: TAX_ID, …',
+    }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to it once approved.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await sandboxReceiveUma(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});

@@ -1,0 +1,78 @@
+import { publicId } from '../../../core/ids.ts';
+import type { Lookup as LookupRow } from '../../../database/rows.ts';
+import {
+  type LookupCurrency,
+  lookUpReceiver,
+  lookupCurrencies,
+  lookupFields,
+} from '../../../payments/receivers/lookups.ts';
+import { builder } from '../builder.ts';
+import { mutation } from '../mutation.ts';
+import { RequiredField } from '../values/information.ts';
+import { CurrencyType, knownCurrency, MoneyType, money } from '../values/money.ts';
+
+const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
+  description: 'A currency that a receiver takes, with its limits.',
+  fields: (t) => ({
+    currency: t.field({
+      type: CurrencyType,
+      description: 'The currency.',
+      resolve: ({ code }) => knownCurrency(code),
+    }),
+    estimatedExchangeRate: t.expose('estimatedExchangeRate', {
+      type: 'Decimal',
+      nullable: true,
+      description: "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
+    }),
+    minAmount: t.field({
+      type: MoneyType,
+      description: 'The least that can be received.',
+      resolve: ({ code, minAmount }) => money(BigInt(minAmount), code),
+    }),
+    maxAmount: t.field({
+      type: MoneyType,
+      description: 'The most that can be received.',
+      resolve: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
+    }),
+  }),
+});
+
+export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
+  description:
+    'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
+  interfaces: [builder.nodeInterfaceRef()],
+  fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (lookup) => publicId('Lookup', lookup.id) }),
+    umaAddress: t.exposeString('umaAddress', { description: '$name@domain, in lower case.' }),
+    vaspName: t.exposeString('vaspName', { nullable: true, description: "The receiver's institution." }),
+    network: t.exposeString('network', { nullable: true, description: 'UMA.' }),
+    supportedCurrencies: t.field({
+      type: [ReceiverCurrency],
+      description: 'What the receiver takes, the preferred one first.',
+      resolve: (lookup) => [...lookupCurrencies(lookup)],
+    }),
+    requiredPayerFields: t.field({
+      type: [RequiredField],
+      description: "What a quote's senderCustomerInfo must or may tell.",
+      resolve: (lookup) => [...lookupFields(lookup)],
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when a quote can name it: ten minutes.' }),
+  }),
+});
+
+mutation('lookUpReceiver', {
+  description:
+    'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND.',
+  input: (t) => ({
+    umaAddress: t.string({ required: true, description: '$name@domain.' }),
+    customerId: t.id({ description: 'The customer who would send.' }),
+    senderUmaAddress: t.string({ description: 'The same customer, by its UMA address.' }),
+  }),
+  success: { lookup: { type: Lookup, description: 'What the receiver takes, for ten minutes.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await lookUpReceiver(payments, viewer, input, idempotencyKey);
+    return { lookup: done.row, replayed: done.replayed };
+  },
+});

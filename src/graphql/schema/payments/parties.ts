@@ -1,0 +1,131 @@
+import { visibleAccounts, visibleCustomers } from '../../../access/visible.ts';
+import { conditionsOf } from '../../reading/conditions.ts';
+import { planned } from '../../reading/planned.ts';
+import { leaf, type Read, sql, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { Account, Customer } from '../nouns.ts';
+import { CurrencyType, currencyRead } from '../values/money.ts';
+
+/**
+ * Where money comes from and goes to: the two ends of quotes and transactions. Only plans read them. Their environment has the
+ * payment's `row`, the `platform` and `account` of an end that is an account, or its `umaAddress`, and its `currency`.
+ */
+
+/** The customer of a payment, where the caller may see it. */
+export const customerRead: Read = {
+  kind: 'row',
+  model: 'Customer',
+  where: ({ row }, alias) =>
+    sql`${alias}.platform_id = ${row ?? ''}.platform_id and ${alias}.id = ${row ?? ''}.customer_id and ${(run) => conditionsOf('Customer', alias, visibleCustomers(run.viewer), run)}`,
+};
+
+/** The source of a payment: in the currency, from the UMA address, both SQL made from the payment's row. */
+export const sourceRead = (currency: (row: string) => string, umaAddress: (row: string) => string): Read => ({
+  kind: 'value',
+  env: ({ row = '' }) => ({
+    row,
+    platform: `${row}.platform_id`,
+    account: `${row}.source_account_id`,
+    umaAddress: umaAddress(row),
+    currency: currency(row),
+  }),
+});
+
+/** The destination of a payment, in the currency of this column. */
+export const destinationRead = (currency: string): Read => ({
+  kind: 'value',
+  env: ({ row = '' }) => ({
+    row,
+    platform: `${row}.platform_id`,
+    account: `${row}.destination_account_id`,
+    umaAddress: `${row}.destination_uma_address`,
+    currency: `${row}.${currency}`,
+  }),
+});
+
+const accountEnd = (name: string, description: string) =>
+  builder.objectRef<never>(name).implement({
+    description,
+    fields: (t) => ({
+      accountId: t.id({
+        description: "The account's public id.",
+        ...planned(
+          leaf.of((env) => [
+            `(select case a.kind when 'INTERNAL' then '"InternalAccount:' else '"ExternalAccount:' end || a.id || '"' from account a where a.platform_id = ${env.platform} and a.id = ${env.account})`,
+          ]),
+        ),
+      }),
+      account: t.field({
+        type: Account,
+        nullable: true,
+        description: 'The account; null where the caller may not see it.',
+        ...planned({
+          kind: 'row',
+          model: 'Account',
+          where: (env, alias) =>
+            sql`${alias}.platform_id = ${env.platform ?? ''} and ${alias}.id = ${env.account ?? ''} and ${(run) => conditionsOf('Account', alias, visibleAccounts(run.viewer), run)}`,
+        }),
+      }),
+    }),
+  });
+
+const umaEnd = (name: string, description: string) =>
+  builder.objectRef<never>(name).implement({
+    description,
+    fields: (t) => ({
+      umaAddress: t.string({
+        description: '$name@domain.',
+        ...planned(leaf.of((env) => [`to_json(${env.umaAddress})::text`])),
+      }),
+      currency: t.field({
+        type: CurrencyType,
+        description: 'In which currency.',
+        ...planned(currencyRead((env) => env.currency ?? '')),
+      }),
+    }),
+  });
+
+const AccountSource = accountEnd('AccountSource', 'The money comes from an account.');
+const UmaSource = umaEnd('UmaSource', 'The money comes from a UMA address.');
+const AccountDestination = accountEnd('AccountDestination', 'The money goes to an account.');
+const UmaDestination = umaEnd('UmaDestination', 'The money goes to a UMA address.');
+
+const RealtimeFundingSource = builder.objectRef<never>('RealtimeFundingSource').implement({
+  description: 'The money comes in from outside for this payment alone.',
+  fields: (t) => ({
+    customer: t.field({
+      type: Customer,
+      nullable: true,
+      description: 'The customer who pays it in; null where the caller may not see it.',
+      ...planned(customerRead),
+    }),
+    currency: t.field({
+      type: CurrencyType,
+      description: 'In which currency.',
+      ...planned(currencyRead((env) => env.currency ?? '')),
+    }),
+  }),
+});
+
+export const PaymentSource = builder.unionType('PaymentSource', {
+  description: 'Where the money comes from.',
+  types: [AccountSource, RealtimeFundingSource, UmaSource],
+  ...typeReads({
+    variants: ({ row, account, umaAddress }) => [
+      { type: 'AccountSource', when: `${row}.source_kind = 'ACCOUNT' and ${account} is not null` },
+      { type: 'UmaSource', when: `${row}.source_kind = 'UMA_ADDRESS' and ${umaAddress} is not null` },
+      { type: 'RealtimeFundingSource', when: 'true' },
+    ],
+  }),
+});
+
+export const PaymentDestination = builder.unionType('PaymentDestination', {
+  description: 'Where the money goes.',
+  types: [AccountDestination, UmaDestination],
+  ...typeReads({
+    variants: ({ umaAddress }) => [
+      { type: 'UmaDestination', when: `${umaAddress} is not null` },
+      { type: 'AccountDestination', when: 'true' },
+    ],
+  }),
+});

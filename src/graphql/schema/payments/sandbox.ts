@@ -1,0 +1,64 @@
+import { setExternalAccountStatus } from '../../../payments/accounts/account-moves.ts';
+import { fundAccount, sandboxSend } from '../../../payments/sandbox/sandbox.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
+import { mutation } from '../mutation.ts';
+import { ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
+import { SandboxScenarioInput } from '../values/scenario.ts';
+
+mutation('sandboxFundAccount', {
+  description: 'Sandbox only: lets money arrive in an internal account.',
+  input: (t) => ({
+    accountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    amount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: "In the currency's smallest unit: 1 to 100000000000, and no more than the account may hold.",
+    }),
+  }),
+  success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await fundAccount(payments, viewer, input, idempotencyKey);
+    return { account: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('sandboxSend', {
+  description:
+    'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7). Exactly what the quote asks for is converted and delivered at once. Less, more or too late: the payment fails, and the money is in the account that the customer has in that currency. A quote that is paid already: CONFLICT.',
+  input: (t) => ({
+    quoteId: t.id({ required: true, description: 'Quote:…' }),
+    currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
+    currencyAmount: t.field({
+      type: 'BigInt',
+      description: 'In its smallest unit; exactly what the quote asks for when left out.',
+    }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
+  refusals: ['NotFoundError', 'QuoteExpiredError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await sandboxSend(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('sandboxSetExternalAccountStatus', {
+  description:
+    "Sandbox only: moves an external account's status (specification 3.3) or beneficiary verification, as its bank would. Moves: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other: CONFLICT.",
+  input: (t) => ({
+    accountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    status: t.field({ type: ExternalAccountStatus, description: 'What it becomes; its status stays when left out.' }),
+    beneficiaryVerificationStatus: t.field({
+      type: BeneficiaryVerificationStatus,
+      description: 'What its verification becomes; stays when left out. For bank accounts only.',
+    }),
+    reason: t.string({ description: 'Why, for its `statusReason`: at most 500 characters.' }),
+  }),
+  success: { account: { type: ExternalAccount, description: 'The account as it is now.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
+    return { account: done.row, replayed: done.replayed };
+  },
+});

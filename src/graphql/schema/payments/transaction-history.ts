@@ -1,0 +1,107 @@
+import { visibleAccounts } from '../../../access/visible.ts';
+import { conditionsOf } from '../../reading/conditions.ts';
+import { planned } from '../../reading/planned.ts';
+import { base64Url, type Env, instant, leaf, sql } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { TransactionStatus } from '../enums.ts';
+import { InternalAccount, Transaction } from '../nouns.ts';
+import { MoneyType, moneyRead } from '../values/money.ts';
+
+/** What explains a payment: every status that it went through, and the money behind it. Only plans read them. */
+
+const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement({
+  description: 'A status that a transaction went through, with its place in the feed.',
+  fields: (t) => ({
+    cursor: t.string({
+      description: 'Its place in the feed.',
+      // As feedCursor makes it (events/cursor.ts).
+      ...planned(
+        leaf.of(({ row }) => [
+          `'"' || ${base64Url(`'feed:' || right(${row}.platform_id::text, 12) || ':' || ${row}.sequence`)} || '"'`,
+        ]),
+      ),
+    }),
+    status: t.field({
+      type: TransactionStatus,
+      description: 'The status it came to.',
+      ...planned(leaf.word('status')),
+    }),
+    reason: t.string({ nullable: true, description: 'Why.', ...planned(leaf.text('reason')) }),
+    terminal: t.boolean({ description: 'Whether that was its end.', ...planned(leaf.plain('terminal')) }),
+    occurredAt: t.field({ type: 'DateTime', description: 'When.', ...planned(leaf.instant('occurred_at')) }),
+  }),
+});
+
+/** The account of a posting, where the caller may see it. */
+const ownAccount = ({ row = '' }: Env, alias: string) =>
+  sql`${alias}.platform_id = ${row}.platform_id and ${alias}.id = ${row}.account_id and ${(run) => conditionsOf('Account', alias, visibleAccounts(run.viewer), run)}`;
+
+const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
+  description: 'One leg of the double entry behind a payment. The legs of a payment sum to zero in each currency.',
+  fields: (t) => ({
+    id: t.id({
+      description: 'LedgerEntry:…',
+      ...planned(leaf.of(({ row }) => [`'"LedgerEntry:' || ${row}.journal_id || '.' || ${row}.leg || '"'`])),
+    }),
+    amount: t.field({
+      type: MoneyType,
+      description: 'Positive comes in, negative goes out.',
+      ...planned(moneyRead('amount', 'currency')),
+    }),
+    account: t.field({
+      type: InternalAccount,
+      nullable: true,
+      description: "An account of the caller's; null where it is a system account.",
+      ...planned({ kind: 'row', model: 'Account', where: ownAccount }),
+    }),
+    system: t.string({
+      nullable: true,
+      description:
+        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back); or OTHER_ACCOUNT, an account that the caller may not see.',
+      ...planned(
+        leaf.of(
+          ({ row = '' }) =>
+            sql`case when ${row}.account_id is null then to_json(${row}.system)::text when not exists (select from account a where ${ownAccount({ row }, 'a')}) then '"OTHER_ACCOUNT"' end`,
+        ),
+      ),
+    }),
+    occurredAt: t.field({
+      type: 'DateTime',
+      description: 'When it was posted.',
+      ...planned(leaf.of(({ journal }) => [instant(`${journal}.created_at`)])),
+    }),
+  }),
+});
+
+builder.objectFields(Transaction, (t) => ({
+  timeline: t.field({
+    type: [TransactionEvent],
+    description: 'Every status that it went through, when and why.',
+    ...planned({
+      kind: 'values',
+      from: ({ row }, alias) => ({
+        from: [
+          `event ${alias} where ${alias}.platform_id = ${row}.platform_id and ${alias}.transaction_id = ${row}.id and ${alias}.type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')`,
+        ],
+        orderBy: `${alias}.sequence`,
+        env: { row: alias },
+        // Each change made an event, so a caller who sees version 3 is shown three at least.
+        complete: `count(*) filter (where ${alias}.version >= ${row}.version) > 0`,
+      }),
+    }),
+  }),
+  ledgerEntries: t.field({
+    type: [LedgerEntry],
+    description: 'The double-entry legs behind it, in the order of posting.',
+    ...planned({
+      kind: 'values',
+      from: ({ row }, alias) => ({
+        from: [
+          `journal ${alias}j join posting ${alias} on ${alias}.platform_id = ${alias}j.platform_id and ${alias}.journal_id = ${alias}j.id where ${alias}j.platform_id = ${row}.platform_id and ${alias}j.transaction_id = ${row}.id`,
+        ],
+        orderBy: `${alias}j.id, ${alias}.leg`,
+        env: { row: alias, journal: `${alias}j` },
+      }),
+    }),
+  }),
+}));

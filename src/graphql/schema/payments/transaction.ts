@@ -1,0 +1,274 @@
+import { publicId } from '../../../core/ids.ts';
+import { stored } from '../../../database/stored.ts';
+import { transferIn } from '../../../payments/transfers/transfer-in.ts';
+import { transferOut } from '../../../payments/transfers/transfer-out.ts';
+import { planned } from '../../reading/planned.ts';
+import { jsonObject, leaf, type Read, reads, toOne } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
+import { TransactionFilter, whereTransactions } from '../filters.ts';
+import { pageArgs, sortArg } from '../list.ts';
+import { mutation } from '../mutation.ts';
+import { Customer, Quote, Transaction } from '../nouns.ts';
+import { InformationField, informationOf } from '../values/information.ts';
+import {
+  type Money,
+  MoneyType,
+  maybeMoney,
+  money,
+  moneyOf,
+  moneyRead,
+  type RateDetails,
+  RateDetailsType,
+} from '../values/money.ts';
+import { SandboxScenarioInput } from '../values/scenario.ts';
+import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+
+const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
+
+interface Refund {
+  readonly reference: string;
+  readonly amount: Money;
+  readonly initiatedAt: Date;
+  readonly settledAt: Date | null;
+}
+
+const RefundType = builder.objectRef<Refund>('Refund').implement({
+  description: 'Money that came back.',
+  fields: (t) => ({
+    reference: t.exposeString('reference', {
+      description: 'To find it again.',
+      ...reads(leaf.text('refund_reference')),
+    }),
+    amount: t.expose('amount', {
+      type: MoneyType,
+      description: 'How much came back to the source.',
+      ...reads(
+        moneyOf(
+          ({ row }) => `${row}.refund_amount`,
+          ({ row }) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
+        ),
+      ),
+    }),
+    initiatedAt: t.expose('initiatedAt', {
+      type: 'DateTime',
+      description: 'When it was started.',
+      ...reads(leaf.instant('refund_initiated_at')),
+    }),
+    settledAt: t.expose('settledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it had arrived.',
+      ...reads(leaf.instant('refund_settled_at')),
+    }),
+  }),
+});
+
+builder.prismaObjectFields(Transaction, (t) => ({
+  id: t.id({
+    description: 'Its public id.',
+    ...reads(leaf.id('Transaction')),
+    resolve: (transaction) => publicId('Transaction', transaction.id),
+  }),
+  status: t.expose('status', { type: TransactionStatus, description: 'Where it stands.' }),
+  type: t.expose('type', { type: TransactionType, description: 'Which way the money goes.' }),
+  version: t.exposeInt('version', {
+    description: 'Rises with each change: a cache can ignore what is older than what it has.',
+  }),
+  terminal: t.boolean({
+    description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
+    ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
+    resolve: (transaction) => terminal.has(transaction.status),
+  }),
+  sentAmount: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: 'What the source was debited; null where the sending side is not known.',
+    ...reads(moneyRead('sent_amount', 'sent_currency')),
+    resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
+  }),
+  receivedAmount: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: "What arrives, in the recipient's currency.",
+    ...reads(moneyRead('received_amount', 'received_currency')),
+    resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
+  }),
+  source: t.field({
+    type: PaymentSource,
+    nullable: true,
+    description: 'Where the money comes from.',
+    ...planned(
+      sourceRead(
+        (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
+        (row) => `${row}.source_uma_address`,
+      ),
+    ),
+  }),
+  destination: t.field({
+    type: PaymentDestination,
+    description: 'Where the money goes.',
+    ...planned(destinationRead('received_currency')),
+  }),
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: "The customer whose payment it is; null when it is the platform's own.",
+    ...planned(customerRead),
+  }),
+  quote: t.field({
+    type: Quote,
+    nullable: true,
+    description: 'The quote behind it, if any.',
+    ...planned(toOne('Quote', 'quote_id')),
+  }),
+  exchangeRate: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    ...reads(leaf.decimal('exchange_rate')),
+    resolve: (transaction) => transaction.exchangeRate?.toFixed(),
+  }),
+  fees: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: 'All fees, in the sending currency.',
+    ...reads(moneyRead('fees', 'sent_currency')),
+    resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
+  }),
+  rateDetails: t.field({
+    type: RateDetailsType,
+    nullable: true,
+    description: 'What the price is made of.',
+    ...reads(jsonObject('rate_details')),
+    resolve: (transaction) => stored<RateDetails | null>(transaction.rateDetails),
+  }),
+  failureReason: t.expose('failureReason', {
+    type: FailureReason,
+    nullable: true,
+    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
+  }),
+  refund: t.field({
+    type: RefundType,
+    nullable: true,
+    description: 'Where the money went when it did not arrive or came back.',
+    ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
+    resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
+      refundReference === null || refundAmount === null || refundInitiatedAt === null
+        ? null
+        : {
+            reference: refundReference,
+            amount: money(refundAmount, sentCurrency ?? receivedCurrency),
+            initiatedAt: refundInitiatedAt,
+            settledAt: refundSettledAt,
+          },
+  }),
+  reconciliationReference: t.string({
+    nullable: true,
+    description: 'What both sides write on the payment to find it again; null while it is CREATED.',
+    ...reads(leaf.of(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`])),
+    resolve: (transaction) => (transaction.status === 'CREATED' ? null : transaction.reference),
+  }),
+  counterpartyInformation: t.field({
+    type: [InformationField],
+    description: 'What is known of the other side, for payments to or from UMA addresses.',
+    ...reads(informationOf('counterparty_information')),
+    resolve: (transaction) =>
+      Object.entries(stored<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
+        name,
+        value,
+      })),
+  }),
+  description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
+  expectedSettlementAt: t.expose('expectedSettlementAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it is expected to settle.',
+  }),
+}));
+
+export const TransactionConnection = builder.connectionObject(
+  {
+    type: Transaction,
+    name: 'TransactionConnection',
+    description: 'A page of transactions.',
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
+  },
+  { name: 'TransactionEdge', description: 'A transaction in a page.' },
+);
+
+/** A page of transactions, as a filter wants them. */
+export const transactionsRead = {
+  kind: 'page',
+  list: 'Transaction',
+  model: 'Transaction',
+  where: (viewer, args) => whereTransactions(viewer, args.filter as Parameters<typeof whereTransactions>[1]),
+} as const satisfies Read;
+
+builder.queryFields((t) => ({
+  transaction: t.field({
+    type: Transaction,
+    nullable: true,
+    description: 'A transaction by its id, or null.',
+    ...planned({ kind: 'node', types: ['Transaction'] }),
+    args: { id: t.arg.id({ required: true, description: 'Transaction:…' }) },
+  }),
+  transactions: t.field({
+    type: TransactionConnection,
+    description: 'Transactions of the platform and its customers.',
+    ...planned(transactionsRead),
+    args: {
+      ...pageArgs(t.arg),
+      filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
+      ...sortArg(t.arg),
+    },
+  }),
+}));
+
+mutation('transferOut', {
+  description:
+    'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    amount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: "In the currency's smallest unit: 1 to 9000000000000000.",
+    }),
+    description: t.string({ description: 'Memo.' }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await transferOut(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});
+
+mutation('transferIn', {
+  description: 'Pulls money in one currency from an external to an internal account (specification 4.6).',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    amount: t.field({
+      type: 'BigInt',
+      description:
+        "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
+    }),
+    description: t.string({ description: 'Memo.' }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const done = await transferIn(payments, viewer, input, idempotencyKey);
+    return { transaction: done.row, replayed: done.replayed };
+  },
+});

@@ -1,0 +1,63 @@
+import { isOperation } from '../../access/operations.ts';
+import { accountPublicId, publicId } from '../../core/ids.ts';
+import { type Receipt, readReceipt } from '../../payments/receipts.ts';
+import { invalidInput } from '../failure.ts';
+import { builder } from './builder.ts';
+import { loadNode } from './node.ts';
+
+const MutationOutcome = builder.enumType('MutationOutcome', {
+  description: 'What came of the first call with an idempotency key.',
+  values: {
+    NONE: {
+      description:
+        'Nothing was done or refused under the key. A call whose answer was lost less than 20 seconds ago may still be under way.',
+    },
+    SUCCEEDED: { description: 'It took effect.' },
+    REFUSED: { description: '`code` says why. Nothing has changed.' },
+  } satisfies Record<Receipt['outcome'], object>,
+});
+
+const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({
+  description: 'What came of the first call with an idempotency key: for a client that lost the answer.',
+  fields: (t) => ({
+    operation: t.exposeString('operation', { description: "The mutation's name." }),
+    idempotencyKey: t.exposeString('idempotencyKey', { description: 'The key.' }),
+    outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether it took effect.' }),
+    code: t.exposeString('code', { nullable: true, description: 'Why it was refused; null where it was not.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the key was first used; null where it was not.',
+    }),
+    result: t.field({
+      type: builder.nodeInterfaceRef(),
+      nullable: true,
+      description: 'What it made or changed, as it is now.',
+      resolve: (receipt, _args, context, info) => {
+        if (!receipt.result) return null;
+        const { type, row } = receipt.result;
+        const id =
+          'kind' in row
+            ? accountPublicId(row.kind, row.id)
+            : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
+        return loadNode(id, context, info);
+      },
+    }),
+  }),
+});
+
+builder.queryField('mutationReceipt', (t) =>
+  t.field({
+    type: MutationReceipt,
+    description:
+      'Did it happen? What came of a mutation, by its idempotency key. Never null: an error of this field says nothing about the mutation.',
+    args: {
+      operation: t.arg.string({ required: true, description: "The mutation's name, such as executeQuote." }),
+      idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),
+    },
+    resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) => {
+      if (!isOperation(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
+      return readReceipt(payments, viewer, operation, idempotencyKey);
+    },
+  }),
+);

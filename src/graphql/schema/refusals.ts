@@ -1,0 +1,128 @@
+import { type GraphQLInputType, getNullableType, isInputObjectType, isInputType, isListType } from 'graphql';
+import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { builder } from './builder.ts';
+
+/** A refusal as a member of a mutation's result union. */
+interface UserError {
+  readonly refusal: Refusal;
+  readonly path: readonly string[] | null;
+}
+
+const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
+  description: 'Why a mutation was refused. Nothing has changed, unless it is an OutcomeUnknownError.',
+  fields: (t) => ({
+    code: t.string({
+      description: 'What to act on: the same string as in REST, such as INSUFFICIENT_BALANCE.',
+      resolve: ({ refusal }) => refusal.code,
+    }),
+    message: t.string({ description: 'The reason, for people.', resolve: ({ refusal }) => refusal.message }),
+    path: t.stringList({
+      nullable: true,
+      description: 'Where in the input the cause lies: ["input", "amount"]. Null when it lies in no single field.',
+      resolve: ({ path }) => path && [...path],
+    }),
+  }),
+});
+
+const members = {
+  InvalidInputError: 'The input is malformed or asks for what cannot be; `path` tells the field.',
+  NotFoundError: "Something that the input names does not exist, or is another platform's.",
+  InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
+  QuoteExpiredError: 'The quote is past its expiry: create a new one.',
+  ConflictError: 'It collides with what is already there or with what has already happened.',
+  IdempotencyMismatchError: 'The idempotency key was used before with another input.',
+  ForbiddenError: 'The caller, or the customer concerned, may not do this.',
+  UnavailableError: 'Not possible at the moment; nothing has changed, and the same request may succeed later.',
+  OutcomeUnknownError:
+    'The database did not answer in time: the mutation may have taken effect or not. Send it again with the same idempotencyKey, or ask mutationReceipt.',
+} as const;
+
+export type MemberName = keyof typeof members;
+
+/** The member of each code: the compiler finds a code that is forgotten here. */
+const memberOf: Record<RefusalCode, MemberName> = {
+  INVALID_INPUT: 'InvalidInputError',
+  INVALID_AMOUNT: 'InvalidInputError',
+  AMOUNT_OUT_OF_RANGE: 'InvalidInputError',
+  INVALID_CURRENCY: 'InvalidInputError',
+  INVALID_BANK_ACCOUNT: 'InvalidInputError',
+  INVALID_UMA_ADDRESS: 'InvalidInputError',
+  INVALID_RECEIVER: 'InvalidInputError',
+  SELF_PAYMENT: 'InvalidInputError',
+  MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
+  QUOTE_REQUEST_FAILED: 'UnavailableError',
+  INSUFFICIENT_BALANCE: 'InsufficientFundsError',
+  // REST's own, for the one endpoint that its settings name: here a test names its endpoint, and tells what came of it.
+  WEBHOOK_ENDPOINT_NOT_SET: 'NotFoundError',
+  WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
+  FORBIDDEN: 'ForbiddenError',
+  USER_NOT_READY: 'ForbiddenError',
+  QUOTE_NOT_FOUND: 'NotFoundError',
+  TRANSACTION_NOT_FOUND: 'NotFoundError',
+  USER_NOT_FOUND: 'NotFoundError',
+  ACCOUNT_NOT_FOUND: 'NotFoundError',
+  LOOKUP_REQUEST_NOT_FOUND: 'NotFoundError',
+  UMA_NOT_FOUND: 'NotFoundError',
+  TOKEN_NOT_FOUND: 'NotFoundError',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'NotFoundError',
+  EVENT_NOT_FOUND: 'NotFoundError',
+  CONFLICT: 'ConflictError',
+  QUOTE_EXPIRED: 'QuoteExpiredError',
+  TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'ConflictError',
+  UMA_ADDRESS_EXISTS: 'ConflictError',
+  CUSTOMER_DELETED: 'ConflictError',
+  IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
+  SERVICE_UNAVAILABLE: 'UnavailableError',
+  OUTCOME_UNKNOWN: 'OutcomeUnknownError',
+};
+
+export const memberTypes = Object.fromEntries(
+  Object.entries(members).map(([name, description]) => [
+    name,
+    builder.objectRef<UserError>(name).implement({ description, interfaces: [UserErrorType] }),
+  ]),
+) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
+
+/** The union member for a refusal of this input. */
+export function asUserError(refusal: Refusal, inputType: GraphQLInputType | undefined, input: unknown): UserError {
+  const { field } = refusal.details;
+  return { refusal, path: field === undefined ? null : ['input', ...inputPath(inputType, input, field.split('.'))] };
+}
+
+/**
+ * Where the input has a field of the domain. The domain knows a choice by what was chosen; in the input the choice is a
+ * @oneOf object, whose one field lies between.
+ */
+function inputPath(type: GraphQLInputType | undefined, value: unknown, names: readonly string[]): string[] {
+  const here = getNullableType(type);
+  if (isInputObjectType(here) && here.isOneOf) {
+    const [chosen] = Object.keys(value ?? {});
+    if (chosen === undefined) return [...names];
+    const inside = here.getFields()[chosen]?.type;
+    // What this door itself refuses names the choice already. (An account of the kind `iban` has an `iban`.)
+    const below = names[0] === chosen && !hasField(inside, chosen) ? names.slice(1) : names;
+    return [chosen, ...inputPath(inside, fieldOf(value, chosen), below)];
+  }
+  const [name, ...below] = names;
+  if (name === undefined) return [];
+  const inside = isListType(here) ? here.ofType : isInputObjectType(here) ? here.getFields()[name]?.type : undefined;
+  return [name, ...inputPath(isInputType(inside) ? inside : undefined, fieldOf(value, name), below)];
+}
+
+function hasField(type: GraphQLInputType | undefined, name: string): boolean {
+  const here = getNullableType(type);
+  return isInputObjectType(here) && Object.hasOwn(here.getFields(), name);
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return Object.entries(value ?? {}).find(([key]) => key === name)?.[1];
+}
+
+export function isUserError(value: object): value is UserError {
+  return 'refusal' in value && value.refusal instanceof Refusal;
+}
+
+/** The type that a result of this value has in its union. */
+export function memberNameOf(error: UserError): MemberName {
+  return memberOf[error.refusal.code];
+}

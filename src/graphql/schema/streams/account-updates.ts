@@ -1,0 +1,88 @@
+import { visibleAccounts } from '../../../access/visible.ts';
+import { uuidOf } from '../../../core/ids.ts';
+import { type Account as AccountRow, rowFromSnapshot } from '../../../database/rows.ts';
+import { feedCursor } from '../../../events/cursor.ts';
+import type { Context } from '../../context.ts';
+import { failure } from '../../failure.ts';
+import { builder } from '../builder.ts';
+import { InternalAccount } from '../nouns.ts';
+import { type Money, MoneyType, money } from '../values/money.ts';
+import { afterDescription, type One, watchOne } from './stream.ts';
+
+interface AccountUpdate {
+  readonly cursor: string;
+  readonly account: AccountRow;
+  readonly oldBalance: Money | null;
+  readonly newBalance: Money;
+  readonly occurredAt: Date;
+}
+
+const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').implement({
+  description: 'A change of what an internal account can spend, or (the first message) what it can spend now.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    account: t.expose('account', { type: InternalAccount, description: 'The account as of this change.' }),
+    oldBalance: t.expose('oldBalance', {
+      type: MoneyType,
+      nullable: true,
+      description: 'What could be spent before; null with the present state.',
+    }),
+    newBalance: t.expose('newBalance', { type: MoneyType, description: 'What can be spent now.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+  }),
+});
+
+function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, AccountUpdate> {
+  const uuid = uuidOf(id, 'InternalAccount');
+  return {
+    find: async () =>
+      uuid === undefined
+        ? null
+        : payments.database.reads.account.findUnique({
+            where: {
+              platformId_id: { platformId: viewer.platformId, id: uuid },
+              kind: 'INTERNAL',
+              AND: [visibleAccounts(viewer)],
+            },
+          }),
+    unknown: failure('NOT_FOUND', 'no such internal account', { field: 'accountId' }),
+    events: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
+    isOf: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
+    subject: (row) => ({ of: 'account', id: row.id }),
+    // A new account has no balance that changed.
+    hasEvent: (row) => row.version > 1,
+    turn: (event, first) => {
+      // The feed's snapshots are rows as our triggers wrote them.
+      const account = rowFromSnapshot('Account', event.snapshot);
+      const { oldBalance, newBalance } = event;
+      return {
+        cursor: feedCursor(event.platformId, event.sequence),
+        account,
+        oldBalance: first || oldBalance === null ? null : money(oldBalance, account.currency),
+        newBalance: money(newBalance ?? account.posted - account.held, account.currency),
+        occurredAt: event.occurredAt,
+      };
+    },
+    present: (account, cursor) => ({
+      cursor,
+      account,
+      oldBalance: null,
+      newBalance: money(account.posted - account.held, account.currency),
+      occurredAt: account.updatedAt,
+    }),
+    isLast: () => false,
+  };
+}
+
+builder.subscriptionField('accountUpdates', (t) =>
+  t.field({
+    type: AccountUpdateType,
+    description: "An internal account's present balance and every change of it.",
+    args: {
+      accountId: t.arg.id({ required: true, description: 'InternalAccount:…' }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: (_root, { accountId, after }, context) => watchOne(context, after, oneAccount(context, accountId)),
+    resolve: (update) => update,
+  }),
+);

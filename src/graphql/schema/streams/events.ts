@@ -1,0 +1,196 @@
+import { brandWithType } from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
+import { visibleEvents } from '../../../access/visible.ts';
+import { matchesNothing } from '../../../core/conditions.ts';
+import { publicId, uuidOf } from '../../../core/ids.ts';
+import type { Event as EventRow, Prisma } from '../../../database/generated/client/client.ts';
+import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
+import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
+import type { EventFilter as EventFilterOf } from '../../../events/live.ts';
+import type { Context } from '../../context.ts';
+import { connectionOf, parsePage } from '../../paging.ts';
+import { readNode } from '../../reading/planned.ts';
+import { builder } from '../builder.ts';
+import { EventType } from '../enums.ts';
+import { pageArgs } from '../list.ts';
+import { Account, Customer, Quote, Transaction } from '../nouns.ts';
+import { afterDescription, watchMany } from './stream.ts';
+
+/** The feed itself: everything that happened, as a list and as a stream. */
+
+/** What an event of each type tells of; its snapshot is that row as of the change. */
+const modelOf = {
+  OUTGOING_PAYMENT: 'Transaction',
+  INCOMING_PAYMENT: 'Transaction',
+  ACCOUNT_STATUS: 'Account',
+  EXTERNAL_ACCOUNT_STATUS: 'Account',
+  KYC_STATUS: 'Customer',
+  QUOTE_STATUS: 'Quote',
+  TEST: undefined,
+} as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
+
+/** The row that changed, as of the change, when it is of this model. The feed's snapshots are rows as our triggers wrote them. */
+function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
+  return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
+}
+
+/** What an event refers to beside what changed, as it is now. */
+function readOther(
+  type: 'Transaction' | 'Quote' | 'Customer',
+  uuid: string | null,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  return uuid === null ? null : readNode(publicId(type, uuid), [type], context, info);
+}
+
+function subjectOf(event: EventRow): object | null {
+  const model = modelOf[event.type];
+  if (model === undefined) return null;
+  const row = rowFromSnapshot(model, event.snapshot);
+  const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
+  // Typed for names of types that its builder knows, which are the model's and these two.
+  brandWithType(row, type as never);
+  return row;
+}
+
+export const Event = builder.objectRef<EventRow>('Event').implement({
+  description:
+    'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
+  fields: (t) => ({
+    id: t.id({ description: 'Event:…, the same in webhooks.', resolve: (event) => publicId('Event', event.id) }),
+    cursor: t.string({
+      description: 'Its place in the feed.',
+      resolve: (event) => feedCursor(event.platformId, event.sequence),
+    }),
+    type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
+    subject: t.field({
+      type: builder.nodeInterfaceRef(),
+      nullable: true,
+      description: 'What changed, as of the change.',
+      resolve: subjectOf,
+    }),
+    transaction: t.field({
+      type: Transaction,
+      nullable: true,
+      description: 'The transaction that changed, or that belongs to what changed.',
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Transaction') ?? readOther('Transaction', event.transactionId, context, info),
+    }),
+    account: t.field({
+      type: Account,
+      nullable: true,
+      description: 'The account that changed.',
+      resolve: (event) => snapshotOf(event, 'Account'),
+    }),
+    quote: t.field({
+      type: Quote,
+      nullable: true,
+      description: 'The quote that changed, or that belongs to what changed.',
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Quote') ?? readOther('Quote', event.quoteId, context, info),
+    }),
+    customer: t.field({
+      type: Customer,
+      nullable: true,
+      description: 'The customer that changed, or whose what changed is.',
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Customer') ?? readOther('Customer', event.customerId, context, info),
+    }),
+  }),
+});
+
+const EventFilter = builder.inputType('EventFilter', {
+  description: 'Which events. What is given combines with AND.',
+  fields: (t) => ({
+    types: t.field({ type: [EventType], description: 'Any of these.' }),
+    customerId: t.id({ description: 'Of this customer.' }),
+    transactionId: t.id({ description: 'Of this transaction and its quote.' }),
+  }),
+});
+
+type Filter = typeof EventFilter.$inferInput | null | undefined;
+
+/** A malformed id names nothing. */
+const uuidIn = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
+  id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
+
+function whereEvents(filter: Filter): Prisma.EventWhereInput {
+  const customerId = uuidIn(filter?.customerId, 'Customer');
+  const transactionId = uuidIn(filter?.transactionId, 'Transaction');
+  if (customerId === null || transactionId === null) return matchesNothing;
+  return {
+    ...(filter?.types && { type: { in: filter.types } }),
+    ...(customerId !== undefined && { customerId }),
+    ...(transactionId !== undefined && { transactionId }),
+  };
+}
+
+/** As `whereEvents`, for one event in hand. */
+function filterOf(filter: Filter): EventFilterOf {
+  const customerId = uuidIn(filter?.customerId, 'Customer');
+  const transactionId = uuidIn(filter?.transactionId, 'Transaction');
+  return {
+    wants: (event) =>
+      (!filter?.types || filter.types.includes(event.type)) &&
+      (customerId === undefined || (customerId !== null && event.customerId === customerId)) &&
+      (transactionId === undefined || (transactionId !== null && event.transactionId === transactionId)),
+    subject: transactionId
+      ? { of: 'transaction', id: transactionId }
+      : customerId
+        ? { of: 'customer', id: customerId }
+        : undefined,
+  };
+}
+
+const EventConnection = builder.connectionObject(
+  {
+    type: Event,
+    name: 'EventConnection',
+    description: 'A page of the feed.',
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
+  },
+  { name: 'EventEdge', description: 'An event in a page.' },
+);
+
+builder.queryField('events', (t) =>
+  t.field({
+    type: EventConnection,
+    description:
+      'The feed as a list, oldest first: it is a log, and kept for good. Its cursors are those of the subscriptions, and none is too old here.',
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: EventFilter, description: 'Which ones.' }) },
+    resolve: async (_root, args, { payments, viewer }) => {
+      const { event } = payments.database.prisma;
+      const page = parsePage({ ...args, sortOrder: 'ASC' }, (cursor) => sequenceOf(viewer.platformId, cursor));
+      const where = { AND: [visibleEvents(viewer), whereEvents(args.filter)] };
+      const rows = await event.findMany({
+        where: page.bound ? { AND: [where, { sequence: page.bound }] } : where,
+        orderBy: { sequence: page.read },
+        take: page.size + 1,
+      });
+      return connectionOf(page, rows, (row) => feedCursor(row.platformId, row.sequence), {
+        totalCount: () => event.count({ where }),
+        anyBeyond: async () =>
+          (await event.findFirst({ select: { id: true }, where: { AND: [where, { sequence: page.beyond }] } })) !==
+          null,
+      });
+    },
+  }),
+);
+
+builder.subscriptionField('events', (t) =>
+  t.field({
+    type: Event,
+    description:
+      'Every change that the caller may see, starting with the next one, or with `after` with the first after it.',
+    args: {
+      after: t.arg.string({ description: afterDescription }),
+      filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
+    },
+    subscribe: (_root, { after, filter }, context) => watchMany(context, after, filterOf(filter), (event) => event),
+    resolve: (event) => event,
+  }),
+);

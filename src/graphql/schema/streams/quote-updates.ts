@@ -1,0 +1,88 @@
+import { visibleQuotes } from '../../../access/visible.ts';
+import { uuidOf } from '../../../core/ids.ts';
+import type { Event, QuoteStatus as Status } from '../../../database/generated/client/client.ts';
+import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.ts';
+import { feedCursor } from '../../../events/cursor.ts';
+import type { Context } from '../../context.ts';
+import { failure } from '../../failure.ts';
+import { builder } from '../builder.ts';
+import { QuoteStatus } from '../enums.ts';
+import { Quote } from '../nouns.ts';
+import { afterDescription, type One, watchOne } from './stream.ts';
+
+interface QuoteUpdate {
+  readonly cursor: string;
+  readonly quote: QuoteRow;
+  readonly previousStatus: Status | null;
+  readonly status: Status;
+  readonly terminal: boolean;
+  readonly occurredAt: Date;
+}
+
+const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement({
+  description: 'A change of a quote, or (the first message) its present state.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    quote: t.expose('quote', { type: Quote, description: 'The quote as of this change.' }),
+    previousStatus: t.expose('previousStatus', {
+      type: QuoteStatus,
+      nullable: true,
+      description: 'The status before; null where there was none, and with the present state.',
+    }),
+    status: t.expose('status', { type: QuoteStatus, description: 'The status now.' }),
+    terminal: t.exposeBoolean('terminal', { description: 'Whether this is its end. The stream completes after it.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+  }),
+});
+
+const terminal: ReadonlySet<Status> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);
+
+function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, QuoteUpdate> {
+  const uuid = uuidOf(id, 'Quote');
+  return {
+    find: async () =>
+      uuid === undefined
+        ? null
+        : payments.database.reads.quote.findUnique({
+            where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleQuotes(viewer)] },
+          }),
+    unknown: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
+    // By its transaction, which the feed's index knows.
+    events: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
+    isOf: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
+    subject: (row) => ({ of: 'transaction', id: row.transactionId }),
+    hasEvent: () => true,
+    turn: (event: Event, first) => ({
+      cursor: feedCursor(event.platformId, event.sequence),
+      // The feed's snapshots are rows as our triggers wrote them.
+      quote: rowFromSnapshot('Quote', event.snapshot),
+      previousStatus: first ? null : (event.previousStatus as Status | null),
+      status: event.status as Status,
+      terminal: event.terminal,
+      occurredAt: event.occurredAt,
+    }),
+    present: (quote, cursor) => ({
+      cursor,
+      quote,
+      previousStatus: null,
+      status: quote.status,
+      terminal: terminal.has(quote.status),
+      occurredAt: quote.updatedAt,
+    }),
+    isLast: (event) => event.terminal,
+  };
+}
+
+builder.subscriptionField('quoteUpdates', (t) =>
+  t.field({
+    type: QuoteUpdateType,
+    description:
+      "A quote's present state and every change of its status, its expiry among them (decided once, by the service), completing after its end.",
+    args: {
+      quoteId: t.arg.id({ required: true, description: 'Quote:…' }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: (_root, { quoteId, after }, context) => watchOne(context, after, oneQuote(context, quoteId)),
+    resolve: (update) => update,
+  }),
+);

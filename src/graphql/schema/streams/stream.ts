@@ -1,0 +1,118 @@
+import type { GraphQLError } from 'graphql';
+import type { Viewer } from '../../../access/viewer.ts';
+import { maySeeEvent } from '../../../access/visible.ts';
+import type { Event, Prisma } from '../../../database/generated/client/client.ts';
+import { mapChannel, only } from '../../../events/channel.ts';
+import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
+import { feedHead } from '../../../events/feed.ts';
+import { latestEvent } from '../../../events/history.ts';
+import type { EventFilter, Subject } from '../../../events/live.ts';
+import { mayResume } from '../../../events/resume.ts';
+import type { Context } from '../../context.ts';
+import { failure, invalidInput } from '../../failure.ts';
+
+/**
+ * The one mechanism behind every subscription. All read the same feed; they differ in which events they want and how
+ * they show one. Whatever is asked for, only events that the caller may see pass.
+ */
+
+type After = string | null | undefined;
+
+/** The argument that every stream has. */
+export const afterDescription =
+  'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
+
+/**
+ * The place behind `after`, or undefined where none is given.
+ * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a place too far back
+ */
+async function placeAfter(after: After, context: Context): Promise<bigint | undefined> {
+  if (after === null || after === undefined) return undefined;
+  const { platformId } = context.viewer;
+  const sequence = sequenceOf(platformId, after);
+  if (sequence === undefined) throw invalidInput('after is not a cursor of this feed', 'after');
+  if (await mayResume(context.payments.database, platformId, sequence, context.retentionDays)) return sequence;
+  throw failure(
+    'CURSOR_EXPIRED',
+    `after is further back than a stream replays (${context.retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
+    { field: 'after' },
+  );
+}
+
+/** A stream over many things: the next change and all that follow, or with `after` all that followed that. */
+export async function watchMany<Update>(
+  context: Context,
+  after: After,
+  filter: EventFilter,
+  turn: (event: Event) => Update,
+): Promise<AsyncIterableIterator<Update>> {
+  const place = await placeAfter(after, context);
+  const from = place ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: turn(event) }));
+}
+
+/** How a stream of one thing finds and shows it. */
+export interface One<Row extends { readonly version: number }, Update> {
+  /** The row now, or null when nothing that the caller may see is there. */
+  readonly find: () => Promise<Row | null>;
+  readonly unknown: GraphQLError;
+  /** Which events are of this row. */
+  readonly events: (row: Row) => Prisma.EventWhereInput;
+  readonly isOf: (row: Row, event: Event) => boolean;
+  /** What all of them are of, to find them by. */
+  readonly subject: (row: Row) => Subject;
+  /** Whether the row's present version came with an event. */
+  readonly hasEvent: (row: Row) => boolean;
+  /** An event as a message; `first`: as the present state, before which there was nothing. */
+  readonly turn: (event: Event, first: boolean) => Update;
+  /** The row as the first message, where there is no event to show. */
+  readonly present: (row: Row, cursor: string) => Update;
+  /** Whether the stream is complete with this event. */
+  readonly isLast: (event: Event) => boolean;
+}
+
+/**
+ * A stream of one thing: its present state, then every change. The present state is the latest event itself where there
+ * is one, and what follows starts right after it, so nothing falls between the two and nothing is shown twice.
+ */
+export async function watchOne<Row extends { readonly version: number }, Update>(
+  context: Context,
+  after: After,
+  one: One<Row, Update>,
+): Promise<AsyncIterableIterator<Update>> {
+  const { platformId } = context.viewer;
+  const { database } = context.payments;
+  const place = await placeAfter(after, context);
+  // Before the row is read: what changes from here on lies behind this place.
+  const head = place ?? (await feedHead(database, platformId));
+  const row = await one.find();
+  if (!row) throw one.unknown;
+  const follow = async (from: bigint, beyondVersion: number, first?: Update) => {
+    const wants = (event: Event) => one.isOf(row, event) && event.version > beyondVersion;
+    const channel = await subscribe(context, from, { wants, subject: one.subject(row) });
+    return mapChannel(channel, (event) => ({ value: one.turn(event, false), last: one.isLast(event) }), first);
+  };
+  if (place !== undefined) return follow(place, 0);
+
+  const where = { AND: [{ platformId }, one.events(row)] };
+  const latest = one.hasEvent(row) ? await latestEvent(database, context.feed, where, row.version) : undefined;
+  if (!latest) return follow(head, row.version, one.present(row, feedCursor(platformId, head)));
+  const first = one.turn(latest, true);
+  // The latest event was read after `head`: none of this thing lies between the two.
+  const behind = latest.sequence < head;
+  return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
+}
+
+function subscribe({ feed, viewer, comeBack }: Context, from: bigint, { wants, subject }: EventFilter) {
+  const filter = {
+    wants: (event: Event) => maySeeEvent(viewer, event) && wants(event),
+    subject: subject ?? subjectOf(viewer),
+  };
+  return feed.subscribe(viewer.platformId, from, filter, comeBack);
+}
+
+/** All that an app sees is of its customer or its payment. */
+function subjectOf({ bound }: Viewer): Subject | undefined {
+  if (bound.kind === 'CUSTOMER') return { of: 'customer', id: bound.customerId };
+  return bound.kind === 'PAYMENT' ? { of: 'transaction', id: bound.transactionId } : undefined;
+}

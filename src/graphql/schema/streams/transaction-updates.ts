@@ -1,0 +1,120 @@
+import { visibleCustomers, visibleTransactions } from '../../../access/visible.ts';
+import { uuidOf } from '../../../core/ids.ts';
+import type { Event, TransactionStatus as Status } from '../../../database/generated/client/client.ts';
+import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../database/rows.ts';
+import { feedCursor } from '../../../events/cursor.ts';
+import { paymentEvents } from '../../../events/history.ts';
+import type { Context } from '../../context.ts';
+import { failure, invalidInput } from '../../failure.ts';
+import { builder } from '../builder.ts';
+import { TransactionStatus } from '../enums.ts';
+import { Transaction } from '../nouns.ts';
+import { afterDescription, type One, watchMany, watchOne } from './stream.ts';
+
+interface TransactionUpdate {
+  readonly cursor: string;
+  readonly transaction: TransactionRow;
+  readonly previousStatus: Status | null;
+  readonly status: Status;
+  readonly terminal: boolean;
+  readonly occurredAt: Date;
+}
+
+const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionUpdate').implement({
+  description: 'A change of a transaction, or (the first message of a stream of one) its present state.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    transaction: t.expose('transaction', { type: Transaction, description: 'The transaction as of this change.' }),
+    previousStatus: t.expose('previousStatus', {
+      type: TransactionStatus,
+      nullable: true,
+      description: 'The status before; null where there was none, and with the present state.',
+    }),
+    status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
+    terminal: t.exposeBoolean('terminal', {
+      description: 'Whether this is its end. A stream of one transaction completes after it.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+  }),
+});
+
+const isPayment = (event: Event) => paymentEvents.includes(event.type);
+
+function updateOf(event: Event, first = false): TransactionUpdate {
+  return {
+    cursor: feedCursor(event.platformId, event.sequence),
+    // The feed's snapshots are rows as our triggers wrote them.
+    transaction: rowFromSnapshot('Transaction', event.snapshot),
+    previousStatus: first ? null : (event.previousStatus as Status | null),
+    status: event.status as Status,
+    terminal: event.terminal,
+    occurredAt: event.occurredAt,
+  };
+}
+
+const terminal: ReadonlySet<Status> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
+
+function oneTransaction({ payments, viewer }: Context, id: string): One<TransactionRow, TransactionUpdate> {
+  const uuid = uuidOf(id, 'Transaction');
+  return {
+    find: async () =>
+      uuid === undefined
+        ? null
+        : payments.database.reads.transaction.findUnique({
+            where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleTransactions(viewer)] },
+          }),
+    unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
+    events: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
+    isOf: (row, event) => event.transactionId === row.id && isPayment(event),
+    subject: (row) => ({ of: 'transaction', id: row.id }),
+    hasEvent: () => true,
+    turn: updateOf,
+    present: (transaction, cursor) => ({
+      cursor,
+      transaction,
+      previousStatus: null,
+      status: transaction.status,
+      terminal: terminal.has(transaction.status),
+      occurredAt: transaction.updatedAt,
+    }),
+    isLast: (event) => event.terminal,
+  };
+}
+
+builder.subscriptionField('transactionUpdates', (t) =>
+  t.field({
+    type: TransactionUpdateType,
+    description:
+      'Changes of transactions: of one (its present state first, and completing after its end), of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+    args: {
+      transactionId: t.arg.id({ description: 'Only this one.' }),
+      customerId: t.arg.id({ description: "Only this customer's." }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: async (_root, { transactionId, customerId, after }, context) => {
+      if (transactionId != null && customerId != null)
+        throw invalidInput('transactionId and customerId exclude each other', 'customerId');
+      if (transactionId != null) return watchOne(context, after, oneTransaction(context, transactionId));
+      if (customerId == null) return watchMany(context, after, { wants: isPayment }, updateOf);
+      const customer = await knownCustomer(context, customerId);
+      const filter = {
+        wants: (event: Event) => isPayment(event) && event.customerId === customer,
+        subject: { of: 'customer', id: customer } as const,
+      };
+      return watchMany(context, after, filter, updateOf);
+    },
+    resolve: (update) => update,
+  }),
+);
+
+async function knownCustomer({ payments, viewer }: Context, id: string): Promise<string> {
+  const uuid = uuidOf(id, 'Customer');
+  const known =
+    uuid &&
+    (await payments.database.reads.customer.findUnique({
+      select: { id: true },
+      where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleCustomers(viewer)] },
+    }));
+  if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
+  return known.id;
+}

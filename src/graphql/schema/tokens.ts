@@ -1,0 +1,116 @@
+import { whereApiTokens } from '../../access/api-token-records.ts';
+import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../../access/issue-tokens.ts';
+import { publicId } from '../../core/ids.ts';
+import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
+import { builder } from './builder.ts';
+import { Permission } from './enums.ts';
+import { pageArgs, recordPage } from './list.ts';
+import { mutation } from './mutation.ts';
+
+/** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
+
+const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
+  description: "A server's credential. Its secret is shown once, when it is made.",
+  interfaces: [builder.nodeInterfaceRef()],
+  fields: (t) => ({
+    id: t.id({ description: 'Its public id.', resolve: (token) => publicId('ApiToken', token.id) }),
+    clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
+    name: t.exposeString('name', { description: 'What people call it.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last used, to about a minute; null when it never was.',
+    }),
+  }),
+});
+
+const ApiTokenConnection = builder.connectionObject(
+  {
+    type: ApiToken,
+    name: 'ApiTokenConnection',
+    description: 'A page of API tokens.',
+    fields: (t) => ({
+      totalCount: t.int({ description: 'All that there are, on whatever page.', resolve: (page) => page.totalCount }),
+    }),
+  },
+  { name: 'ApiTokenEdge', description: 'An API token in a page.' },
+);
+
+builder.queryField('apiTokens', (t) =>
+  t.field({
+    type: ApiTokenConnection,
+    description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
+    authScopes: { permission: 'MANAGE' },
+    args: pageArgs(t.arg),
+    resolve: (_root, args, context) => {
+      const { apiToken } = context.payments.database.prisma;
+      return recordPage('ApiToken', { args, context }, whereApiTokens(context.viewer.platformId, {}), {
+        rows: (query) => apiToken.findMany(query),
+        count: (query) => apiToken.count(query),
+      });
+    },
+  }),
+);
+
+mutation('createApiToken', {
+  description: 'Makes a token for a server. It cannot have more permissions than the caller.',
+  input: (t) => ({
+    name: t.string({ required: true, description: 'What people call it.' }),
+    permissions: t.field({ type: [Permission], required: true, description: 'What it may do.' }),
+  }),
+  success: {
+    apiToken: { type: ApiToken, description: 'The new token.' },
+    secret: { type: 'String', description: 'Shown this once and kept nowhere: store it safely.' },
+  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    issueApiToken(payments.database, viewer, input, idempotencyKey),
+});
+
+mutation('revokeApiToken', {
+  description: 'Ends a token of a server. What it holds open is closed within seconds.',
+  input: (t) => ({ tokenId: t.id({ required: true, description: 'ApiToken:…' }) }),
+  success: { revokedId: { type: 'ID', description: 'The token.' } },
+  refusals: ['NotFoundError'],
+  resolve: ({ tokenId, idempotencyKey }, { payments, viewer }) =>
+    revokeToken(payments.database, viewer, 'ApiToken', tokenId, idempotencyKey),
+});
+
+mutation('createClientToken', {
+  description:
+    'Mints a short-lived token for a web or mobile app, sent as Authorization: Bearer …; it shows exactly one customer, or one quote or transaction with its other half.',
+  input: (t) => ({
+    customerId: t.id({ description: 'The customer whose accounts, quotes and transactions it shows.' }),
+    quoteId: t.id({ description: 'The quote that it shows, with its transaction.' }),
+    transactionId: t.id({ description: 'The transaction that it shows, with its quote.' }),
+    permissions: t.field({
+      type: [Permission],
+      required: true,
+      defaultValue: ['VIEW'],
+      description: 'VIEW, and TRANSACT if it may also pay.',
+    }),
+    expiresInSeconds: t.int({
+      required: true,
+      defaultValue: 900,
+      description: `How long it is good for: 1 to ${maxClientSeconds} seconds.`,
+    }),
+  }),
+  success: {
+    token: { type: 'String', description: 'The token itself, shown this once.' },
+    tokenId: { type: 'ID', description: 'To revoke it by.' },
+    expiresAt: { type: 'DateTime', description: 'When it ends.' },
+  },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer, clientTokens }) =>
+    createClientToken(payments.database, clientTokens, viewer, input, idempotencyKey),
+});
+
+mutation('revokeClientToken', {
+  description: "Ends an app's token at once. What it holds open is closed within seconds.",
+  input: (t) => ({ tokenId: t.id({ required: true, description: 'ClientToken:…' }) }),
+  success: { revokedId: { type: 'ID', description: 'The token.' } },
+  refusals: ['NotFoundError'],
+  resolve: ({ tokenId, idempotencyKey }, { payments, viewer }) =>
+    revokeToken(payments.database, viewer, 'ClientToken', tokenId, idempotencyKey),
+});

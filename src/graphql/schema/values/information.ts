@@ -1,0 +1,42 @@
+import type { Read } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+
+/** Facts that the two sides of a payment to or from a UMA address tell each other. */
+
+/** The facts of a column that has them by name. */
+export const informationOf = (column: string): Read => ({
+  kind: 'values',
+  from: ({ row }, alias) => ({
+    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, place)`],
+    orderBy: `${alias}.place`,
+    env: { json: `jsonb_build_object('name', ${alias}.name, 'value', ${alias}.value)` },
+  }),
+});
+
+export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
+  description: 'One fact about a party, by its name (specification 2.6).',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    value: t.exposeString('value', { description: 'The value.' }),
+  }),
+});
+
+export const RequiredField = builder.objectRef<{ name: string; mandatory: boolean }>('RequiredField').implement({
+  description: 'A fact that one side asks of the other.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    mandatory: t.exposeBoolean('mandatory', { description: 'Whether the payment fails without it.' }),
+  }),
+});
+
+export const InformationFieldInput = builder.inputType('InformationFieldInput', {
+  description: 'One fact about a party.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, …' }),
+    value: t.string({
+      required: true,
+      description:
+        'The value. Of PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER.',
+    }),
+  }),
+});

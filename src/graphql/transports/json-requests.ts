@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ExecutionResult, getOperationAST } from 'graphql';
+import { bodyText, unsupportedBody } from '../../bodies/body.ts';
+import { parseJson } from '../../bodies/json.ts';
+import { TextAnswer } from '../reading/text-answer.ts';
+import type { GraphqlServer } from '../server/server.ts';
+import { execute, type OperationParams, prepareOperation, withoutStatus } from './operation.ts';
+
+type MediaType = 'application/json' | 'application/graphql-response+json';
+
+/**
+ * Answers a POST of JSON whose body has been read. The plainest requests, queries and mutations that can be executed,
+ * are answered here, without the request and response objects of the Fetch standard, whose making takes longer than
+ * the operation. Everything else (a malformed request, a body in another encoding, a document that is refused, a media
+ * type that is not one of GraphQL's two) is Yoga's to answer, before anything was executed.
+ */
+export async function answerJsonRequest(
+  graphql: GraphqlServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  const { accept, 'content-type': bodyType, 'content-encoding': encoding } = request.headers;
+  const type = unsupportedBody({ type: bodyType, encoding }) ? undefined : mediaType(accept);
+  const text = bodyText(body);
+  const params = type && text !== undefined ? operationIn(text) : undefined;
+  if (!type || !params) return answerByYoga(graphql, request, response, body);
+  const prepared = await prepareOperation(
+    graphql,
+    { authorization: request.headers.authorization, res: response },
+    params,
+  );
+  if (!('document' in prepared) || isSubscription(prepared)) return answerByYoga(graphql, request, response, body);
+  const result: ExecutionResult = await execute(prepared);
+  const status = result instanceof TextAnswer ? 200 : isUnavailable(result) ? 503 : statusOf(result, type);
+  if (status === 503) response.setHeader('retry-after', '1');
+  const json =
+    result instanceof TextAnswer
+      ? result.text
+      : JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(json) });
+  response.end(json);
+}
+
+/** The media type that a client prefers, where its wish is one of the usual; undefined where it takes more thought. */
+function mediaType(accept: string | undefined): MediaType | undefined {
+  if (accept === undefined || accept === '*/*') return 'application/json';
+  if (/event-stream|multipart|charset/.test(accept)) return undefined;
+  const [first] = accept.split(/[,;]/, 1);
+  return first === 'application/json' || first === 'application/graphql-response+json' ? first : undefined;
+}
+
+/** The operation that a body asks for, or undefined for what is no GraphQL request. */
+function operationIn(body: string): OperationParams | undefined {
+  let json: unknown;
+  try {
+    json = parseJson(body);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(json) || Array.isArray(json)) return undefined;
+  const { query, variables, operationName, extensions, ...rest } = json;
+  const known = Object.keys(rest).length === 0 && (extensions === undefined || isObject(extensions));
+  if (!known || typeof query !== 'string') return undefined;
+  if (operationName != null && typeof operationName !== 'string') return undefined;
+  if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
+  return { query, variables: variables ?? undefined, operationName: operationName ?? undefined, extensions };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSubscription({ document, operationName }: Parameters<typeof execute>[0]): boolean {
+  return getOperationAST(document, operationName)?.operation === 'subscription';
+}
+
+/** Whether nothing was read, and nothing done, as the database was out of reach. */
+function isUnavailable({ data, errors = [] }: ExecutionResult): boolean {
+  return !data && errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
+}
+
+/** The highest status that an error names. Those that belong to GraphQL over HTTP itself leave application/json at 200. */
+function statusOf({ errors = [] }: ExecutionResult, type: MediaType): number {
+  let status = 0;
+  for (const { extensions } of errors) {
+    const http = extensions.http as { readonly status?: number; readonly spec?: boolean } | undefined;
+    if (http?.status && !(type === 'application/json' && http.spec)) status = Math.max(status, http.status);
+  }
+  return status || 200;
+}
+
+async function answerByYoga(
+  graphql: GraphqlServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
+  const answer = await graphql.fetch(
+    `http://${request.headers.host ?? 'localhost'}${request.url}`,
+    { method: 'POST', headers, body: new Uint8Array(body) },
+    { res: response },
+  );
+  const text = await answer.text();
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text);
+}

@@ -1,0 +1,335 @@
+import type { CurrencyCode } from '../../core/currencies.ts';
+import type { ExternalAccountType } from '../../database/generated/client/client.ts';
+
+/** One detail of an account outside: its form (a pattern, never a checksum: sandbox values must be enterable) and words. */
+export interface AccountField {
+  readonly description: string;
+  readonly pattern?: RegExp;
+  /** What the pattern asks for, for the refusal. */
+  readonly form?: string;
+  /** A closed set of values, and its GraphQL name and description. */
+  readonly values?: readonly string[];
+  readonly enumName?: string;
+  readonly optional?: true;
+  /** The form that another field's value asks for, beside the pattern. */
+  readonly formBy?: {
+    readonly field: string;
+    readonly forms: Readonly<Record<string, { readonly pattern: RegExp; readonly form: string }>>;
+  };
+}
+
+export interface AccountType {
+  /** The GraphQL type, the input's field and the description (domain-facts 5.1). */
+  readonly graphql: { readonly type: string; readonly input: string };
+  readonly description: string;
+  readonly currencies: readonly CurrencyCode[];
+  /** Bank accounts name who owns them; wallets do not. */
+  readonly beneficiary: boolean;
+  readonly fields: Readonly<Record<string, AccountField>>;
+  /** The fields of which exactly one is given and names the account; one name where it is always the same. */
+  readonly identifier: readonly string[];
+}
+
+const text = (description: string): AccountField => ({
+  description,
+  pattern: /^[^\p{Cc}\p{Cs}]{1,140}$/u,
+  form: '1 to 140 characters, without control characters',
+});
+const optionalText = (description: string): AccountField => ({ ...text(description), optional: true });
+const digits = (description: string, count: number): AccountField => ({
+  description,
+  pattern: new RegExp(`^[0-9]{${count}}$`),
+  form: `${count} digits`,
+});
+const bic = (description: string): AccountField => ({
+  description,
+  pattern: /^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/,
+  form: '8 or 11 characters such as DEUTDEFF or DEUTDEFF500',
+});
+const bankName: AccountField = optionalText('Name of the bank, for people.');
+const evmAddress: AccountField = {
+  description: 'Address of the wallet: 0x and 40 hexadecimal digits.',
+  pattern: /^0x[0-9a-zA-Z]{40}$/,
+  form: '0x and 40 letters or digits',
+};
+
+/** The purposes that Nigerian accounts and some corridors ask for (specification 2.10). */
+export const purposesOfPayment = [
+  'GIFT',
+  'SELF',
+  'GOODS_OR_SERVICES',
+  'EDUCATION',
+  'HEALTH_OR_MEDICAL',
+  'REAL_ESTATE_PURCHASE',
+  'TAX_PAYMENT',
+  'LOAN_PAYMENT',
+  'UTILITY_BILL',
+  'DONATION',
+  'TRAVEL',
+  'OTHER',
+] as const;
+
+/** What a Pix key looks like, by its type: with or without the usual punctuation. */
+const pixKeyForms = {
+  CPF: { pattern: /^[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}$/, form: 'a CPF of 11 digits' },
+  CNPJ: { pattern: /^[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}\/?[0-9]{4}-?[0-9]{2}$/, form: 'a CNPJ of 14 digits' },
+  EMAIL: { pattern: /^[^@]+@[^@]+$/, form: 'an email address' },
+  PHONE: { pattern: /^\+[1-9][0-9]{7,14}$/, form: 'a phone number such as +5511999998888' },
+  RANDOM: { pattern: /^[0-9A-Za-z-]{32,36}$/, form: 'a random key of 32 letters or digits, with or without dashes' },
+};
+
+/**
+ * Every kind of bank account and wallet outside (specification 2.9, domain-facts 5.1). The doors make their types and
+ * inputs from this table, so a kind or a field is added here only.
+ */
+export const accountTypes = {
+  US_ACCOUNT: {
+    graphql: { type: 'UsAccountInfo', input: 'usAccount' },
+    description: 'A bank account in the United States.',
+    currencies: ['USD'],
+    beneficiary: true,
+    fields: {
+      accountNumber: {
+        description: 'Account number, 4 to 17 digits.',
+        pattern: /^[0-9]{4,17}$/,
+        form: '4 to 17 digits',
+      },
+      routingNumber: digits('ABA routing number, 9 digits.', 9),
+      accountCategory: {
+        description: 'CHECKING or SAVINGS.',
+        values: ['CHECKING', 'SAVINGS'],
+        enumName: 'AccountCategory',
+      },
+      bankName,
+    },
+    identifier: ['accountNumber'],
+  },
+  CLABE: {
+    graphql: { type: 'ClabeAccountInfo', input: 'clabe' },
+    description: 'A bank account in Mexico.',
+    currencies: ['MXN'],
+    beneficiary: true,
+    fields: { clabeNumber: digits('CLABE, 18 digits.', 18), bankName },
+    identifier: ['clabeNumber'],
+  },
+  PIX: {
+    graphql: { type: 'PixAccountInfo', input: 'pix' },
+    description: 'A Pix key in Brazil.',
+    currencies: ['BRL'],
+    beneficiary: true,
+    fields: {
+      pixKey: {
+        ...text('The key, in the form of its type.'),
+        pattern: /^[^\s\p{Cc}\p{Cs}]{1,140}$/u,
+        form: '1 to 140 characters without spaces',
+        formBy: { field: 'pixKeyType', forms: pixKeyForms },
+      },
+      pixKeyType: {
+        description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
+        values: ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
+        enumName: 'PixKeyType',
+      },
+      taxId: text('Tax number (CPF or CNPJ) of the owner.'),
+      bankName,
+    },
+    identifier: ['pixKey'],
+  },
+  IBAN: {
+    graphql: { type: 'IbanAccountInfo', input: 'iban' },
+    description: 'A bank account with an IBAN, in the euro area.',
+    currencies: ['EUR'],
+    beneficiary: true,
+    fields: {
+      iban: {
+        description: 'IBAN, 15 to 34 characters, without spaces.',
+        pattern: /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/,
+        form: 'a country code, 2 digits and 11 to 30 letters or digits',
+      },
+      swiftBic: bic('BIC of the bank.'),
+      bankName,
+    },
+    identifier: ['iban'],
+  },
+  UPI: {
+    graphql: { type: 'UpiAccountInfo', input: 'upi' },
+    description: 'A UPI address in India.',
+    currencies: ['INR'],
+    beneficiary: true,
+    fields: {
+      vpa: {
+        description: 'Virtual payment address, user@bank.',
+        pattern: /^[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}$/,
+        form: 'user@bank',
+      },
+    },
+    identifier: ['vpa'],
+  },
+  NGN_ACCOUNT: {
+    graphql: { type: 'NgnAccountInfo', input: 'ngnAccount' },
+    description: 'A bank account in Nigeria.',
+    currencies: ['NGN'],
+    beneficiary: true,
+    fields: {
+      accountNumber: digits('Account number (NUBAN), 10 digits.', 10),
+      bankName: text('Name of the bank.'),
+      purposeOfPayment: {
+        description: `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
+        values: purposesOfPayment,
+        enumName: 'PurposeOfPayment',
+      },
+    },
+    identifier: ['accountNumber'],
+  },
+  CAD_ACCOUNT: {
+    graphql: { type: 'CadAccountInfo', input: 'cadAccount' },
+    description: 'A bank account in Canada.',
+    currencies: ['CAD'],
+    beneficiary: true,
+    fields: {
+      bankCode: digits('Institution number, 3 digits.', 3),
+      branchCode: digits('Transit number, 5 digits.', 5),
+      accountNumber: {
+        description: 'Account number, 7 to 12 digits.',
+        pattern: /^[0-9]{7,12}$/,
+        form: '7 to 12 digits',
+      },
+      bankName,
+    },
+    identifier: ['accountNumber'],
+  },
+  GBP_ACCOUNT: {
+    graphql: { type: 'GbpAccountInfo', input: 'gbpAccount' },
+    description: 'A bank account in the United Kingdom.',
+    currencies: ['GBP'],
+    beneficiary: true,
+    fields: {
+      sortCode: {
+        description: 'Sort code, 6 digits, with or without dashes.',
+        pattern: /^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$/,
+        form: '6 digits such as 20-00-00',
+      },
+      accountNumber: digits('Account number, 8 digits.', 8),
+      bankName,
+    },
+    identifier: ['accountNumber'],
+  },
+  PHP_ACCOUNT: {
+    graphql: { type: 'PhpAccountInfo', input: 'phpAccount' },
+    description: 'A bank account in the Philippines.',
+    currencies: ['PHP'],
+    beneficiary: true,
+    fields: {
+      bankName: text('Name of the bank.'),
+      accountNumber: {
+        description: 'Account number.',
+        pattern: /^[0-9A-Za-z-]{4,34}$/,
+        form: '4 to 34 letters or digits',
+      },
+    },
+    identifier: ['accountNumber'],
+  },
+  SGD_ACCOUNT: {
+    graphql: { type: 'SgdAccountInfo', input: 'sgdAccount' },
+    description: 'A bank account in Singapore.',
+    currencies: ['SGD'],
+    beneficiary: true,
+    fields: {
+      bankName: text('Name of the bank.'),
+      swiftCode: bic('BIC of the bank.'),
+      accountNumber: {
+        description: 'Account number.',
+        pattern: /^[0-9A-Za-z-]{4,34}$/,
+        form: '4 to 34 letters or digits',
+      },
+    },
+    identifier: ['accountNumber'],
+  },
+  LAYER2_WALLET: {
+    graphql: { type: 'Layer2WalletInfo', input: 'layer2Wallet' },
+    description: 'A wallet on the second-layer bitcoin network.',
+    currencies: ['BTC'],
+    beneficiary: false,
+    fields: {
+      address: {
+        description: 'Address of the wallet.',
+        pattern: /^[0-9A-Za-z]{20,120}$/,
+        form: '20 to 120 letters or digits',
+      },
+    },
+    identifier: ['address'],
+  },
+  LIGHTNING: {
+    graphql: { type: 'LightningInfo', input: 'lightning' },
+    description: 'A Lightning destination: exactly one of an invoice, an offer and an address.',
+    currencies: ['BTC'],
+    beneficiary: false,
+    fields: {
+      invoice: {
+        description: 'BOLT 11 invoice, paid once.',
+        pattern: /^ln[0-9a-z]{20,2000}$/i,
+        form: 'a BOLT 11 invoice starting with ln',
+        optional: true,
+      },
+      bolt12: {
+        description: 'BOLT 12 offer.',
+        pattern: /^lno[0-9a-z]{10,2000}$/i,
+        form: 'a BOLT 12 offer starting with lno',
+        optional: true,
+      },
+      lightningAddress: {
+        description: 'Lightning address, user@domain.',
+        pattern: /^[a-z0-9._+-]{1,64}@[a-z0-9.-]{3,190}$/i,
+        form: 'user@domain',
+        optional: true,
+      },
+    },
+    identifier: ['invoice', 'bolt12', 'lightningAddress'],
+  },
+  SOLANA_WALLET: {
+    graphql: { type: 'SolanaWalletInfo', input: 'solanaWallet' },
+    description: 'A wallet on Solana.',
+    currencies: ['USDC', 'USDT'],
+    beneficiary: false,
+    fields: {
+      address: {
+        description: 'Address of the wallet, 32 to 44 characters.',
+        pattern: /^[0-9A-Za-z]{32,44}$/,
+        form: '32 to 44 letters or digits',
+      },
+    },
+    identifier: ['address'],
+  },
+  TRON_WALLET: {
+    graphql: { type: 'TronWalletInfo', input: 'tronWallet' },
+    description: 'A wallet on Tron.',
+    currencies: ['USDT'],
+    beneficiary: false,
+    fields: {
+      address: {
+        description: 'Address of the wallet: T and 33 characters.',
+        pattern: /^T[0-9A-Za-z]{33}$/,
+        form: 'T and 33 letters or digits',
+      },
+    },
+    identifier: ['address'],
+  },
+  POLYGON_WALLET: {
+    graphql: { type: 'PolygonWalletInfo', input: 'polygonWallet' },
+    description: 'A wallet on Polygon.',
+    currencies: ['USDC'],
+    beneficiary: false,
+    fields: { address: evmAddress },
+    identifier: ['address'],
+  },
+  BASE_WALLET: {
+    graphql: { type: 'BaseWalletInfo', input: 'baseWallet' },
+    description: 'A wallet on Base.',
+    currencies: ['USDC'],
+    beneficiary: false,
+    fields: { address: evmAddress },
+    identifier: ['address'],
+  },
+} as const satisfies Record<ExternalAccountType, AccountType>;
+
+/** The details of an account, each under its field's name. */
+export type AccountDetails = Readonly<Record<string, string | null | undefined>>;

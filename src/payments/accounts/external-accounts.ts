@@ -1,0 +1,161 @@
+import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { ExternalAccountType } from '../../database/generated/client/client.ts';
+import type { Account } from '../../database/rows.ts';
+import type { AccountCheck, OutsideAccount } from '../../rails/rail.ts';
+import { type Done, type Payments, run } from '../command.ts';
+import { wholeMs } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
+import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
+import { checkAccountInfo } from './account-details.ts';
+import { type AccountDetails, accountTypes } from './account-types.ts';
+
+export type Beneficiary =
+  | {
+      readonly beneficiaryType: 'INDIVIDUAL';
+      readonly fullName: string;
+      readonly birthDate?: string | null | undefined;
+      readonly nationality?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    }
+  | {
+      readonly beneficiaryType: 'BUSINESS';
+      readonly legalName: string;
+      readonly registrationNumber?: string | null | undefined;
+      readonly taxId?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    };
+
+export interface CreateExternalAccount {
+  readonly currency: string;
+  readonly accountType: ExternalAccountType;
+  readonly details: AccountDetails;
+  readonly beneficiary?: Beneficiary | null | undefined;
+  /** The owner; the platform itself when left out. */
+  readonly customerId?: string | null | undefined;
+  readonly platformAccountId?: string | null | undefined;
+  readonly defaultUmaDepositAccount: boolean;
+}
+
+/**
+ * Registers a bank account or wallet outside (specification 4.8). In the sandbox it is ACTIVE at once unless its suffix
+ * says otherwise. Where the rail needs time for its check, it is asked again (account-moves.ts).
+ * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function createExternalAccount(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateExternalAccount,
+  idempotencyKey?: string | null,
+): Promise<Done<Account>> {
+  return run(payments, tenant, {
+    operation: 'createExternalAccount',
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
+      const beneficiary = checkBeneficiary(input);
+      checkText(input.platformAccountId, 'platformAccountId', 200);
+      const parties = await readParties(payments.database.pool, tenant.platformId, {
+        customer: input.customerId ? customerUuid(input.customerId, 'customerId') : undefined,
+        ids: 1,
+      });
+      if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound('customerId');
+      if (input.defaultUmaDepositAccount && !parties.customer) {
+        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
+          field: 'defaultUmaDepositAccount',
+        });
+      }
+      const check = await checkedByRail(payments, tenant, { type: input.accountType, identifier }, beneficiary);
+      const id = idAt(parties, 0);
+      return {
+        insert: {
+          account: [
+            {
+              platformId: tenant.platformId,
+              id,
+              kind: 'EXTERNAL',
+              customerId: parties.customer?.id ?? null,
+              currency: input.currency,
+              posted: 0n,
+              held: 0n,
+              fundingInstructions: [],
+              status: check.status,
+              statusReason: check.explanation ?? null,
+              accountType: input.accountType,
+              accountInfo: info,
+              identifier,
+              beneficiary,
+              platformAccountId: input.platformAccountId ?? null,
+              defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+              beneficiaryVerificationStatus: check.verification,
+              beneficiaryVerifiedName: check.verifiedName,
+            },
+          ],
+          ...(check.checkInMs !== undefined && {
+            account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
+          }),
+        },
+        result: id,
+      };
+    },
+    fields: { ACCOUNT_EXISTS: 'accountInfo' },
+  });
+}
+
+type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
+
+/** What the rail says of the account; without a rail it waits for its check. */
+async function checkedByRail(
+  payments: Payments,
+  tenant: Tenant,
+  account: OutsideAccount,
+  beneficiary: Beneficiary | null,
+): Promise<AcceptedAccount> {
+  const rail = payments.rails[tenant.environment];
+  const name = ownerName(beneficiary);
+  if (!rail) {
+    const verification = name === undefined ? null : 'PENDING';
+    return { accepted: true, status: 'PENDING', verification, verifiedName: null };
+  }
+  const check = await railAnswer(rail.checkAccount(account, name, 0));
+  if (!check.accepted || check.status === 'INACTIVE') {
+    const reason = check.explanation ?? 'the account cannot be used';
+    throw new Refusal('INVALID_BANK_ACCOUNT', reason, { field: 'accountInfo' });
+  }
+  return check;
+}
+
+/** Who owns an account, to be compared with what its bank says; undefined for a wallet. */
+export function ownerName(beneficiary: Beneficiary | null): string | undefined {
+  return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
+    ? beneficiary?.fullName
+    : beneficiary.legalName;
+}
+
+function checkBeneficiary(input: CreateExternalAccount) {
+  const { beneficiary, accountType } = input;
+  if (!accountTypes[accountType].beneficiary) {
+    if (beneficiary)
+      throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { field: 'beneficiary' });
+    return null;
+  }
+  if (!beneficiary)
+    throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { field: 'beneficiary' });
+  checkAddress(beneficiary.address, 'beneficiary.address');
+  const address = beneficiary.address ? { ...beneficiary.address } : null;
+  if (beneficiary.beneficiaryType === 'INDIVIDUAL') {
+    checkRequiredText(beneficiary.fullName, 'beneficiary.fullName');
+    checkDay(beneficiary.birthDate, 'beneficiary.birthDate');
+    checkCountry(beneficiary.nationality, 'beneficiary.nationality');
+  } else {
+    checkRequiredText(beneficiary.legalName, 'beneficiary.legalName');
+    checkText(beneficiary.registrationNumber, 'beneficiary.registrationNumber', 100);
+    checkText(beneficiary.taxId, 'beneficiary.taxId', 100);
+  }
+  return { ...beneficiary, address };
+}

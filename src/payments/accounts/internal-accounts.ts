@@ -1,0 +1,44 @@
+import { currencyOf } from '../../core/currencies.ts';
+import { madeAt, paymentReference } from '../../core/ids.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Account } from '../../database/rows.ts';
+import type { NewRow } from '../../ledger/plan.ts';
+import type { Payments } from '../command.ts';
+
+/** One internal account per currency, for a customer or (customerId null) for the platform itself. */
+export async function newInternalAccounts(
+  payments: Pick<Payments, 'rails'>,
+  tenant: Tenant,
+  owner: { readonly platformId: string; readonly customerId: string | null },
+  currencies: readonly string[],
+  ids: readonly string[],
+): Promise<NewRow<Account>[]> {
+  const rail = payments.rails[tenant.environment];
+  return Promise.all(
+    currencies.map(async (code, position) => {
+      const id = ids[position];
+      const currency = currencyOf(code);
+      if (id === undefined || !currency) throw new Error(`no id or no currency for ${code}`);
+      const reference = paymentReference(id).replace('PAY-', 'FUND-');
+      const instructions =
+        (await rail?.paymentInstructions({
+          owner: id,
+          reference,
+          currency,
+          amount: undefined,
+          madeAt: madeAt(id),
+          expiresAt: undefined,
+        })) ?? [];
+      return {
+        ...owner,
+        id,
+        kind: 'INTERNAL' as const,
+        currency: code,
+        posted: 0n,
+        held: 0n,
+        fundingInstructions: instructions.map((instruction) => ({ ...instruction })),
+        defaultUmaDepositAccount: false,
+      };
+    }),
+  );
+}

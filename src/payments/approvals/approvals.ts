@@ -1,0 +1,214 @@
+import { checkText } from '../../core/checks.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { type Customer, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { stored } from '../../database/stored.ts';
+import type { TransactionMove } from '../../ledger/plan.ts';
+import type { RequiredField } from '../../rails/rail.ts';
+import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
+import { checkInformation, type Information, type InformationField, missingFields } from '../information.ts';
+import { wakeOrders } from '../orders/orders.ts';
+import { outsideOf } from '../parties.ts';
+import { requestedFields } from './incoming.ts';
+
+/** The platform's word on an incoming payment that waits for it (domain-facts 2.5), whichever way it comes. */
+export type Decision =
+  | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
+  | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
+  /** The platform was asked, and its answer was an error. */
+  | { readonly kind: 'webhook-error'; readonly explanation: string };
+
+/**
+ * Approves an incoming payment. Mandatory receiver information that is neither given nor in the customer's record ends
+ * it FAILED with MISSING_MANDATORY_PAYEE_DATA.
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT, IDEMPOTENCY_MISMATCH
+ */
+export function approveTransaction(
+  payments: Payments,
+  tenant: Tenant,
+  input: {
+    readonly transactionId: string;
+    readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
+  },
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
+  const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
+  return decide(payments, tenant, { operation: 'approveTransaction', input, idempotencyKey }, decision);
+}
+
+/**
+ * Rejects an incoming payment: it ends REJECTED, and so does its sender's, who has the money back.
+ * @throws Refusal as approveTransaction does
+ */
+export function rejectTransaction(
+  payments: Payments,
+  tenant: Tenant,
+  input: { readonly transactionId: string; readonly reason?: string | null | undefined },
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
+  const decision = { kind: 'reject', reason: input.reason } as const;
+  return decide(payments, tenant, { operation: 'rejectTransaction', input, idempotencyKey }, decision);
+}
+
+/**
+ * Decides on an incoming payment by what the platform answered to its approval question: for a webhook's answer.
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
+ *   INVALID_INPUT (receiver information that is none)
+ */
+export async function decideIncoming(
+  payments: Payments,
+  tenant: Tenant,
+  transactionId: string,
+  decision: Decision,
+): Promise<Transaction> {
+  const input = { transactionId };
+  return (await decide(payments, tenant, { operation: 'decideIncoming', input, idempotencyKey: null }, decision)).row;
+}
+
+const pendingStatement = statement<{
+  transaction: Record<string, unknown>;
+  customer: Record<string, unknown> | null;
+  destination: Record<string, unknown> | null;
+  internal_account_id: string | null;
+  scenario: unknown;
+  over: boolean;
+}>(
+  'pending_approval',
+  `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+     case when a.id is not null then account_snapshot(a) end as destination,
+     (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
+        and i.currency = t.received_currency) as internal_account_id,
+     clock_timestamp() >= t.approval_due_at as over
+   from transaction t
+   left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
+   left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
+   left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
+   where t.platform_id = $1 and t.id = $2`,
+);
+
+async function decide(
+  payments: Payments,
+  tenant: Tenant,
+  call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
+  decision: Decision,
+): Promise<Done<Transaction>> {
+  const done = await run(payments, tenant, {
+    ...call,
+    type: 'Transaction',
+    plan: () => planDecision(payments, tenant, call.input, decision),
+    fields: { CONFLICT: 'transactionId' },
+    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
+  });
+  if (!done.replayed) wakeOrder(payments, tenant, done.row.id);
+  return done;
+}
+
+/**
+ * Has the decision's payment looked at now. The decision stands whether or not this succeeds, so nobody waits for it and no
+ * error is answered: an order that is not woken is looked at when the time for the decision is over.
+ */
+function wakeOrder({ database, log }: Payments, { platformId }: Tenant, transactionId: string): void {
+  wakeOrders(database.pool, platformId, transactionId).then(
+    () => database.commits.emit('committed'),
+    (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
+  );
+}
+
+async function planDecision(payments: Payments, tenant: Tenant, input: object, decision: Decision) {
+  const given =
+    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, 'receiverCustomerInfo') : {};
+  if (decision.kind === 'reject') checkText(decision.reason, 'reason');
+  const id = 'transactionId' in input ? uuidOf(String(input.transactionId), 'Transaction') : undefined;
+  const [found] = id ? await pendingStatement(payments.database.pool, tenant.platformId, id) : [];
+  const field = 'transactionId';
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
+  const transaction = rowFromSnapshot('Transaction', found.transaction);
+  if (!transaction.approvalDueAt || found.over) {
+    throw new Refusal(
+      'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+      transaction.approvalDueAt
+        ? `the time to decide was over at ${transaction.approvalDueAt.toISOString()}`
+        : transaction.status === 'CREATED'
+          ? 'its sender has not asked to pay yet'
+          : 'this transaction needs no approval',
+      { field, status: transaction.status },
+    );
+  }
+  const move = (rest: Omit<TransactionMove, 'id' | 'from'>) => ({
+    transactions: [{ id: transaction.id, from: ['PENDING'] as const, ...rest }],
+    result: transaction.id,
+  });
+  switch (decision.kind) {
+    case 'reject':
+      return move({
+        to: 'REJECTED',
+        reason: decision.reason ? `rejected by the platform: ${decision.reason}` : 'rejected by the platform',
+      });
+    case 'webhook-error':
+      return move({
+        to: 'FAILED',
+        reason: decision.explanation,
+        set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
+      });
+    case 'approve': {
+      const customer = found.customer ? rowFromSnapshot('Customer', found.customer) : undefined;
+      const requested = requestedFields(transaction);
+      const known = { ...recorded(customer), ...given };
+      const missing = missingFields(requested, known);
+      if (missing.length > 0) {
+        return move({
+          to: 'FAILED',
+          reason: `approved without ${missing.join(', ')}`,
+          set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
+        });
+      }
+      const announced = found.destination ? rowFromSnapshot('Account', found.destination) : undefined;
+      // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
+      const instead =
+        announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internal_account_id : null;
+      const destination = instead === null ? announced : undefined;
+      return move({
+        to: 'PROCESSING',
+        reason: instead
+          ? `approved by the platform; the deposit account is ${announced?.status}, so the money goes to the internal account`
+          : 'approved by the platform',
+        set: {
+          requestedInformation: answered(requested, known),
+          ...(instead !== null && { destinationAccountId: instead }),
+        },
+        expectedInMs: railOf(payments, tenant).expectedMs({
+          step: 'SETTLEMENT',
+          account: destination && outsideOf(destination),
+          umaAddress: transaction.sourceUmaAddress ?? undefined,
+          scenario: found.scenario,
+        }),
+      });
+    }
+  }
+}
+
+/** What the customer's record says under the names that can be asked for. */
+function recorded(customer: Customer | undefined): Information {
+  if (!customer) return {};
+  const address = stored<{ readonly country?: string } | null>(customer.address);
+  return Object.fromEntries(
+    Object.entries({
+      FULL_NAME: customer.name,
+      BIRTH_DATE: customer.birthDate?.toISOString().slice(0, 10),
+      NATIONALITY: customer.nationality,
+      TAX_ID: customer.taxId,
+      REGISTRATION_NUMBER: customer.registrationNumber,
+      COUNTRY_OF_RESIDENCE: address?.country,
+    }).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  );
+}
+
+/** The requested fields with what is told of each: only what was asked for goes to the sending side. */
+function answered(requested: readonly RequiredField[], known: Information) {
+  return requested.map(({ name, mandatory }) => {
+    const value = known[name];
+    return value === undefined ? { name, mandatory } : { name, mandatory, value };
+  });
+}

@@ -1,0 +1,91 @@
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { type Customer, rowFromSnapshot } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { type Done, type Payments, run } from '../command.ts';
+import { customerNotFound, customerUuid } from '../parties.ts';
+import { checkCustomerAddress } from '../uma-addresses.ts';
+import { type CustomerDetails, detailColumns, kycOf } from './customers.ts';
+
+export interface UpdateCustomer {
+  readonly customerId: string;
+  readonly umaAddress?: string | null | undefined;
+  /** What changes; what is left out stays. */
+  readonly details?: CustomerDetails | null | undefined;
+}
+
+/**
+ * Changes what is known of a customer. Its type stays. In the sandbox a new name is checked as a new customer's is, so a
+ * test value moves its KYC status.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function updateCustomer(
+  payments: Payments,
+  tenant: Tenant,
+  input: UpdateCustomer,
+  idempotencyKey?: string | null,
+): Promise<Done<Customer>> {
+  return run(payments, tenant, {
+    operation: 'updateCustomer',
+    type: 'Customer',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const customer = await readCustomer(payments, tenant, input.customerId);
+      const details = input.details ?? undefined;
+      if (details && details.customerType !== customer.customerType) {
+        throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
+          field: 'details',
+        });
+      }
+      const columns = details ? detailColumns(details) : {};
+      const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
+      const set = {
+        ...columns,
+        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, tenant, input.umaAddress) }),
+        ...(renamed && tenant.environment === 'SANDBOX' && { kycStatus: kycOf('SANDBOX', columns.name ?? null) }),
+      };
+      if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
+      // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
+      if (customer.isDeleted) throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { field: 'customerId' });
+      return { result: customer.id };
+    },
+    fields: { UMA_ADDRESS_EXISTS: 'umaAddress', CUSTOMER_DELETED: 'customerId' },
+  });
+}
+
+/**
+ * Deletes a customer: its history and balances stay, it moves no money any more, and its UMA address is free again.
+ * Payments that are under way come to their end.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), IDEMPOTENCY_MISMATCH
+ */
+export function deleteCustomer(
+  payments: Payments,
+  tenant: Tenant,
+  customerId: string,
+  idempotencyKey?: string | null,
+): Promise<Done<Customer>> {
+  return run(payments, tenant, {
+    operation: 'deleteCustomer',
+    type: 'Customer',
+    input: { customerId },
+    idempotencyKey,
+    plan: async () => {
+      const { id } = await readCustomer(payments, tenant, customerId);
+      return { customers: [{ id, set: { isDeleted: true } }], result: id };
+    },
+    fields: { CUSTOMER_DELETED: 'customerId' },
+  });
+}
+
+const customerStatement = statement<{ customer: Record<string, unknown> }>(
+  'customer_to_change',
+  'select to_jsonb(c) as customer from customer c where platform_id = $1 and id = $2',
+);
+
+async function readCustomer(payments: Payments, tenant: Tenant, customerId: string): Promise<Customer> {
+  const uuid = customerUuid(customerId, 'customerId');
+  const [found] = await customerStatement(payments.database.pool, tenant.platformId, uuid);
+  return found ? rowFromSnapshot('Customer', found.customer) : customerNotFound('customerId');
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg';
+import { currencyOf } from '../../core/currencies.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { sqlState } from '../../database/faults.ts';
+import type { Platform } from '../../database/generated/client/client.ts';
+import { retryLostRaces } from '../../database/retry.ts';
+import { statement } from '../../database/statement.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { commitPlanOn } from '../../ledger/commit.ts';
+import { newInternalAccounts } from '../accounts/internal-accounts.ts';
+import type { Payments } from '../command.ts';
+import { idAt, readParties } from '../parties.ts';
+
+/** What a platform can change of itself (domain-facts 9). */
+export interface PlatformSettings {
+  /** The domain of UMA addresses that are made up for new customers. */
+  readonly umaDomain?: string | undefined;
+  /** The currencies in which new customers get internal accounts; replaces the list. */
+  readonly currencies?: readonly string[] | undefined;
+}
+
+/** The platform's own row. */
+export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platform> {
+  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: tenant.platformId } });
+}
+
+const updateStatement = statement<object>(
+  'update_platform',
+  `update platform set uma_domain = coalesce($2, uma_domain), currencies = coalesce($3::text[], currencies),
+     updated_at = clock_ms()
+   where id = $1`,
+);
+
+/**
+ * Changes a platform's settings. A currency that is new gets the platform's own internal account; accounts that are
+ * there stay, and so do the addresses of customers.
+ *
+ * @param besides what else changes with them, in the same transaction, with the platform's row locked
+ * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
+ */
+export async function updatePlatform<Besides>(
+  payments: Payments,
+  tenant: Tenant,
+  settings: PlatformSettings,
+  besides: (client: pg.PoolClient) => Promise<Besides>,
+): Promise<Besides> {
+  const { umaDomain, currencies } = settings;
+  if (umaDomain !== undefined) checkDomain(umaDomain);
+  if (currencies) checkCurrencies(currencies);
+  try {
+    return await retryLostRaces(() =>
+      inTransaction(payments.database, async (client) => {
+        await updateStatement(client, tenant.platformId, umaDomain ?? null, currencies ?? null);
+        if (currencies) await openAccounts(payments, client, tenant, currencies);
+        return besides(client);
+      }),
+    );
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    throw new Refusal('CONFLICT', 'this UMA domain is taken', { field: 'umaDomain' });
+  }
+}
+
+function checkCurrencies(currencies: readonly string[]): void {
+  currencies.forEach((code, position) => {
+    const field = `currencies.${position}`;
+    if (!currencyOf(code)) {
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
+    }
+    if (currencies.indexOf(code) !== position) {
+      throw new Refusal('INVALID_INPUT', `${code} is given twice`, { field });
+    }
+  });
+}
+
+const ownCurrenciesStatement = statement<{ currency: string }>(
+  'own_currencies',
+  `select currency from account where platform_id = $1 and customer_id is null and kind = 'INTERNAL'`,
+);
+
+/** The platform's own accounts in the currencies in which it has none yet. */
+async function openAccounts(
+  payments: Payments,
+  client: pg.PoolClient,
+  tenant: Tenant,
+  currencies: readonly string[],
+): Promise<void> {
+  const { platformId } = tenant;
+  const there = await ownCurrenciesStatement(client, platformId);
+  const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
+  if (missing.length === 0) return;
+  const parties = await readParties(client, platformId, { ids: missing.length });
+  const ids = missing.map((_code, position) => idAt(parties, position));
+  const account = await newInternalAccounts(payments, tenant, { platformId, customerId: null }, missing, ids);
+  await commitPlanOn(client, platformId, { insert: { account } });
+}
+
+function checkDomain(domain: string): void {
+  if (!/^(?=.{3,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(domain)) {
+    throw new Refusal('INVALID_INPUT', 'umaDomain must be a domain name in lower case such as pay.example.com', {
+      field: 'umaDomain',
+      value: domain,
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { hashSecret, newCredentials } from '../../access/api-tokens.ts';
+import { currencies } from '../../core/currencies.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Database } from '../../database/database.ts';
+import type { Environment } from '../../database/generated/client/client.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { commitPlanOn } from '../../ledger/commit.ts';
+import { newInternalAccounts } from '../accounts/internal-accounts.ts';
+import type { Payments } from '../command.ts';
+import { readProfile } from '../customers/customers.ts';
+
+export interface NewPlatform {
+  readonly name: string;
+  readonly environment: Environment;
+  /** Fixed credentials, for the local sandbox only; otherwise new ones are made. */
+  readonly credentials?: { readonly clientId: string; readonly secret: string };
+}
+
+/** The platform of this name, or undefined. */
+export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
+  const platform = await database.prisma.platform.findUnique({ where: { name } });
+  return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
+}
+
+/**
+ * Makes a platform with an internal account per currency and a first token that may do everything. The secret is
+ * answered here and kept nowhere.
+ * @throws Error when the name is taken or not a name
+ */
+export async function createPlatform(
+  payments: Pick<Payments, 'database' | 'rails'>,
+  { name, environment, credentials = newCredentials() }: NewPlatform,
+): Promise<Tenant & { clientId: string; secret: string }> {
+  const { database } = payments;
+  if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
+    throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
+  }
+  if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
+  return inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      'insert into platform (name, environment, uma_domain, currencies) values ($1, $2, $3, $4) returning id',
+      [name, environment, umaDomainOf(name), currencies.map((currency) => currency.code)],
+    );
+    const platformId = rows[0]?.id ?? '';
+    const tenant = { platformId, environment };
+    const profile = await readProfile(client, platformId);
+    const own = { platformId, customerId: null };
+    const account = await newInternalAccounts(payments, tenant, own, profile.currencies, profile.ids);
+    await commitPlanOn(client, platformId, { insert: { account } });
+    await client.query(
+      'insert into api_token (platform_id, client_id, secret_hash, name, permissions) values ($1, $2, $3, $4, $5)',
+      [platformId, credentials.clientId, hashSecret(credentials.secret), 'first token', ['VIEW', 'TRANSACT', 'MANAGE']],
+    );
+    return { ...tenant, ...credentials };
+  });
+}
+
+/** A domain of the platform's own for its customers' UMA addresses. Names that read alike get different ones. */
+function umaDomainOf(name: string): string {
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  const distinct = slug === name ? slug : `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}`;
+  return `${distinct}.uma.money`;
+}

@@ -1,0 +1,115 @@
+import { checkAmount } from '../../core/checks.ts';
+import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { type Payments, railOf } from '../command.ts';
+import { readParties } from '../parties.ts';
+import { priceQuote } from './pricing.ts';
+
+interface Money {
+  readonly amount: bigint;
+  readonly currency: Currency;
+}
+
+/** What a conversion would cost now, with the platform's own fees in it (domain-facts 7.3). */
+export interface ExchangeRate {
+  readonly source: Currency;
+  readonly destination: Currency;
+  readonly rate: string;
+  readonly sendingAmount: Money;
+  readonly receivingAmount: Money;
+  readonly fees: Money;
+  /** The part of the fees that does not depend on the amount. */
+  readonly fixedFees: Money;
+  /** How the money would be delivered. */
+  readonly deliveryRail: string;
+  readonly minSendingAmount: Money;
+  readonly maxSendingAmount: Money;
+  readonly updatedAt: Date;
+}
+
+const defaultAmount = 10_000n;
+
+/** The usual rail of each currency (specification section 1 and domain-facts 5.1). */
+const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
+  USD: 'RTP',
+  EUR: 'SEPA_INSTANT',
+  GBP: 'FASTER_PAYMENTS',
+  MXN: 'SPEI',
+  BRL: 'PIX',
+  INR: 'UPI',
+  NGN: 'BANK_TRANSFER',
+  CAD: 'BANK_TRANSFER',
+  PHP: 'BANK_TRANSFER',
+  SGD: 'BANK_TRANSFER',
+  JPY: 'BANK_TRANSFER',
+  BTC: 'LIGHTNING',
+  USDC: 'SOLANA',
+  USDT: 'TRON',
+};
+
+/**
+ * Indicative rates for an amount (smallest units of the source). A destination that the amount is too small or too
+ * large for is left out, unless it was asked for by name; what no payment may move is refused.
+ * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
+ */
+export async function readExchangeRates(
+  payments: Payments,
+  tenant: Tenant,
+  query: {
+    readonly source: string;
+    readonly destinations?: readonly string[] | null | undefined;
+    readonly sendingAmount?: bigint | null | undefined;
+  },
+): Promise<ExchangeRate[]> {
+  const source = known(query.source, 'source');
+  const lockedAmount = query.sendingAmount ?? defaultAmount;
+  checkAmount(lockedAmount, 'sendingAmount');
+  const wanted =
+    query.destinations?.map((code) => known(code, 'destinations')) ??
+    currencies.filter((currency) => currency !== source);
+  const { platformFee } = await readParties(payments.database.pool, tenant.platformId, {
+    currency: source.code,
+    ids: 0,
+  });
+  const rates = await Promise.all(
+    wanted.map(async (destination) => {
+      const terms = await railOf(payments, tenant).rate(source, destination);
+      if (!terms) return [];
+      const price = priceQuote({
+        sending: source,
+        receiving: destination,
+        lockedSide: 'SENDING',
+        lockedAmount,
+        rate: terms,
+        platformFee,
+      });
+      if ('code' in price) {
+        if (!query.destinations) return [];
+        throw new Refusal(price.code, price.reason, { field: 'sendingAmount' });
+      }
+      return [
+        {
+          source,
+          destination,
+          rate: price.exchangeRate,
+          sendingAmount: { amount: price.totalSendingAmount, currency: source },
+          receivingAmount: { amount: price.totalReceivingAmount, currency: destination },
+          fees: { amount: price.feesIncluded, currency: source },
+          fixedFees: { amount: price.fixedFees, currency: source },
+          deliveryRail: deliveryRails[destination.code],
+          minSendingAmount: { amount: terms.minSendingAmount, currency: source },
+          maxSendingAmount: { amount: terms.maxSendingAmount, currency: source },
+          updatedAt: new Date(),
+        },
+      ];
+    }),
+  );
+  return rates.flat();
+}
+
+function known(code: string, field: string): Currency {
+  const currency = currencyOf(code);
+  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
+  return currency;
+}

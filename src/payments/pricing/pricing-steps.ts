@@ -1,0 +1,83 @@
+import { type Currency, formatDecimal } from '../../core/currencies.ts';
+import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
+import type { RateTerms } from '../../rails/rail.ts';
+
+/** The roundings behind a quote's figures, told in words: kept with the quote, for whoever wonders about a unit. */
+
+export interface PricingStep {
+  /** The figure that was rounded. */
+  readonly step:
+    | 'counterpartyFixedFee'
+    | 'totalSendingAmount'
+    | 'totalReceivingAmount'
+    | 'platformVariableFee'
+    | 'serviceVariableFee'
+    | 'roundingSurplus';
+  /** Exact before and whole after, in smallest units: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
+  readonly value: string;
+}
+
+/** An amount of whole smallest units, and what it was before it was rounded. */
+export interface Rounded {
+  readonly exact: Fraction;
+  readonly amount: bigint;
+}
+
+interface Sides {
+  readonly sending: Currency;
+  readonly receiving: Currency;
+}
+
+/** What one side was computed from: the terms of pricing.ts. */
+interface Computation {
+  readonly request: Sides & { readonly lockedAmount: bigint };
+  readonly fixedFees: bigint;
+  readonly keptShare: Fraction;
+  readonly rate: Fraction;
+}
+
+/** How the counterparty's fixed fee was converted to the sending currency. */
+export function counterpartyFeeStep(
+  { sending, receiving, rate }: Sides & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
+  fee: Rounded,
+): PricingStep {
+  const formula = `${rate.counterpartyFixedFee} × ${rate.rate}${shift(sending.decimals - receiving.decimals)}`;
+  return { step: 'counterpartyFixedFee', value: `${formula} = ${roundedHalfUp(fee, sending)}` };
+}
+
+/** How the receiving side was computed from the locked sending side. */
+export function receivingStep({ request, fixedFees, keptShare, rate }: Computation, receive: Rounded): PricingStep {
+  const { sending, receiving, lockedAmount } = request;
+  const net = `(${lockedAmount} − ${fixedFees}) × ${shown(keptShare)}`;
+  const formula = `${net} ÷ ${shown(rate)}${shift(receiving.decimals - sending.decimals)}`;
+  return { step: 'totalReceivingAmount', value: `${formula} = ${roundedHalfUp(receive, receiving)}` };
+}
+
+/** How the sending side was computed from the locked receiving side. */
+export function sendingStep({ request, fixedFees, keptShare, rate }: Computation, send: Rounded): PricingStep {
+  const { sending, receiving, lockedAmount } = request;
+  const gross = `${lockedAmount} × ${shown(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${shown(keptShare)}`;
+  const value = `${fixedFees} + ${gross} = ${shown(send.exact)}, rounded up to ${send.amount} (${money(send.amount, sending)})`;
+  return { step: 'totalSendingAmount', value };
+}
+
+/** The end of a step that was rounded half up. */
+export function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
+  return `${shown(exact)}, rounded half up to ${amount} (${money(amount, currency)})`;
+}
+
+/** The factor between the smallest units of two currencies. */
+function shift(decimals: number): string {
+  if (decimals === 0) return '';
+  return decimals > 0 ? ` × ${shown(tenTo(decimals))}` : ` ÷ ${shown(tenTo(-decimals))}`;
+}
+
+/** The exact value: a decimal where its digits end, else a ratio with the decimal it is nearly. */
+export function shown(value: Fraction): string {
+  return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
+}
+
+/** Smallest units as major units with their code: "0.03 USD". */
+export function money(amount: bigint, currency: Currency): string {
+  return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
+}

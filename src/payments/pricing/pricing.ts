@@ -1,0 +1,328 @@
+/**
+ * What a quote costs and delivers: pure, exact, and with one rounding per conversion.
+ *
+ * With F the fixed fees in the sending currency, v the sum of the variable fee rates and k the receiving smallest
+ * units that one sending smallest unit buys at the rate:
+ *
+ *     SENDING locked    receive = round half up ((send − F) × (1 − v) × k)
+ *     RECEIVING locked  send    = round up (F + receive ÷ k ÷ (1 − v))
+ *
+ * The amounts keep the rate law, (send − fees) × k = receive. RECEIVING locked, it holds within one smallest unit of
+ * one of the two currencies; SENDING locked, within one smallest unit of each, since every fee is rounded on its own.
+ */
+
+import { maxAmount } from '../../core/checks.ts';
+import { type Currency, formatDecimal } from '../../core/currencies.ts';
+import {
+  add,
+  divide,
+  type Fraction,
+  isLess,
+  multiply,
+  parseDecimal,
+  rateDigits,
+  rateFault,
+  roundHalfUp,
+  roundUp,
+  subtract,
+  tenTo,
+  toDecimal,
+  variableFeeRateFault,
+  whole,
+} from '../../core/fraction.ts';
+import type { RateTerms } from '../../rails/rail.ts';
+import type { PlatformFeeTerms } from '../parties.ts';
+import {
+  counterpartyFeeStep,
+  money,
+  type PricingStep,
+  type Rounded,
+  receivingStep,
+  roundedHalfUp,
+  sendingStep,
+  shown,
+} from './pricing-steps.ts';
+
+export interface PricingRequest {
+  readonly sending: Currency;
+  readonly receiving: Currency;
+  readonly lockedSide: 'SENDING' | 'RECEIVING';
+  /** Smallest units of the locked side's currency. */
+  readonly lockedAmount: bigint;
+  /** The terms of the rail; its rate is used as it is. */
+  readonly rate: RateTerms;
+  readonly platformFee: PlatformFeeTerms;
+}
+
+export interface Pricing {
+  /** Smallest units of the sending currency, fees included. */
+  readonly totalSendingAmount: bigint;
+  /** Smallest units of the receiving currency: exactly what arrives. */
+  readonly totalReceivingAmount: bigint;
+  /** The rate used, as a plain decimal without trailing zeros. */
+  readonly exchangeRate: string;
+  /** All fees, the platform's among them, in smallest units of the sending currency. */
+  readonly feesIncluded: bigint;
+  /** F: the fixed part of feesIncluded, in smallest units of the sending currency. */
+  readonly fixedFees: bigint;
+  /** The part of feesIncluded that the platform earns. */
+  readonly platformFee: bigint;
+  readonly rateDetails: RateDetails;
+  /** Every rounding that was done, in order: the answer to "why is it this amount?". */
+  readonly steps: readonly PricingStep[];
+}
+
+/**
+ * The rate over its bridge, bitcoin. But for the multipliers' own rounding to 15 significant digits,
+ * receive = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier.
+ */
+export interface RateDetails {
+  /** Smallest units of the receiving currency per millisatoshi. */
+  readonly counterpartyMultiplier: string;
+  /** Smallest units of the receiving currency. */
+  readonly counterpartyFixedFee: bigint;
+  /** Millisatoshi per smallest unit of the sending currency, all variable fees taken off. */
+  readonly serviceApiMultiplier: string;
+  /** Smallest units of the sending currency. */
+  readonly serviceApiFixedFee: bigint;
+  /** A fraction of the sending amount. */
+  readonly serviceApiVariableFeeRate: string;
+  /** Smallest units of the sending currency. */
+  readonly serviceApiVariableFeeAmount: bigint;
+}
+
+export interface PricingRefusal {
+  readonly code: 'INVALID_AMOUNT' | 'AMOUNT_OUT_OF_RANGE';
+  readonly field: 'lockedCurrencyAmount';
+  readonly reason: string;
+}
+
+/**
+ * Prices a quote, or says why there is none: the locked amount is no amount at all, or one of the two sides would lie
+ * outside its bounds.
+ * @throws RangeError when the terms themselves are wrong (a fault of the rail or of the fee settings, not of the client)
+ */
+export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
+  const { lockedAmount } = request;
+  if (lockedAmount < 1n) return refusal('INVALID_AMOUNT', `the amount must be at least 1, not ${lockedAmount}`);
+  if (lockedAmount > maxAmount) return outOfRange(`the amount must be at most ${maxAmount}, not ${lockedAmount}`);
+
+  const terms = readTerms(request);
+  if (!isLess(nothing, terms.keptShare)) {
+    return outOfRange('the variable fees of service and platform together leave nothing to send');
+  }
+  return request.lockedSide === 'SENDING' ? priceFromSending(terms) : priceFromReceiving(terms);
+}
+
+const nothing = whole(0n);
+const everything = whole(1n);
+
+/** A request's terms as exact numbers. */
+interface Terms {
+  readonly request: PricingRequest;
+  readonly rate: Fraction;
+  /** k: receiving smallest units per sending smallest unit. */
+  readonly unitsBought: Fraction;
+  readonly serviceRate: Fraction;
+  readonly platformRate: Fraction;
+  /** 1 − v: what the variable fees leave. */
+  readonly keptShare: Fraction;
+  /** F, in smallest units of the sending currency. */
+  readonly fixedFees: bigint;
+  readonly steps: readonly PricingStep[];
+}
+
+function readTerms(request: PricingRequest): Terms {
+  const { sending, receiving, rate: given, platformFee } = request;
+  assertSound('rate', rateFault(given.rate));
+  assertSound('bridge', rateFault(given.bridge));
+  assertSound('service variable fee rate', variableFeeRateFault(given.serviceVariableFeeRate));
+  assertSound('platform variable fee rate', variableFeeRateFault(platformFee.variableFeeRate));
+  assertNotNegative('service fixed fee', given.serviceFixedFee);
+  assertNotNegative('counterparty fixed fee', given.counterpartyFixedFee);
+  assertNotNegative('platform fixed fee', platformFee.fixedFee);
+
+  const rate = parseDecimal(given.rate);
+  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
+  const serviceRate = parseDecimal(given.serviceVariableFeeRate);
+  const platformRate = parseDecimal(platformFee.variableFeeRate);
+  const counterpartyFee = convertCounterpartyFee(given.counterpartyFixedFee, unitsBought);
+  return {
+    request,
+    rate,
+    unitsBought,
+    serviceRate,
+    platformRate,
+    keptShare: subtract(everything, add(serviceRate, platformRate)),
+    fixedFees: given.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
+    steps: given.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
+  };
+}
+
+function priceFromSending(terms: Terms): Pricing | PricingRefusal {
+  const { request, fixedFees } = terms;
+  const send = request.lockedAmount;
+  if (send <= fixedFees) {
+    return outOfRange(
+      `the fixed fees of ${money(fixedFees, request.sending)} leave nothing of ${money(send, request.sending)}`,
+    );
+  }
+  const receive = convertToReceiving(terms, send);
+  return (
+    sideOutOfRange(request, send, receive.amount) ??
+    pricing(terms, send, receive.amount, variableFees(terms, send), receivingStep(terms, receive))
+  );
+}
+
+function priceFromReceiving(terms: Terms): Pricing | PricingRefusal {
+  const { request } = terms;
+  const receive = request.lockedAmount;
+  const send = convertToSending(terms, receive);
+  return (
+    sideOutOfRange(request, send.amount, receive) ??
+    pricing(
+      terms,
+      send.amount,
+      receive,
+      withSurplus(terms, receive, variableFees(terms, send.amount)),
+      sendingStep(terms, send),
+    )
+  );
+}
+
+function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees, step: PricingStep): Pricing {
+  const { platformFee } = terms.request;
+  return {
+    totalSendingAmount: send,
+    totalReceivingAmount: receive,
+    exchangeRate: toDecimal(terms.rate, rateDigits),
+    feesIncluded: terms.fixedFees + fees.platform + fees.service,
+    fixedFees: terms.fixedFees,
+    platformFee: platformFee.fixedFee + fees.platform,
+    rateDetails: rateDetails(terms, fees.service),
+    steps: [...terms.steps, step, ...fees.steps],
+  };
+}
+
+// ---------------------------------------------------------------------------------------------- the four conversions
+
+/** The counterparty's fixed fee in smallest units of the sending currency, rounded half up. */
+function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
+  const exact = divide(whole(fee), unitsBought);
+  return { exact, amount: roundHalfUp(exact) };
+}
+
+/** What arrives when `send` is sent, rounded half up from the unrounded net amount. */
+function convertToReceiving({ fixedFees, keptShare, unitsBought }: Terms, send: bigint): Rounded {
+  const exact = multiply(multiply(whole(send - fixedFees), keptShare), unitsBought);
+  return { exact, amount: roundHalfUp(exact) };
+}
+
+/** What must be sent for `receive` to arrive, rounded up so that the receiver is never short. */
+function convertToSending({ fixedFees, keptShare, unitsBought }: Terms, receive: bigint): Rounded {
+  const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), keptShare));
+  return { exact, amount: roundUp(exact) };
+}
+
+/** One variable fee, rounded half up on its own. */
+function variableFee(charged: bigint, rate: Fraction): Rounded {
+  const exact = multiply(whole(charged), rate);
+  return { exact, amount: roundHalfUp(exact) };
+}
+
+// -------------------------------------------------------------------------------------------------------------- fees
+
+/** The variable fees of a quote in smallest units of the sending currency. */
+interface VariableFees {
+  /** What they are charged on: send − F. */
+  readonly charged: bigint;
+  readonly platform: bigint;
+  readonly service: bigint;
+  readonly steps: readonly PricingStep[];
+}
+
+function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, send: bigint): VariableFees {
+  const charged = send - fixedFees;
+  const platform = variableFee(charged, platformRate);
+  const service = variableFee(charged, serviceRate);
+  const step = (name: 'platformVariableFee' | 'serviceVariableFee', rate: Fraction, fee: Rounded): PricingStep[] =>
+    rate.numerator === 0n
+      ? []
+      : [{ step: name, value: `${charged} × ${shown(rate)} = ${roundedHalfUp(fee, request.sending)}` }];
+  return {
+    charged,
+    platform: platform.amount,
+    service: service.amount,
+    steps: [
+      ...step('platformVariableFee', platformRate, platform),
+      ...step('serviceVariableFee', serviceRate, service),
+    ],
+  };
+}
+
+/**
+ * Rounding `send` up and the fees down can leave more than one smallest unit over that is neither fee nor worth of
+ * what arrives. The one unit that would break the rate law on both sides is then a variable fee as well: the
+ * service's, or the platform's where only that one charges any.
+ */
+function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
+  const left = whole(fees.charged - fees.platform - fees.service);
+  const worth = divide(whole(receive), terms.unitsBought);
+  const surplus = subtract(left, worth);
+  const keepsRateLaw = !isLess(everything, surplus) || !isLess(everything, multiply(surplus, terms.unitsBought));
+  if (keepsRateLaw) return fees;
+
+  const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
+  const value = `${shown(left)} − ${shown(worth)} = ${shown(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
+  return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, { step: 'roundingSurplus', value }] };
+}
+
+function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {
+  const { request, keptShare, unitsBought } = terms;
+  const millisatoshi = divide(tenTo(11 - request.sending.decimals), parseDecimal(request.rate.bridge));
+  return {
+    counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
+    counterpartyFixedFee: request.rate.counterpartyFixedFee,
+    serviceApiMultiplier: toDecimal(multiply(keptShare, millisatoshi), rateDigits),
+    serviceApiFixedFee: request.rate.serviceFixedFee,
+    serviceApiVariableFeeRate: toDecimal(terms.serviceRate, rateDigits),
+    serviceApiVariableFeeAmount: serviceVariableFee,
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------------- refusals
+
+function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint): PricingRefusal | undefined {
+  const { sending, receiving, rate } = request;
+  const isRailTighter = rate.maxSendingAmount < maxAmount;
+  const most = isRailTighter ? rate.maxSendingAmount : maxAmount;
+  if (send < rate.minSendingAmount || send > most) {
+    const bounds = `${formatDecimal(rate.minSendingAmount, sending.decimals)} to ${money(most, sending)}`;
+    return outOfRange(
+      `from ${sending.code} to ${receiving.code} the sending amount must be ${bounds}, not ${money(send, sending)}`,
+    );
+  }
+  if (receive < 1n || receive > maxAmount) {
+    const bounds = `${formatDecimal(1n, receiving.decimals)} to ${money(maxAmount, receiving)}`;
+    return outOfRange(
+      `from ${sending.code} to ${receiving.code} the receiving amount must be ${bounds}, not ${money(receive, receiving)}`,
+    );
+  }
+  return undefined;
+}
+
+function refusal(code: PricingRefusal['code'], reason: string): PricingRefusal {
+  return { code, field: 'lockedCurrencyAmount', reason };
+}
+
+function outOfRange(reason: string): PricingRefusal {
+  return refusal('AMOUNT_OUT_OF_RANGE', reason);
+}
+
+function assertSound(name: string, fault: string | undefined): void {
+  if (fault !== undefined) throw new RangeError(`${name} ${fault}`);
+}
+
+function assertNotNegative(name: string, amount: bigint): void {
+  if (amount < 0n) throw new RangeError(`${name} must not be negative, but is ${amount}`);
+}

@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache';
+import { statement } from '../../database/statement.ts';
+import { commitGroups } from '../../ledger/commit.ts';
+import type { Payments } from '../command.ts';
+
+const expiredStatement = statement<{ platform_id: string; id: string; transaction_id: string }>(
+  'expired_quotes',
+  // The clock is read once, as a value: read for each row it could not lead into the index.
+  `select platform_id, id, transaction_id from quote
+   where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
+);
+
+const nextExpiryStatement = statement<{ wait_ms: number }>(
+  'next_quote_expiry',
+  `select greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as wait_ms
+   from quote where status = 'PENDING' order by expires_at limit 1`,
+);
+
+/** The quotes that could not be expired and of which the log says so already: they are tried again, silently. */
+const told = new LRUCache<string, true>({ max: 10_000 });
+
+/** How many milliseconds until a quote expires; undefined when none is pending. */
+export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
+  const [row] = await nextExpiryStatement(payments.database.pool);
+  return row?.wait_ms;
+}
+
+/**
+ * Expires up to `limit` quotes whose time is over, with their transactions. The row lock decides a race with an
+ * execution: whoever has it first wins, and the other is refused.
+ * @returns how many quotes were found, and how many of them expired now
+ */
+export async function expireQuotes(
+  payments: Payments,
+  limit: number,
+): Promise<{ readonly found: number; readonly done: number }> {
+  const expired = await expiredStatement(payments.database.pool, limit);
+  const reason = 'the quote expired before it was executed or funded';
+  const tell = (facts: object, position: number) => {
+    const quote = expired[position]?.id ?? '';
+    if (told.has(quote)) return;
+    told.set(quote, true);
+    payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
+  };
+  const refusals = await commitGroups(
+    payments.database,
+    expired.map((quote) => [
+      {
+        platformId: quote.platform_id,
+        plan: {
+          quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
+          transactions: [
+            {
+              id: quote.transaction_id,
+              from: ['PENDING'],
+              to: 'EXPIRED',
+              reason,
+              set: { failureReason: 'QUOTE_EXPIRED' },
+            },
+          ],
+        },
+      },
+    ]),
+    (error, position) => tell({ err: error }, position),
+  );
+  for (const [position, refusal] of refusals.entries()) if (refusal) tell({ refusal }, position);
+  return { found: expired.length, done: refusals.filter((refusal) => refusal === null).length };
+}

@@ -1,0 +1,188 @@
+import { maxAmount } from '../../core/checks.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { type Lookup, rowFromSnapshot } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { stored } from '../../database/stored.ts';
+import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
+import { type Done, type Payments, railOf, run } from '../command.ts';
+import { customerNotFound, customerUuid } from '../parties.ts';
+import { checkUmaAddress } from '../uma-addresses.ts';
+
+export interface LookUpReceiver {
+  readonly umaAddress: string;
+  /** The customer who would send; it must be the platform's. */
+  readonly customerId?: string | null | undefined;
+  /** The same customer, by its own UMA address. */
+  readonly senderUmaAddress?: string | null | undefined;
+}
+
+/** What a lookup keeps of each currency. Amounts in its smallest unit, as digits. */
+export interface LookupCurrency {
+  readonly code: string;
+  readonly estimatedExchangeRate: string | null;
+  readonly minAmount: string;
+  readonly maxAmount: string;
+}
+
+/** What every receiver of this installation asks of a sender. */
+const payerFields: readonly RequiredField[] = [
+  { name: 'FULL_NAME', mandatory: true },
+  { name: 'BIRTH_DATE', mandatory: false },
+  { name: 'NATIONALITY', mandatory: false },
+];
+
+const receiverStatement = statement<{
+  id: string;
+  base_currency: string;
+  sender_id: string | null;
+  receiver_platform_id: string | null;
+  receiver_customer_id: string | null;
+  uma_domain: string | null;
+  currencies: string[] | null;
+  deposit_currency: string | null;
+}>(
+  'receiver_by_uma_address',
+  `select uuid_v7() as id, p.currencies[1] as base_currency,
+     (select s.id from customer s where s.platform_id = p.id and not s.is_deleted
+        and ($3::uuid is not null or $4::text is not null)
+        and (s.id = $3 or $3::uuid is null) and (lower(s.uma_address) = $4 or $4::text is null)) as sender_id,
+     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
+   from platform p
+   left join (customer r join platform rp on rp.id = r.platform_id)
+     on lower(r.uma_address) = $2 and not r.is_deleted and rp.environment = p.environment
+       and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
+   left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
+   where p.id = $1`,
+);
+
+/**
+ * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
+ * that the rail finds. The answer is good for ten minutes.
+ * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ */
+export function lookUpReceiver(
+  payments: Payments,
+  tenant: Tenant,
+  input: LookUpReceiver,
+  idempotencyKey?: string | null,
+): Promise<Done<Lookup>> {
+  return run(payments, tenant, {
+    operation: 'lookUpReceiver',
+    type: 'Lookup',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
+      const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
+      const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
+      const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
+      if (!found) throw new Error(`no platform ${tenant.platformId}`);
+      if ((customer || sender) && !found.sender_id) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+
+      const rail = railOf(payments, tenant);
+      const receiver = found.receiver_customer_id
+        ? ownReceiver(found.uma_domain ?? '', found.currencies ?? [], found.deposit_currency)
+        : await rail.lookUp(umaAddress);
+      if (!receiver) {
+        throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+          field: 'umaAddress',
+          value: umaAddress,
+        });
+      }
+      return {
+        insert: {
+          lookup: [
+            {
+              platformId: tenant.platformId,
+              id: found.id,
+              umaAddress,
+              senderCustomerId: found.sender_id,
+              receiverPlatformId: found.receiver_platform_id,
+              receiverCustomerId: found.receiver_customer_id,
+              vaspName: receiver.vaspName,
+              network: 'UMA',
+              currencies: await pricedCurrencies(rail, found.base_currency, receiver),
+              requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
+              information: { ...receiver.information },
+            },
+          ],
+        },
+        result: found.id,
+      };
+    },
+  });
+}
+
+/** A customer of this installation, with the currency of its default deposit account first. */
+function ownReceiver(umaDomain: string, currencies: readonly string[], depositCurrency: string | null): UmaReceiver {
+  const codes = [
+    ...new Set([...(depositCurrency && currencies.includes(depositCurrency) ? [depositCurrency] : []), ...currencies]),
+  ];
+  return {
+    vaspName: umaDomain,
+    currencies: codes.map((code) => ({ code, minAmount: 1n, maxAmount })),
+    requiredFields: payerFields,
+    information: {},
+  };
+}
+
+/** The receiver's currencies, each with what one unit of it would cost in the platform's first currency. */
+function pricedCurrencies(rail: Rail, base: string, receiver: UmaReceiver): Promise<(LookupCurrency & object)[]> {
+  const from = currencyOf(base);
+  return Promise.all(
+    receiver.currencies.map(async ({ code, minAmount, maxAmount: most }) => {
+      const to = currencyOf(code);
+      const terms = from && to && (await rail.rate(from, to));
+      return {
+        code,
+        estimatedExchangeRate: terms?.rate ?? null,
+        minAmount: minAmount.toString(),
+        maxAmount: most.toString(),
+      };
+    }),
+  );
+}
+
+const lookupStatement = statement<{ lookup: Record<string, unknown>; expired: boolean }>(
+  'lookup_for_quote',
+  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where l.platform_id = $1 and l.id = $2`,
+);
+
+/**
+ * The lookup that a quote to a UMA address names.
+ * @throws Refusal INVALID_INPUT (none named, or of another address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
+ */
+export async function readLookup(
+  payments: Payments,
+  tenant: Tenant,
+  lookupId: string | null | undefined,
+  umaAddress: string,
+): Promise<Lookup> {
+  const field = 'lookupId';
+  if (!lookupId) {
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
+  }
+  const uuid = uuidOf(lookupId, 'Lookup');
+  const [found] = uuid ? await lookupStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
+  if (found.expired)
+    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });
+  const lookup = rowFromSnapshot('Lookup', found.lookup);
+  if (lookup.umaAddress !== umaAddress) {
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { field });
+  }
+  return lookup;
+}
+
+/** Written by lookUpReceiver in this form. */
+export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
+  return stored<readonly LookupCurrency[]>(lookup.currencies);
+}
+
+/** Written by lookUpReceiver in this form. */
+export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
+  return stored<readonly RequiredField[]>(lookup.requiredFields);
+}

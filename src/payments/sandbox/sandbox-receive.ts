@@ -1,0 +1,128 @@
+import { checkAmount } from '../../core/checks.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
+import { type Done, type Payments, run } from '../command.ts';
+import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
+import { customerNotFound, customerUuid } from '../parties.ts';
+import { checkUmaAddress } from '../uma-addresses.ts';
+
+export interface SandboxReceiveUma {
+  readonly senderUmaAddress: string;
+  /** The receiving customer, by its UMA address or by its id; when both are given they must be of one customer. */
+  readonly receiverUmaAddress?: string | null | undefined;
+  readonly customerId?: string | null | undefined;
+  readonly receivingCurrencyCode: string;
+  /** Smallest units. */
+  readonly receivingCurrencyAmount: bigint;
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+  /** More fields that the sender asks for, all mandatory. */
+  readonly requestedReceiverFields?: readonly string[] | null | undefined;
+}
+
+const receiverStatement = statement<{ customer_id: string; deposit_account_id: string | null; ids: string[] }>(
+  'sandbox_receiver',
+  `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
+     coalesce(
+       (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.default_uma_deposit_account
+          and a.status = 'ACTIVE' and a.currency = $4),
+       (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.kind = 'INTERNAL'
+          and a.currency = $4)) as deposit_account_id
+   from customer c
+   where c.platform_id = $1 and not c.is_deleted and (c.id = $2 or $2::uuid is null) and (lower(c.uma_address) = $3 or $3::text is null)`,
+);
+
+/**
+ * Sandbox only: announces a payment from a UMA address outside to a customer. It runs the whole approval flow.
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ */
+export function sandboxReceiveUma(
+  payments: Payments,
+  tenant: Tenant,
+  input: SandboxReceiveUma,
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
+  return run(payments, tenant, {
+    operation: 'sandboxReceiveUma',
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      if (tenant.environment !== 'SANDBOX') {
+        throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+      }
+      const scenario = checkScenario(tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
+      checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
+      const extra = extraFields(input.requestedReceiverFields ?? []);
+      const receiver = await readReceiver(payments, tenant, input);
+      const [id, orderId] = receiver.ids;
+      if (id === undefined || orderId === undefined) throw new Error('two ids were asked for');
+      const transaction = announcedTransaction(
+        {
+          platformId: tenant.platformId,
+          id,
+          customerId: receiver.customer_id,
+          senderUmaAddress,
+          information: { FULL_NAME: 'Sandbox Sender' },
+          requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
+          depositAccountId: receiver.depositAccountId,
+          currency: input.receivingCurrencyCode,
+          amount: input.receivingCurrencyAmount,
+          // By default the pay request comes at once, and the payment is seen from PENDING on.
+          lookedUpOnly: scenario?.step === 'PAY_REQUEST',
+        },
+        payments.approvalMs,
+      );
+      return {
+        ready: { customers: [receiver.customer_id] },
+        insert: {
+          transaction: [transaction],
+          rail_order: [{ platformId: tenant.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
+        },
+        result: id,
+      };
+    },
+    fields: { USER_NOT_READY: 'customerId' },
+  });
+}
+
+async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxReceiveUma) {
+  if (!input.customerId && !input.receiverUmaAddress) {
+    throw new Refusal('INVALID_INPUT', 'name the receiver by receiverUmaAddress or customerId', {
+      field: 'customerId',
+    });
+  }
+  const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
+  const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, 'receiverUmaAddress') : null;
+  // No account is in a currency that is not known, whatever its text.
+  const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
+  const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, currency);
+  if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
+  const { deposit_account_id: depositAccountId } = receiver;
+  if (currency === null || depositAccountId === null) {
+    throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
+      field: 'receivingCurrencyCode',
+      value: input.receivingCurrencyCode,
+    });
+  }
+  return { ...receiver, depositAccountId };
+}
+
+function extraFields(names: readonly string[]) {
+  const field = 'requestedReceiverFields';
+  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 fields', { field });
+  return [...new Set(names)].map((name) => {
+    if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
+      throw new Refusal('INVALID_INPUT', 'a name has capitals and underscores, such as FULL_NAME', {
+        field,
+        value: name,
+      });
+    }
+    return { name, mandatory: true };
+  });
+}

@@ -1,0 +1,173 @@
+import { checkAmount } from '../../core/checks.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { type Done, type Payments, railOf, run } from '../command.ts';
+import { deposit } from '../movements.ts';
+import { checkScenario, depositOf, type GivenScenario, readScenario } from '../orders/scenario.ts';
+import { accountNotFound, accountUuid, readSides } from '../parties.ts';
+import { execution } from '../quotes/execution.ts';
+import { quotedDestination } from '../quotes/quote-destination.ts';
+import { lateDeposit } from './late-deposit.ts';
+
+/** The most that one call may bring into a sandbox account, in smallest units. */
+export const maxFunding = 100_000_000_000n;
+
+function sandboxOnly(tenant: Tenant): void {
+  if (tenant.environment !== 'SANDBOX')
+    throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+}
+
+/**
+ * Lets money arrive in an internal account, as a bank transfer to it would (sandbox).
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, IDEMPOTENCY_MISMATCH
+ */
+export function fundAccount(
+  payments: Payments,
+  tenant: Tenant,
+  input: { readonly accountId: string; readonly amount: bigint },
+  idempotencyKey?: string | null,
+): Promise<Done<Account>> {
+  return run(payments, tenant, {
+    operation: 'sandboxFundAccount',
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      sandboxOnly(tenant);
+      checkAmount(input.amount, 'amount');
+      if (input.amount > maxFunding) {
+        throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
+          field: 'amount',
+          value: input.amount.toString(),
+        });
+      }
+      const { source } = await readSides(payments.database.pool, tenant.platformId, {
+        source: accountUuid(input.accountId, 'accountId'),
+        ids: 0,
+      });
+      if (!source) accountNotFound('accountId');
+      if (source.kind !== 'INTERNAL')
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { field: 'accountId' });
+      return { journals: [deposit(source.id, source.currency, input.amount)], result: source.id };
+    },
+    fields: { AMOUNT_OUT_OF_RANGE: 'amount' },
+  });
+}
+
+const fundableStatement = statement<{
+  quote: Record<string, unknown>;
+  destination: Record<string, unknown> | null;
+  funding_account_id: string | null;
+  order_id: string;
+}>(
+  'fundable_quote',
+  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+     (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
+     (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
+        and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
+   from quote q where q.platform_id = $1 and q.id = $2`,
+);
+
+interface SandboxSend {
+  readonly quoteId: string;
+  readonly currencyCode: string;
+  readonly currencyAmount?: bigint | null | undefined;
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+/**
+ * Lets the deposit for a real-time funded quote arrive (specification 4.7): the money is credited, converted and sent on
+ * without another call. Without an amount, exactly what the quote asks for. Money that does not match the quote, or comes
+ * after its expiry, fails the payment and stays in the customer's account of that currency. The database decides by its clock
+ * and the quote's status, under the quote's lock: no deposit is refused for its timing, and each quote takes one. Money that
+ * this account cannot take is refused and goes back to its payer; the quote can be paid as before.
+ * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ */
+export function sandboxSend(
+  payments: Payments,
+  tenant: Tenant,
+  input: SandboxSend,
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
+  return run(payments, tenant, {
+    operation: 'sandboxSend',
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: () => planDeposit(payments, tenant, input),
+    fields: {
+      CONFLICT: 'quoteId',
+      USER_NOT_READY: 'quoteId',
+      INVALID_BANK_ACCOUNT: 'quoteId',
+      AMOUNT_OUT_OF_RANGE:
+        input.currencyAmount === undefined || input.currencyAmount === null ? 'quoteId' : 'currencyAmount',
+    },
+    conflict: { reason: 'a deposit for this quote has arrived before' },
+  });
+}
+
+/** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
+async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSend) {
+  sandboxOnly(tenant);
+  const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
+  const { quote, fundingAccountId, found } = await readFundable(payments, tenant, input);
+  const due = quote.totalSendingAmount;
+  const asked = input.currencyAmount ?? due;
+  checkAmount(asked, 'currencyAmount');
+  const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
+  const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
+  const to = quotedDestination(quote, found.destination);
+  const common = {
+    ready: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
+    otherwise: lateDeposit(quote, arrived, twice ? 2n * amount : amount),
+    result: quote.transactionId,
+  };
+  if (amount === due && !late) {
+    const { order, ...moves } = execution(quote, {
+      orderId: found.order_id,
+      rail: railOf(payments, tenant),
+      sourceAccountId: fundingAccountId,
+      target: to.target,
+      scenario: scenario ?? quote.scenario,
+      reason: 'the deposit arrived',
+      arrived,
+    });
+    return { ...common, ...moves, insert: { rail_order: [order] } };
+  }
+  // The money stays in the customer's account of that currency; the payment fails (decision 12).
+  const reason = late
+    ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
+    : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
+  const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
+  const fails = { from: ['PENDING'], to: 'FAILED', reason } as const;
+  return {
+    ...common,
+    quotes: [{ id: quote.id, ...fails, expiry: 'before' as const }],
+    transactions: [{ id: quote.transactionId, ...fails, set: { failureReason } }],
+    journals: [arrived],
+  };
+}
+
+/** The quote that a deposit is for, and the customer's account that the money comes to. */
+async function readFundable(payments: Payments, tenant: Tenant, input: SandboxSend) {
+  const uuid = uuidOf(input.quoteId, 'Quote');
+  const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+  const quote = rowFromSnapshot('Quote', found.quote);
+  const fundingAccountId = found.funding_account_id;
+  if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
+    throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', { field: 'quoteId' });
+  }
+  if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
+    throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
+      field: 'currencyCode',
+      value: input.currencyCode,
+    });
+  }
+  return { quote, fundingAccountId, found };
+}

@@ -1,0 +1,59 @@
+import { checkAmount } from '../../core/checks.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Transaction } from '../../database/rows.ts';
+import { type Done, type Payments, railOf, run } from '../command.ts';
+import { firstAskMs } from '../orders/orders.ts';
+import { checkScenario } from '../orders/scenario.ts';
+import { currencyOfAccount, idAt, outsideOf } from '../parties.ts';
+import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source, type Transfer } from './transfer.ts';
+
+/**
+ * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
+ * when the rail has collected. Without an amount the rail decides how much it pulls.
+ * @throws Refusal as transferOut does, but INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination cannot take it
+ */
+export function transferIn(
+  payments: Payments,
+  tenant: Tenant,
+  input: Omit<Transfer, 'amount'> & { readonly amount?: bigint | null | undefined },
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
+  return run(payments, tenant, {
+    operation: 'transferIn',
+    readsOnly: true,
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
+      const scenario = checkScenario(tenant, input.sandboxScenario);
+      const { from, to, sides } = await readAccounts(payments, tenant, input, 'EXTERNAL');
+      const rail = railOf(payments, tenant);
+      const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
+      const transaction = newTransaction(tenant, input, sides, { from, to, amount, customerId: to.customerId });
+      const errand = { step: 'SETTLEMENT', account: outsideOf(from), umaAddress: undefined, scenario } as const;
+      const expected = rail.expectedMs(errand);
+      return {
+        ready: { customers: ownersOf(from, to), accounts: [from.id] },
+        room: [{ account: to.id, amount }],
+        insert: {
+          transaction: [
+            { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
+          ],
+          rail_order: [
+            {
+              platformId: tenant.platformId,
+              id: idAt(sides, 1),
+              transactionId: transaction.id,
+              kind: 'COLLECTION',
+              scenario,
+              dueInMs: firstAskMs(rail, errand),
+            },
+          ],
+        },
+        result: transaction.id,
+      };
+    },
+    fields: { USER_NOT_READY: destination, INVALID_BANK_ACCOUNT: source, AMOUNT_OUT_OF_RANGE: 'amount' },
+  });
+}

@@ -1,0 +1,79 @@
+import { checkAmount } from '../../core/checks.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Transaction } from '../../database/rows.ts';
+import { type Done, type Payments, railOf, run } from '../command.ts';
+import { debit } from '../movements.ts';
+import { firstAskMs } from '../orders/orders.ts';
+import { checkScenario } from '../orders/scenario.ts';
+import { idAt, outsideOf } from '../parties.ts';
+import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source, type Transfer } from './transfer.ts';
+
+/**
+ * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
+ * once; the transaction is PENDING until the rail has delivered or given up.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
+ */
+export function transferOut(
+  payments: Payments,
+  tenant: Tenant,
+  input: Transfer,
+  idempotencyKey?: string | null,
+): Promise<Done<Transaction>> {
+  return run(payments, tenant, {
+    operation: 'transferOut',
+    readsOnly: true,
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      checkAmount(input.amount, 'amount');
+      const scenario = checkScenario(tenant, input.sandboxScenario);
+      const { from, to, sides } = await readAccounts(payments, tenant, input, 'INTERNAL');
+      const outside = outsideOf(to);
+      const transaction = newTransaction(tenant, input, sides, {
+        from,
+        to,
+        amount: input.amount,
+        customerId: from.customerId,
+      });
+      const rail = railOf(payments, tenant);
+      const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
+      const expected = rail.expectedMs(errand);
+      return {
+        ready: { customers: ownersOf(from, to), accounts: [to.id] },
+        insert: {
+          transaction: [
+            { ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) },
+          ],
+          rail_order: [
+            {
+              platformId: tenant.platformId,
+              id: idAt(sides, 1),
+              transactionId: transaction.id,
+              kind: 'PAYOUT',
+              scenario,
+              dueInMs: firstAskMs(rail, errand),
+            },
+          ],
+        },
+        journals: [
+          debit({
+            transactionId: transaction.id,
+            sourceAccountId: from.id,
+            sendingCurrency: from.currency,
+            sent: input.amount,
+            fees: 0n,
+            platformFee: 0n,
+            platformAccountId: undefined,
+            receivingCurrency: to.currency,
+            received: input.amount,
+            destinationAccountId: undefined,
+          }),
+        ],
+        result: transaction.id,
+      };
+    },
+    fields: { INSUFFICIENT_BALANCE: source, USER_NOT_READY: source, INVALID_BANK_ACCOUNT: destination },
+  });
+}

@@ -1,0 +1,94 @@
+import { checkText } from '../../core/checks.ts';
+import { madeAt, paymentReference } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Account, Transaction } from '../../database/rows.ts';
+import type { NewRow } from '../../ledger/plan.ts';
+import type { Payments } from '../command.ts';
+import type { GivenScenario } from '../orders/scenario.ts';
+import { accountNotFound, accountUuid, idAt, readSides, type Sides } from '../parties.ts';
+
+/** A transfer in one currency, in or out (specification 4.6, 4.12). */
+export interface Transfer {
+  readonly sourceAccountId: string;
+  readonly destinationAccountId: string;
+  /** Smallest units, 1 to 9·10^15. */
+  readonly amount: bigint;
+  readonly description?: string | null | undefined;
+  /** Sandbox: what shall happen to it. */
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+export const source = 'sourceAccountId';
+export const destination = 'destinationAccountId';
+
+/** Both accounts, the source being of the kind that the transfer starts from and the destination of the other. */
+export async function readAccounts(
+  payments: Payments,
+  tenant: Tenant,
+  input: Omit<Transfer, 'amount'>,
+  sourceKind: Account['kind'],
+) {
+  checkText(input.description, 'description');
+  const sides = await readSides(payments.database.pool, tenant.platformId, {
+    source: accountUuid(input.sourceAccountId, source),
+    destination: accountUuid(input.destinationAccountId, destination),
+    ids: 2,
+  });
+  const from = sides.source ?? accountNotFound(source);
+  const to = sides.destination ?? accountNotFound(destination);
+  const kinds = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
+  if (from.kind !== sourceKind) {
+    throw new Refusal('INVALID_INPUT', `${source} must be ${kinds[sourceKind]}`, { field: source });
+  }
+  const destinationKind = sourceKind === 'INTERNAL' ? 'EXTERNAL' : 'INTERNAL';
+  if (to.kind !== destinationKind) {
+    throw new Refusal('INVALID_INPUT', `${destination} must be ${kinds[destinationKind]}`, { field: destination });
+  }
+  if (from.currency !== to.currency) {
+    throw new Refusal(
+      'INVALID_CURRENCY',
+      `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
+      {
+        field: destination,
+      },
+    );
+  }
+  return { from, to, sides };
+}
+
+export function newTransaction(
+  tenant: Tenant,
+  input: Omit<Transfer, 'amount'>,
+  sides: Sides,
+  { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
+): Omit<NewRow<Transaction>, 'type'> {
+  const id = idAt(sides, 0);
+  return {
+    platformId: tenant.platformId,
+    id,
+    status: 'PENDING',
+    customerId,
+    sentAmount: amount,
+    sentCurrency: from.currency,
+    receivedAmount: amount,
+    receivedCurrency: to.currency,
+    sourceKind: 'ACCOUNT',
+    sourceAccountId: from.id,
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: to.id,
+    reference: paymentReference(id),
+    counterpartyInformation: {},
+    description: input.description ?? null,
+  };
+}
+
+/** Whoever takes part must be allowed to move money, on either side. */
+export function ownersOf(...accounts: readonly Account[]): string[] {
+  return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
+}
+
+/** From the database's clock, which is inside the id. */
+export function expectedAt(transactionId: string, expectedMs: number): Date {
+  return new Date(madeAt(transactionId).getTime() + expectedMs);
+}

@@ -1,0 +1,99 @@
+import { accountPublicId, publicId } from '../core/ids.ts';
+import type { Account } from '../database/rows.ts';
+import { stored } from '../database/stored.ts';
+import type { Beneficiary } from '../payments/accounts/external-accounts.ts';
+import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
+import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
+import { type AddressRecord, addressRecord } from './people-record.ts';
+
+/** A balance held here (specification 2.11, domain-facts 3). `balance` is what can be spent. */
+export interface InternalAccountRecord {
+  readonly id: string;
+  readonly customerId?: string;
+  readonly balance: AmountRecord;
+  readonly totalBalance: AmountRecord;
+  readonly fundingPaymentInstructions: InstructionRecord[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Who owns a bank account (specification 2.9). */
+export type BeneficiaryRecord =
+  | {
+      readonly beneficiaryType: 'INDIVIDUAL';
+      readonly fullName: string;
+      readonly birthDate?: string;
+      readonly nationality?: string;
+      readonly address?: AddressRecord;
+    }
+  | {
+      readonly beneficiaryType: 'BUSINESS';
+      readonly legalName: string;
+      readonly registrationNumber?: string;
+      readonly taxId?: string;
+      readonly address?: AddressRecord;
+    };
+
+/** A bank account or wallet elsewhere (specification 2.9). */
+export interface ExternalAccountRecord {
+  readonly id: string;
+  readonly status: NonNullable<Account['status']>;
+  readonly currency: string;
+  readonly accountInfo: AccountInfoRecord;
+  readonly customerId: string | null;
+  readonly platformAccountId?: string;
+  readonly defaultUmaDepositAccount: boolean;
+  readonly beneficiaryVerificationStatus?: NonNullable<Account['beneficiaryVerificationStatus']>;
+  readonly beneficiaryVerifiedData?: { readonly fullName: string };
+}
+
+/** The kind of an account, its details under their names, and for bank accounts their owner. */
+export interface AccountInfoRecord {
+  readonly accountType: NonNullable<Account['accountType']>;
+  readonly beneficiary?: BeneficiaryRecord;
+  readonly [detail: string]: unknown;
+}
+
+/** @throws UnrepresentableAmount beyond 2^53, where only what is owed brings a balance (check_balance.sql) */
+export function internalAccountRecord(row: Account): InternalAccountRecord {
+  const id = accountPublicId('INTERNAL', row.id);
+  return {
+    id,
+    ...(row.customerId !== null && { customerId: publicId('Customer', row.customerId) }),
+    balance: amountRecord(row.posted - row.held, row.currency, id),
+    totalBalance: amountRecord(row.posted, row.currency, id),
+    fundingPaymentInstructions: instructionRecords(row.fundingInstructions),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}
+
+/** The tables see to it that an external account has its status, type and details. */
+export function externalAccountRecord(row: Account): ExternalAccountRecord {
+  if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
+  // Written by createExternalAccount in these forms.
+  const info = stored<Readonly<Record<string, string>>>(row.accountInfo);
+  const beneficiary = stored<Beneficiary | null>(row.beneficiary);
+  return {
+    id: accountPublicId('EXTERNAL', row.id),
+    status: row.status,
+    currency: row.currency,
+    accountInfo: {
+      accountType: row.accountType,
+      ...info,
+      ...(beneficiary && { beneficiary: beneficiaryRecord(beneficiary) }),
+    },
+    customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
+    ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),
+    defaultUmaDepositAccount: row.defaultUmaDepositAccount,
+    ...(row.beneficiaryVerificationStatus !== null && {
+      beneficiaryVerificationStatus: row.beneficiaryVerificationStatus,
+    }),
+    ...(row.beneficiaryVerifiedName !== null && { beneficiaryVerifiedData: { fullName: row.beneficiaryVerifiedName } }),
+  };
+}
+
+function beneficiaryRecord(owner: Beneficiary): BeneficiaryRecord {
+  const { address, ...rest } = owner;
+  return { ...withoutNulls(rest), ...(address && { address: addressRecord(address) }) } as BeneficiaryRecord;
+}

@@ -1,0 +1,103 @@
+import { publicId } from '../core/ids.ts';
+import type { Customer } from '../database/rows.ts';
+import { stored } from '../database/stored.ts';
+import type { BeneficialOwner } from '../payments/customers/customers.ts';
+import type { Address } from '../payments/people.ts';
+import { withoutNulls } from './numbers.ts';
+import { type AddressRecord, addressRecord } from './people-record.ts';
+
+interface CommonRecord {
+  readonly id: string;
+  readonly platformCustomerId: string;
+  readonly umaAddress: string;
+  readonly kycStatus: Customer['kycStatus'];
+  readonly isDeleted: boolean;
+  readonly address?: AddressRecord;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** A customer as the specification has it (2.8), told apart by `customerType`; the business fields are domain-facts 4.2. */
+export type CustomerRecord =
+  | (CommonRecord & {
+      readonly customerType: 'INDIVIDUAL';
+      readonly fullName?: string;
+      readonly birthDate?: string;
+      readonly nationality?: string;
+    })
+  | (CommonRecord & {
+      readonly customerType: 'BUSINESS';
+      readonly businessInfo: {
+        readonly legalName: string;
+        readonly registrationNumber?: string;
+        readonly taxId?: string;
+      };
+      readonly beneficialOwners: BeneficialOwnerRecord[];
+    });
+
+/** The roles that a person can have in a company (domain-facts 4.2). */
+export const individualTypes = [
+  'DIRECTOR',
+  'CONTROL_PERSON',
+  'BUSINESS_POINT_OF_CONTACT',
+  'TRUSTEE',
+  'SETTLOR',
+  'GENERAL_PARTNER',
+] as const;
+
+/** A person who owns or controls a company. */
+export interface BeneficialOwnerRecord {
+  readonly fullName: string;
+  readonly individualType: (typeof individualTypes)[number];
+  readonly emailAddress?: string;
+  readonly phoneNumber?: string;
+  readonly taxId?: string;
+  readonly birthDate?: string;
+  readonly nationality?: string;
+  readonly address?: AddressRecord;
+  readonly percentageOwnership?: number;
+  readonly title?: string;
+}
+
+/** The record of a customer: what is not known is left out (decision 13). */
+export function customerRecord(row: Customer): CustomerRecord {
+  // Address and owners were written by createCustomer in these forms.
+  const address = stored<Address | null>(row.address);
+  const common = {
+    id: publicId('Customer', row.id),
+    platformCustomerId: row.platformCustomerId,
+    umaAddress: row.umaAddress,
+    kycStatus: row.kycStatus,
+    isDeleted: row.isDeleted,
+    ...(address && { address: addressRecord(address) }),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+  if (row.customerType === 'INDIVIDUAL') {
+    return {
+      ...common,
+      customerType: 'INDIVIDUAL',
+      ...(row.name !== null && { fullName: row.name }),
+      ...(row.birthDate !== null && { birthDate: row.birthDate.toISOString().slice(0, 10) }),
+      ...(row.nationality !== null && { nationality: row.nationality }),
+    };
+  }
+  return {
+    ...common,
+    customerType: 'BUSINESS',
+    businessInfo: {
+      legalName: row.name ?? '',
+      ...(row.registrationNumber !== null && { registrationNumber: row.registrationNumber }),
+      ...(row.taxId !== null && { taxId: row.taxId }),
+    },
+    beneficialOwners: stored<BeneficialOwner[]>(row.beneficialOwners).map(ownerRecord),
+  };
+}
+
+function ownerRecord({ address, ...owner }: BeneficialOwner): BeneficialOwnerRecord {
+  return {
+    ...withoutNulls(owner),
+    individualType: owner.individualType as BeneficialOwnerRecord['individualType'],
+    ...(address && { address: addressRecord(address) }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { ExternalAccountType } from '../database/generated/client/client.ts';
+import { stored } from '../database/stored.ts';
+import { withoutNulls } from './numbers.ts';
+
+/**
+ * A way to pay money in. One element has both forms (decision 10): the specification's flat fields where it shows them
+ * flat (2.4), and `accountOrWalletInfo` for every type.
+ */
+export interface InstructionRecord {
+  readonly accountType: ExternalAccountType;
+  readonly accountNumber?: string;
+  readonly routingNumber?: string;
+  readonly bankName?: string;
+  readonly referenceCode?: string;
+  readonly address?: string;
+  readonly invoice?: string;
+  readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
+}
+
+/** The types that the specification shows flat, and which of their fields. */
+const flat: Readonly<Record<string, readonly string[]>> = {
+  US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
+  LAYER2_WALLET: ['address', 'invoice'],
+};
+
+/** The instructions as the rail made them and the tables keep them. */
+export function instructionRecords(column: unknown): InstructionRecord[] {
+  const instructions =
+    stored<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
+  return instructions.map((instruction) => {
+    const info = withoutNulls(instruction);
+    const shown = (flat[info.accountType] ?? []).flatMap((name) =>
+      info[name] === undefined ? [] : [[name, info[name]]],
+    );
+    return {
+      accountType: info.accountType,
+      ...Object.fromEntries(shown),
+      ...(info.reference !== undefined && { referenceCode: info.reference }),
+      accountOrWalletInfo: info,
+    };
+  });
+}

@@ -1,0 +1,66 @@
+import { type Currency, currencyOf } from '../core/currencies.ts';
+
+/** An amount that JSON cannot carry exactly: it is said, never rounded. */
+export class UnrepresentableAmount extends RangeError {
+  /** The public id of what has this amount, where that is known. */
+  readonly of: string | undefined;
+
+  constructor(amount: bigint, of?: string) {
+    const where = of === undefined ? '' : ` of ${of}`;
+    super(`${amount}${where} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`);
+    this.name = 'UnrepresentableAmount';
+    this.of = of;
+  }
+}
+
+/** A currency with all four fields (specification 2.1, decision 14). */
+export interface CurrencyRecord {
+  readonly code: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** An amount in the smallest unit of its currency (specification 2.2). */
+export interface AmountRecord {
+  readonly amount: number;
+  readonly currency: CurrencyRecord;
+}
+
+/**
+ * Smallest units as a JSON integer. `of`: the public id of what has them, for the error.
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+export function jsonInteger(amount: bigint, of?: string): number {
+  if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount, of);
+  return Number(amount);
+}
+
+/** Whether a JSON number carries the amount exactly. */
+export function isJsonInteger(amount: bigint): boolean {
+  return Number.isSafeInteger(Number(amount));
+}
+
+/** A decimal of at most 15 significant digits, which a JSON number carries exactly (decision 1). */
+export function jsonNumber(decimal: string): number {
+  return Number(decimal);
+}
+
+/** The currency of a stored code. The tables admit only known ones. */
+export function currencyRecord(code: string): CurrencyRecord {
+  const currency: Currency | undefined = currencyOf(code);
+  if (!currency) throw new Error(`unknown currency ${code}`);
+  return { code: currency.code, name: currency.name, symbol: currency.symbol, decimals: currency.decimals };
+}
+
+/** @throws UnrepresentableAmount beyond 2^53 */
+export function amountRecord(amount: bigint, currency: string, of?: string): AmountRecord {
+  return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
+}
+
+/** An object without the fields that are null: optional fields are left out (decision 13). */
+export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], null>;
+  };
+}

@@ -1,0 +1,26 @@
+import { stored } from '../database/stored.ts';
+import { jsonInteger, jsonNumber } from './numbers.ts';
+
+/** What a price is made of (specification 2.5). */
+export interface RateDetailsRecord {
+  readonly counterpartyMultiplier?: number;
+  readonly counterpartyFixedFee?: number;
+  readonly serviceApiMultiplier?: number;
+  readonly serviceApiFixedFee?: number;
+  readonly serviceApiVariableFeeRate?: number;
+  readonly serviceApiVariableFeeAmount?: number;
+}
+
+const decimals = ['counterpartyMultiplier', 'serviceApiMultiplier', 'serviceApiVariableFeeRate'] as const;
+const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariableFeeAmount'] as const;
+
+/** The rate details as createQuote stored them: decimals and amounts as strings of digits. */
+export function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
+  if (typeof column !== 'object' || column === null) return undefined;
+  const values = stored<Readonly<Record<string, string | null | undefined>>>(column);
+  const fields = [
+    ...decimals.map((name) => [name, values[name] == null ? undefined : jsonNumber(values[name])] as const),
+    ...amounts.map((name) => [name, values[name] == null ? undefined : jsonInteger(BigInt(values[name]))] as const),
+  ];
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,201 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { maxAmount } from '../../core/checks.ts';
+import { publicId } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { TransactionType } from '../../database/generated/client/client.ts';
+import { readPlatform, updatePlatform } from '../../payments/platforms/platform-config.ts';
+import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
+import { readConfigEndpoint } from '../../webhooks/endpoints/own-endpoint.ts';
+import type { RestApp, RestRooms } from '../app.ts';
+import { answers, body, managing, noQuery, readErrors, reading, renamed } from '../endpoint.ts';
+import { RestError } from '../errors.ts';
+import { amount, id, time } from '../schemas/money.ts';
+
+const tags = ['Platform'];
+
+/** What holds for every currency: the limits of payments, no field demanded of counterparties, both ways open. */
+const everyCurrency = {
+  minAmount: 1,
+  maxAmount: Number(maxAmount),
+  requiredCounterpartyFields: [] as { name: string; mandatory: boolean }[],
+  enabledTransactionTypes: [TransactionType.INCOMING, TransactionType.OUTGOING],
+  providerRequiredCustomerFields: [] as string[],
+  providerRequiredCounterpartyCustomerFields: [] as string[],
+};
+
+const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
+const requiredField = z.object({
+  name: z.string().openapi({ description: 'FULL_NAME, BIRTH_DATE, …' }),
+  mandatory: z.boolean().openapi({ description: 'Whether a payment is refused without it.' }),
+});
+
+const requiredByProvider = {
+  providerRequiredCustomerFields: z.array(z.string()).openapi({ description: 'What a customer record must have.' }),
+  providerRequiredCounterpartyCustomerFields: z
+    .array(z.string())
+    .openapi({ description: 'What must be told of a customer to the other side.' }),
+};
+
+const webhookEndpoint = z.string().openapi({
+  description: 'Where events are posted: https, a public host, port 443 or 8443; in the sandbox also this machine.',
+  example: 'https://example.com/webhooks',
+});
+
+const ConfigSchema = z
+  .object({
+    id: id('PlatformConfig', 'Its id.'),
+    umaDomain: z.string().openapi({ description: "The domain of new customers' UMA addresses." }),
+    webhookEndpoint: webhookEndpoint.optional(),
+    supportedCurrencies: z
+      .array(
+        z.object({
+          currencyCode,
+          minAmount: amount('The least of a payment, in the smallest unit.'),
+          maxAmount: amount('The most of a payment, in the smallest unit.'),
+          requiredCounterpartyFields: z
+            .array(requiredField)
+            .openapi({ description: 'What must be known of the other side.' }),
+          enabledTransactionTypes: z
+            .array(z.enum(TransactionType))
+            .openapi({ description: 'Which ways money may go.' }),
+          ...requiredByProvider,
+        }),
+      )
+      .openapi({ description: 'The currencies in which new customers get internal accounts.' }),
+    isRegulatedFinancialInstitution: z
+      .boolean()
+      .openapi({ description: 'Whether customers count as checked by the platform itself. Set by the operator.' }),
+    createdAt: time('When the platform was made.'),
+    updatedAt: time('When its settings last changed.'),
+  })
+  .openapi('PlatformConfig', { description: "The platform's settings (domain-facts 9)." });
+
+const ChangedConfigSchema = z
+  .object({
+    ...ConfigSchema.shape,
+    webhookSecret: z.string().optional().openapi({
+      description:
+        'What signs the events of a webhookEndpoint that was not set before (whsec_…): shown this once. A new URL keeps it.',
+    }),
+  })
+  .openapi('ChangedPlatformConfig', { description: 'The settings, and what is shown of them once.' });
+
+const UpdateConfigBody = z
+  .strictObject({
+    umaDomain: z.string().optional().openapi({ description: "The domain of new customers' UMA addresses." }),
+    webhookEndpoint: webhookEndpoint
+      .nullable()
+      .optional()
+      .openapi({
+        description: `${webhookEndpoint.description ?? ''} A new one gets a TEST event. null takes it away.`,
+      }),
+    supportedCurrencies: z
+      .array(
+        z.strictObject({
+          currencyCode,
+          minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another one is 501.' }),
+          maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another one is 501.' }),
+          requiredCounterpartyFields: z
+            .array(requiredField)
+            .openapi({ description: 'What must be known of the other side.' })
+            .optional(),
+          enabledTransactionTypes: z
+            .array(z.enum(TransactionType))
+            .openapi({ description: 'Which ways money may go.' })
+            .optional(),
+          providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
+          providerRequiredCounterpartyCustomerFields:
+            requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
+        }),
+      )
+      .min(1)
+      .optional()
+      .openapi({ description: 'Replaces the list.' }),
+  })
+  .openapi('UpdatePlatformConfig');
+
+const get = createRoute({
+  ...reading({ operationId: 'getConfig', tags, summary: "Get the platform's settings" }),
+  method: 'get',
+  path: '/config',
+  request: { query: noQuery },
+  responses: { 200: answers(ConfigSchema, 'The settings.'), ...readErrors() },
+});
+
+const update = createRoute({
+  ...managing({
+    operationId: 'updateConfig',
+    tags,
+    summary: "Change the platform's settings",
+    description: 'What is left out stays. Accounts and addresses that are there stay too.',
+  }),
+  method: 'patch',
+  path: '/config',
+  request: { query: noQuery, body: body(UpdateConfigBody) },
+  responses: {
+    200: answers(ChangedConfigSchema, 'The settings as they are now.'),
+    ...readErrors(409, 413, 415, 501, 504),
+  },
+});
+
+type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
+
+/** Settings per currency can be repeated as they are shown; others are not offered. */
+function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
+  for (const [name, value] of Object.entries(given)) {
+    const offered = everyCurrency[name as keyof typeof everyCurrency];
+    if (value === undefined || JSON.stringify(value) === JSON.stringify(offered)) continue;
+    const field = `supportedCurrencies.${position}.${name}`;
+    const message = `must be ${JSON.stringify(offered)}: other values are not offered`;
+    throw new RestError('NOT_IMPLEMENTED', `${field} ${message}`, {
+      errors: [{ field, constraint: 'unsupported', message }],
+    });
+  }
+}
+
+async function configRecord({ payments, webhooks }: RestRooms, tenant: Tenant): Promise<z.infer<typeof ConfigSchema>> {
+  const [platform, endpoint] = await Promise.all([
+    readPlatform(payments, tenant),
+    readConfigEndpoint(webhooks.payments.database.pool, tenant),
+  ]);
+  return {
+    id: publicId('PlatformConfig', platform.id),
+    umaDomain: platform.umaDomain,
+    ...(endpoint && { webhookEndpoint: endpoint.url }),
+    supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...everyCurrency })),
+    isRegulatedFinancialInstitution: false,
+    createdAt: platform.createdAt.toISOString(),
+    updatedAt: platform.updatedAt.toISOString(),
+  };
+}
+
+/** Where this door's request keeps the domain's fields. */
+const fields = { currencies: 'supportedCurrencies', url: 'webhookEndpoint' };
+
+/** Adds the endpoints of the platform's settings (domain-facts 9). */
+export function configEndpoints(app: RestApp, rooms: RestRooms): void {
+  const { payments, webhooks } = rooms;
+
+  app.openapi(get, async (context) => context.json(await configRecord(rooms, context.get('viewer')), 200));
+
+  app.openapi(update, async (context) => {
+    const viewer = context.get('viewer');
+    const { umaDomain, supportedCurrencies, webhookEndpoint: url } = context.req.valid('json');
+    supportedCurrencies?.forEach(checkOffered);
+    if (umaDomain === undefined && supportedCurrencies === undefined && url === undefined) {
+      return context.json(await configRecord(rooms, viewer), 200);
+    }
+    try {
+      if (typeof url === 'string') checkUrl(webhooks, viewer, url);
+      const settings = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
+      const webhookSecret = await updatePlatform(payments, viewer, settings, async (client) =>
+        url === undefined ? undefined : setConfigEndpoint(webhooks, client, viewer, url),
+      );
+      return context.json({ ...(await configRecord(rooms, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
+    } catch (error) {
+      throw error instanceof Refusal ? renamed(error, fields) : error;
+    }
+  });
+}

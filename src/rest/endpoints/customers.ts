@@ -1,0 +1,163 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { CustomerType, type Prisma } from '../../database/generated/client/client.ts';
+import type { Payments } from '../../payments/command.ts';
+import { deleteCustomer, updateCustomer } from '../../payments/customers/customer-changes.ts';
+import { type CustomerDetails, createCustomer } from '../../payments/customers/customers.ts';
+import { whereCustomers } from '../../payments/filters.ts';
+import { customerRecord } from '../../records/customer-record.ts';
+import type { RestApp } from '../app.ts';
+import {
+  answers,
+  answersOnce,
+  body,
+  command,
+  commandErrors,
+  commanding,
+  noQuery,
+  readErrors,
+  reading,
+} from '../endpoint.ts';
+import { flag, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
+import { id } from '../schemas/money.ts';
+
+const tags = ['Customers'];
+
+const create = createRoute({
+  ...commanding('createCustomer', {
+    operationId: 'createCustomer',
+    tags,
+    summary: 'Create a customer',
+    description: 'With an internal account in each currency of the platform.',
+  }),
+  method: 'post',
+  path: '/customers',
+  request: { query: noQuery, body: body(CreateCustomerBody) },
+  responses: { 201: answersOnce(CustomerSchema, 'The new customer.'), ...commandErrors() },
+});
+
+const list = pagedEndpoint({
+  access: reading({ operationId: 'listCustomers', tags, summary: 'List customers' }),
+  path: '/customers',
+  filters: {
+    platformCustomerId: z.string().optional().openapi({ description: "The platform's own id." }),
+    customerType: z.enum(CustomerType).optional().openapi({ description: 'Individuals or businesses.' }),
+    createdAfter: moment('Created then or later.'),
+    createdBefore: moment('Created then or earlier.'),
+    updatedAfter: moment('Last changed then or later.'),
+    updatedBefore: moment('Last changed then or earlier.'),
+    umaAddress: z.string().optional().openapi({ description: 'The UMA address, in any case.' }),
+    isIncludingDeleted: flag('Also deleted ones.'),
+  },
+  item: CustomerSchema,
+  name: 'CustomerPage',
+});
+
+const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
+
+const get = createRoute({
+  ...reading({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
+  method: 'get',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery },
+  responses: { 200: answers(CustomerSchema, 'The customer.'), ...readErrors(404) },
+});
+
+const update = createRoute({
+  ...commanding('updateCustomer', {
+    operationId: 'updateCustomer',
+    tags,
+    summary: 'Change a customer',
+    description: 'What is left out stays. In the sandbox a new name decides the KYC status anew.',
+  }),
+  method: 'patch',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery, body: body(UpdateCustomerBody) },
+  responses: { 200: answersOnce(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+});
+
+const remove = createRoute({
+  ...commanding('deleteCustomer', {
+    operationId: 'deleteCustomer',
+    tags,
+    summary: 'Delete a customer',
+    description: 'Its history stays, it moves no money any more, and its UMA address is free again.',
+  }),
+  method: 'delete',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery },
+  responses: { 200: answersOnce(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
+});
+
+/** Where this door's requests keep the domain's fields. */
+const fields = {
+  'details.legalName': 'businessInfo.legalName',
+  'details.registrationNumber': 'businessInfo.registrationNumber',
+  'details.taxId': 'businessInfo.taxId',
+  'details.fullName': 'fullName',
+  'details.nationality': 'nationality',
+  'details.address': 'address',
+  'details.beneficialOwners': 'beneficialOwners',
+};
+
+type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
+
+/** The domain's form of the details. */
+function detailsOf(given: DetailsBody): CustomerDetails {
+  if (given.customerType === 'INDIVIDUAL') {
+    const { customerType, fullName, birthDate, nationality, address } = given;
+    return { customerType, fullName, birthDate, nationality, address };
+  }
+  const { customerType, businessInfo, address, beneficialOwners } = given;
+  return { customerType, ...businessInfo, address, beneficialOwners };
+}
+
+/** Adds the endpoints of customers (specification 4.11, domain-facts 4.1). */
+export function customerEndpoints(app: RestApp, payments: Payments): void {
+  const { reads } = payments.database;
+
+  app.openapi(create, async (context) => {
+    const given = context.req.valid('json');
+    const { platformCustomerId, umaAddress } = given;
+    const input = { platformCustomerId, umaAddress, details: detailsOf(given) };
+    const row = await command(context, fields, (key) => createCustomer(payments, context.get('viewer'), input, key));
+    return context.json(customerRecord(row), 201);
+  });
+
+  const customers = {
+    name: 'Customer',
+    where: whereCustomers,
+    rows: (asked: Prisma.CustomerFindManyArgs) => reads.customer.findMany(asked),
+    count: (asked: Prisma.CustomerCountArgs) => reads.customer.count(asked),
+    record: customerRecord,
+  };
+  app.openapi(list, async (context) =>
+    context.json(await readPage(customers, context.get('viewer'), context.req.valid('query')), 200),
+  );
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
+    const { platformId } = context.get('viewer');
+    const row = uuid ? await reads.customer.findUnique({ where: { platformId_id: { platformId, id: uuid } } }) : null;
+    if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
+    return context.json(customerRecord(row), 200);
+  });
+
+  app.openapi(update, async (context) => {
+    const { customerId } = context.req.valid('param');
+    const given = context.req.valid('json');
+    const input = { customerId, umaAddress: given.umaAddress, details: detailsOf(given) };
+    const row = await command(context, { ...fields, details: 'customerType' }, (key) =>
+      updateCustomer(payments, context.get('viewer'), input, key),
+    );
+    return context.json(customerRecord(row), 200);
+  });
+
+  app.openapi(remove, async (context) => {
+    const { customerId } = context.req.valid('param');
+    const row = await command(context, {}, (key) => deleteCustomer(payments, context.get('viewer'), customerId, key));
+    return context.json(customerRecord(row), 200);
+  });
+}

@@ -1,0 +1,105 @@
+import { z } from '@hono/zod-openapi';
+import { Refusal } from '../../core/refusal.ts';
+import type { Payments } from '../../payments/command.ts';
+import { type ExchangeRate, readExchangeRates } from '../../payments/pricing/exchange-rates.ts';
+import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
+import type { RestApp } from '../app.ts';
+import { reading, renamed } from '../endpoint.ts';
+import { wholeEndpoint } from '../lists.ts';
+import { amount, CurrencySchema, time } from '../schemas/money.ts';
+
+const RateSchema = z
+  .object({
+    sourceCurrency: CurrencySchema,
+    destinationCurrency: CurrencySchema,
+    destinationPaymentRail: z
+      .string()
+      .openapi({ description: 'How the money would be delivered.', example: 'SEPA_INSTANT' }),
+    sendingAmount: amount('The amount priced, fees included; smallest unit of the source currency.'),
+    receivingAmount: amount('What would arrive; smallest unit of the destination currency.'),
+    minSendingAmount: amount('The least that can be sent; smallest unit of the source currency.'),
+    maxSendingAmount: amount('The most that can be sent; smallest unit of the source currency.'),
+    exchangeRate: z
+      .number()
+      .openapi({ description: 'Sending currency units per receiving currency unit, fee-exclusive.' }),
+    fees: z
+      .object({
+        fixed: amount('Fixed fees; smallest unit of the source currency.'),
+        total: amount('All fees; smallest unit of the source currency.'),
+      })
+      .openapi({ description: 'What is taken off.' }),
+    updatedAt: time('When the rate was read.'),
+  })
+  .openapi('ExchangeRate', {
+    description: 'What a conversion would cost now. Not locked: a quote is (domain-facts 7.3).',
+  });
+
+const list = wholeEndpoint({
+  access: reading({
+    operationId: 'listExchangeRates',
+    tags: ['Exchange rates'],
+    summary: 'List indicative exchange rates',
+  }),
+  path: '/exchange-rates',
+  filters: {
+    sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
+    destinationCurrency: z
+      .preprocess(
+        (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+        z.array(z.string()).optional(),
+      )
+      .openapi({
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Currency codes to receive in, one per parameter; all when left out.',
+      }),
+    sendingAmount: z
+      .string()
+      .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')
+      .transform(BigInt)
+      .optional()
+      .openapi({
+        type: 'integer',
+        format: 'int64',
+        minimum: 1,
+        description: "In the source currency's smallest unit; 10000 when left out.",
+      }),
+  },
+  item: RateSchema,
+  name: 'ExchangeRateList',
+});
+
+/** Where this door's request keeps the domain's fields. */
+const fields = { source: 'sourceCurrency', destinations: 'destinationCurrency' };
+
+function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
+  return {
+    sourceCurrency: { ...rate.source },
+    destinationCurrency: { ...rate.destination },
+    destinationPaymentRail: rate.deliveryRail,
+    sendingAmount: jsonInteger(rate.sendingAmount.amount),
+    receivingAmount: jsonInteger(rate.receivingAmount.amount),
+    minSendingAmount: jsonInteger(rate.minSendingAmount.amount),
+    maxSendingAmount: jsonInteger(rate.maxSendingAmount.amount),
+    exchangeRate: jsonNumber(rate.rate),
+    fees: { fixed: jsonInteger(rate.fixedFees.amount), total: jsonInteger(rate.fees.amount) },
+    updatedAt: rate.updatedAt.toISOString(),
+  };
+}
+
+/** Adds the endpoint of exchange rates (domain-facts 7.3). */
+export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
+  app.openapi(list, async (context) => {
+    const { sourceCurrency, destinationCurrency, sendingAmount } = context.req.valid('query');
+    try {
+      const rates = await readExchangeRates(payments, context.get('viewer'), {
+        source: sourceCurrency,
+        destinations: destinationCurrency,
+        sendingAmount,
+      });
+      return context.json({ data: rates.map(rateRecord) }, 200);
+    } catch (error) {
+      throw error instanceof Refusal ? renamed(error, fields) : error;
+    }
+  });
+}

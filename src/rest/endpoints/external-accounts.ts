@@ -1,0 +1,155 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { Refusal } from '../../core/refusal.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import type { AccountDetails } from '../../payments/accounts/account-types.ts';
+import { createExternalAccount } from '../../payments/accounts/external-accounts.ts';
+import type { Payments } from '../../payments/command.ts';
+import { externalAccountRecord } from '../../records/account-record.ts';
+import type { RestApp } from '../app.ts';
+import { answersOnce, body, command, commandErrors, commanding, noQuery, reading } from '../endpoint.ts';
+import type { RestEnvironment } from '../environment.ts';
+import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
+import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
+import { id } from '../schemas/money.ts';
+import { accountLists } from './account-lists.ts';
+
+const tags = ['External accounts'];
+const currencyFilter = z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' });
+
+const ExternalAccountSchema = z
+  .object({
+    id: id('ExternalAccount', 'Its id.'),
+    status: z.enum(ExternalAccountStatus).openapi({ description: 'Only an ACTIVE one can take part in payments.' }),
+    currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
+    accountInfo: AccountInfoSchema,
+    customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
+    platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .openapi({ description: 'Whether incoming UMA payments of its customer go here.' }),
+    beneficiaryVerificationStatus: z
+      .enum(BeneficiaryVerificationStatus)
+      .optional()
+      .openapi({ description: 'Whether the owner is who the platform says.' }),
+    beneficiaryVerifiedData: z
+      .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
+      .optional()
+      .openapi({ description: 'What the payment rail says of the owner.' }),
+  })
+  .openapi('ExternalAccount', { description: 'A bank account or wallet elsewhere (specification 2.9).' });
+
+const accountFields = {
+  currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
+  accountInfo: AccountInfoInputSchema,
+  platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+};
+
+const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
+
+const CustomerAccountBody = z
+  .strictObject({
+    ...accountFields,
+    customerId: id('Customer', 'Its owner; without one it is the platform’s own.').optional(),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .default(false)
+      .openapi({ description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.' }),
+  })
+  .openapi('CreateExternalAccount');
+
+const created = { 201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.') };
+
+const createForCustomer = createRoute({
+  ...commanding('createExternalAccount', {
+    operationId: 'createExternalAccount',
+    tags,
+    summary: "Register an external account of a customer's or the platform's",
+  }),
+  method: 'post',
+  path: '/customers/external-accounts',
+  request: { query: noQuery, body: body(CustomerAccountBody) },
+  responses: { ...created, ...commandErrors(404) },
+});
+
+const createForPlatform = createRoute({
+  ...commanding('createExternalAccount', {
+    operationId: 'createPlatformExternalAccount',
+    tags,
+    summary: "Register an external account of the platform's own",
+  }),
+  method: 'post',
+  path: '/platform/external-accounts',
+  request: { query: noQuery, body: body(PlatformAccountBody) },
+  responses: { ...created, ...commandErrors() },
+});
+
+const listOfCustomers = pagedEndpoint({
+  access: reading({ operationId: 'listCustomerExternalAccounts', tags, summary: "List customers' external accounts" }),
+  path: '/customers/external-accounts',
+  filters: { currency: currencyFilter, customerId: id('Customer', 'The owner.').optional() },
+  item: ExternalAccountSchema,
+  name: 'ExternalAccountPage',
+});
+
+const listOfPlatform = wholeEndpoint({
+  access: reading({
+    operationId: 'listPlatformExternalAccounts',
+    tags,
+    summary: "List the platform's external accounts",
+  }),
+  path: '/platform/external-accounts',
+  filters: { currency: currencyFilter },
+  item: ExternalAccountSchema,
+  name: 'ExternalAccountList',
+});
+
+/** Where this door's requests keep the domain's fields. */
+const fields = { beneficiary: 'accountInfo.beneficiary' };
+
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, domain-facts 7.2). */
+export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
+  const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
+
+  const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
+    const { accountInfo, platformAccountId, ...rest } = input;
+    const { accountType, beneficiary, platformAccountId: inside, ...details } = accountInfo;
+    if (platformAccountId !== undefined && inside !== undefined && platformAccountId !== inside) {
+      throw new Refusal('INVALID_INPUT', 'platformAccountId is given twice, with different values', {
+        field: 'platformAccountId',
+      });
+    }
+    const row = await command(context, fields, (key) =>
+      createExternalAccount(
+        payments,
+        context.get('viewer'),
+        // The schema of the kind has let only text through.
+        {
+          ...rest,
+          accountType,
+          details: details as AccountDetails,
+          beneficiary,
+          platformAccountId: platformAccountId ?? inside,
+        },
+        key,
+      ),
+    );
+    return externalAccountRecord(row);
+  };
+
+  app.openapi(createForCustomer, async (context) =>
+    context.json(await create(context, context.req.valid('json')), 201),
+  );
+
+  app.openapi(createForPlatform, async (context) =>
+    context.json(await create(context, { ...context.req.valid('json'), defaultUmaDepositAccount: false }), 201),
+  );
+
+  app.openapi(listOfCustomers, async (context) =>
+    context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),
+  );
+
+  app.openapi(listOfPlatform, async (context) =>
+    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+  );
+}

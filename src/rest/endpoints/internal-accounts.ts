@@ -1,0 +1,63 @@
+import { z } from '@hono/zod-openapi';
+import type { Payments } from '../../payments/command.ts';
+import { internalAccountRecord } from '../../records/account-record.ts';
+import type { RestApp } from '../app.ts';
+import { reading } from '../endpoint.ts';
+import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
+import { AmountSchema, id, time } from '../schemas/money.ts';
+import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
+import { accountLists } from './account-lists.ts';
+
+const tags = ['Internal accounts'];
+const currency = z.string().optional().openapi({ description: 'Currency code.', example: 'USD' });
+
+/** An internal account in an answer. */
+export const InternalAccountSchema = z
+  .object({
+    id: id('InternalAccount', 'Its id.'),
+    customerId: id('Customer', "Its owner; not there when it is the platform's own.").optional(),
+    balance: AmountSchema.openapi({ description: 'What can be spent.' }),
+    totalBalance: AmountSchema.openapi({ description: 'What can be spent and what is held.' }),
+    fundingPaymentInstructions: z
+      .array(PaymentInstructionSchema)
+      .openapi({ description: 'How to bring money in from outside; any one of them.' }),
+    createdAt: time('When it was made.'),
+    updatedAt: time('When it last changed.'),
+  })
+  .openapi('InternalAccount', {
+    description:
+      'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; only refunds and the platform’s fees may go beyond.',
+  });
+
+const ofCustomers = pagedEndpoint({
+  access: reading({ operationId: 'listCustomerInternalAccounts', tags, summary: "List customers' internal accounts" }),
+  path: '/customers/internal-accounts',
+  filters: { currency, customerId: id('Customer', 'The owner.').optional() },
+  item: InternalAccountSchema,
+  name: 'InternalAccountPage',
+});
+
+const ofPlatform = wholeEndpoint({
+  access: reading({
+    operationId: 'listPlatformInternalAccounts',
+    tags,
+    summary: "List the platform's internal accounts",
+  }),
+  path: '/platform/internal-accounts',
+  filters: { currency },
+  item: InternalAccountSchema,
+  name: 'InternalAccountList',
+});
+
+/** Adds the endpoints of internal accounts (specification 4.13, domain-facts 7.1). */
+export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
+  const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
+
+  app.openapi(ofCustomers, async (context) =>
+    context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),
+  );
+
+  app.openapi(ofPlatform, async (context) =>
+    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+  );
+}

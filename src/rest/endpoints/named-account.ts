@@ -1,0 +1,43 @@
+import type { Viewer } from '../../access/viewer.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Reads } from '../../database/reads.ts';
+
+/**
+ * Checks what a request says of an account beside its id: its currency and its owner, which callers may repeat as answers
+ * show them. An account that does not exist is left to the command, which refuses it.
+ * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
+ */
+export async function checkNamedAccount(
+  reads: Reads,
+  viewer: Viewer,
+  field: 'source' | 'destination',
+  named: {
+    readonly accountId: string;
+    readonly currency?: string | undefined;
+    readonly customerId?: string | undefined;
+  },
+): Promise<void> {
+  if (named.currency === undefined && named.customerId === undefined) return;
+  const id = uuidOf(named.accountId, 'InternalAccount', 'ExternalAccount');
+  const account = id
+    ? await reads.account.findUnique({
+        where: { platformId_id: { platformId: viewer.platformId, id } },
+        select: { currency: true, customerId: true },
+      })
+    : null;
+  if (!account) return;
+  if (named.currency !== undefined && named.currency !== account.currency) {
+    throw new Refusal('INVALID_CURRENCY', `the account is in ${account.currency}`, {
+      field: `${field}.currency`,
+      value: named.currency,
+    });
+  }
+  const owner = account.customerId === null ? undefined : publicId('Customer', account.customerId);
+  if (named.customerId !== undefined && named.customerId !== owner) {
+    throw new Refusal('INVALID_INPUT', 'the account belongs to another customer or to the platform', {
+      field: `${field}.customerId`,
+      value: named.customerId,
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { type Prisma, QuoteStatus } from '../../database/generated/client/client.ts';
+import type { Quote } from '../../database/rows.ts';
+import type { Payments } from '../../payments/command.ts';
+import { whereQuotes } from '../../payments/filters.ts';
+import { createQuote, executeQuote } from '../../payments/quotes/quotes.ts';
+import { type PaymentEnds, paymentEnds, readPaymentEnds } from '../../records/payment-ends.ts';
+import { type QuoteRecord, quoteRecord } from '../../records/quote-record.ts';
+import type { RestApp } from '../app.ts';
+import {
+  answers,
+  answersOnce,
+  body,
+  command,
+  commandErrors,
+  commanding,
+  noQuery,
+  readErrors,
+  reading,
+} from '../endpoint.ts';
+import { anyOf, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { id } from '../schemas/money.ts';
+import { QuoteSchema } from '../schemas/payment-schemas.ts';
+import { asCommand, CreateQuoteBody } from './create-quote.ts';
+
+const tags = ['Quotes'];
+const quotePath = z.object({ quoteId: id('Quote', 'The quote.') });
+
+const create = createRoute({
+  ...commanding('createQuote', { operationId: 'createQuote', tags, summary: 'Create a quote' }),
+  method: 'post',
+  path: '/quotes',
+  request: { query: noQuery, body: body(CreateQuoteBody) },
+  responses: { 201: answersOnce(QuoteSchema, 'The new quote.'), ...commandErrors(404) },
+});
+
+const list = pagedEndpoint({
+  access: reading({ operationId: 'listQuotes', tags, summary: 'List quotes' }),
+  path: '/quotes',
+  filters: {
+    customerId: id('Customer', 'The sending customer.').optional(),
+    sendingAccountId: id('InternalAccount', 'The source account.').optional(),
+    receivingAccountId: id('ExternalAccount', 'The destination account.').optional(),
+    sendingUmaAddress: z.string().optional().openapi({ description: "The sending customer's UMA address." }),
+    receivingUmaAddress: z.string().optional().openapi({ description: 'The UMA address paid to.' }),
+    status: anyOf(Object.values(QuoteStatus) as [QuoteStatus, ...QuoteStatus[]], 'Any of these.'),
+    createdAfter: moment('Created then or later.'),
+    createdBefore: moment('Created then or earlier.'),
+  },
+  item: QuoteSchema,
+  name: 'QuotePage',
+});
+
+const get = createRoute({
+  ...reading({ operationId: 'getQuote', tags, summary: 'Get a quote' }),
+  method: 'get',
+  path: '/quotes/{quoteId}',
+  request: { params: quotePath, query: noQuery },
+  responses: { 200: answers(QuoteSchema, 'The quote.'), ...readErrors(404) },
+});
+
+const execute = createRoute({
+  ...commanding('executeQuote', {
+    operationId: 'executeQuote',
+    tags,
+    summary: 'Execute a quote',
+    description:
+      'Before its expiry, once; the source is debited at once. A real-time funded quote is executed by its deposit.',
+  }),
+  method: 'post',
+  path: '/quotes/{quoteId}/execute',
+  request: { params: quotePath, query: noQuery },
+  responses: { 200: answersOnce(QuoteSchema, 'The quote, PROCESSING.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of quotes (specification 4.1 to 4.3). */
+export function quoteEndpoints(app: RestApp, payments: Payments): void {
+  const { pool, reads } = payments.database;
+  const record = async (quote: Quote): Promise<QuoteRecord> => quoteRecord(quote, await readPaymentEnds(pool, quote));
+
+  app.openapi(create, async (context) => {
+    const viewer = context.get('viewer');
+    const { input, fields } = await asCommand(payments, viewer, context.req.valid('json'));
+    const quote = await command(context, fields, (key) => createQuote(payments, viewer, input, key));
+    return context.json(await record(quote), 201);
+  });
+
+  const quotes = {
+    name: 'Quote',
+    where: whereQuotes,
+    rows: (asked: Prisma.QuoteFindManyArgs) => reads.quote.findMany({ ...asked, include: paymentEnds }),
+    count: (asked: Prisma.QuoteCountArgs) => reads.quote.count(asked),
+    record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
+  };
+  app.openapi(list, async (context) =>
+    context.json(await readPage(quotes, context.get('viewer'), context.req.valid('query')), 200),
+  );
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
+    const { platformId } = context.get('viewer');
+    const quote = uuid
+      ? await reads.quote.findUnique({ where: { platformId_id: { platformId, id: uuid } }, include: paymentEnds })
+      : null;
+    if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+    return context.json(quoteRecord(quote, quote), 200);
+  });
+
+  app.openapi(execute, async (context) => {
+    const { quoteId } = context.req.valid('param');
+    const quote = await command(context, {}, (key) => executeQuote(payments, context.get('viewer'), quoteId, key));
+    return context.json(await record(quote), 200);
+  });
+}

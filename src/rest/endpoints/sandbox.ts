@@ -1,0 +1,137 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Payments } from '../../payments/command.ts';
+import { fundAccount, maxFunding, sandboxSend } from '../../payments/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../payments/sandbox/sandbox-receive.ts';
+import { internalAccountRecord } from '../../records/account-record.ts';
+import { instructionRecords } from '../../records/instruction-record.ts';
+import { readPaymentEnds } from '../../records/payment-ends.ts';
+import { transactionRecord } from '../../records/transaction-record.ts';
+import type { RestApp } from '../app.ts';
+import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
+import { amountInput, id } from '../schemas/money.ts';
+import { TransactionSchema } from '../schemas/payment-schemas.ts';
+import { InternalAccountSchema } from './internal-accounts.ts';
+
+const tags = ['Sandbox'];
+
+const send = createRoute({
+  ...commanding('sandboxSend', {
+    operationId: 'sandboxSend',
+    tags,
+    summary: 'Simulate the deposit for a quote',
+    description: 'Sandbox only: lets the money for a real-time funded quote arrive.',
+  }),
+  method: 'post',
+  path: '/sandbox/send',
+  request: {
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          quoteId: id('Quote', 'The quote to fund.'),
+          currencyCode: z.string().openapi({ description: 'The currency of the money sent.', example: 'USDC' }),
+          currencyAmount: amountInput(
+            'In its smallest unit; exactly what the quote asks for when left out.',
+          ).optional(),
+        })
+        .openapi('SandboxSend'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment that the deposit funds.'), ...commandErrors(404) },
+});
+
+const fund = createRoute({
+  ...commanding('sandboxFundAccount', {
+    operationId: 'sandboxFundAccount',
+    tags,
+    summary: 'Let money arrive in an internal account',
+    description: 'Sandbox only.',
+  }),
+  method: 'post',
+  path: '/sandbox/internal-accounts/{accountId}/fund',
+  request: {
+    query: noQuery,
+    params: z.object({ accountId: id('InternalAccount', 'The account.') }),
+    body: body(
+      z.strictObject({ amount: amountInput("In the currency's smallest unit.", maxFunding) }).openapi('FundAccount'),
+    ),
+  },
+  responses: {
+    200: answersOnce(InternalAccountSchema, 'The account with its new balance.'),
+    ...commandErrors(404),
+  },
+});
+
+const receive = createRoute({
+  ...commanding('sandboxReceiveUma', {
+    operationId: 'sandboxReceiveUma',
+    tags,
+    summary: 'Announce a payment from a UMA address outside',
+    description: 'Sandbox only. It is PENDING until it is approved or rejected.',
+  }),
+  method: 'post',
+  path: '/sandbox/uma/receive',
+  request: {
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          senderUmaAddress: z.string().openapi({ description: 'Who sends, $name@domain.' }),
+          receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
+          receivingCurrencyAmount: amountInput('What arrives, in its smallest unit.'),
+          receiverUmaAddress: z
+            .string()
+            .optional()
+            .openapi({ description: "The receiving customer's UMA address. This or customerId." }),
+          customerId: id('Customer', 'The receiving customer. This or receiverUmaAddress.').optional(),
+        })
+        .openapi('SandboxReceiveUma'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of the sandbox (specification 4.7, domain-facts 6.7). */
+export function sandboxEndpoints(app: RestApp, payments: Payments): void {
+  const { pool, reads } = payments.database;
+
+  app.openapi(send, async (context) => {
+    const viewer = context.get('viewer');
+    const { currencyAmount, ...input } = context.req.valid('json');
+    const row = await command(context, {}, (key) =>
+      sandboxSend(
+        payments,
+        viewer,
+        { ...input, currencyAmount: currencyAmount === undefined ? undefined : BigInt(currencyAmount) },
+        key,
+      ),
+    );
+    const [ends, quote] = await Promise.all([
+      readPaymentEnds(pool, row),
+      row.quoteId === null
+        ? null
+        : reads.quote.findUnique({
+            where: { platformId_id: { platformId: row.platformId, id: row.quoteId } },
+            select: { paymentInstructions: true },
+          }),
+    ]);
+    const paymentInstructions = instructionRecords(quote?.paymentInstructions ?? []);
+    return context.json({ ...transactionRecord(row, ends), paymentInstructions }, 200);
+  });
+
+  app.openapi(fund, async (context) => {
+    const { accountId } = context.req.valid('param');
+    const amount = BigInt(context.req.valid('json').amount);
+    const row = await command(context, {}, (key) =>
+      fundAccount(payments, context.get('viewer'), { accountId, amount }, key),
+    );
+    return context.json(internalAccountRecord(row), 200);
+  });
+
+  app.openapi(receive, async (context) => {
+    const given = context.req.valid('json');
+    const input = { ...given, receivingCurrencyAmount: BigInt(given.receivingCurrencyAmount) };
+    const row = await command(context, {}, (key) => sandboxReceiveUma(payments, context.get('viewer'), input, key));
+    return context.json(transactionRecord(row, await readPaymentEnds(pool, row)), 200);
+  });
+}

@@ -1,0 +1,159 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { type Prisma, TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
+import type { Transaction } from '../../database/rows.ts';
+import { approveTransaction, rejectTransaction } from '../../payments/approvals/approvals.ts';
+import type { Payments } from '../../payments/command.ts';
+import { whereTransactions } from '../../payments/filters.ts';
+import { type PaymentEnds, paymentEnds, readPaymentEnds } from '../../records/payment-ends.ts';
+import { transactionRecord } from '../../records/transaction-record.ts';
+import type { RestApp } from '../app.ts';
+import {
+  answers,
+  answersOnce,
+  command,
+  commandErrors,
+  commandingMaybeEmpty,
+  noQuery,
+  optionalBody,
+  readErrors,
+  reading,
+} from '../endpoint.ts';
+import { anyOf, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { id } from '../schemas/money.ts';
+import { TransactionSchema } from '../schemas/payment-schemas.ts';
+
+const tags = ['Transactions'];
+
+const list = pagedEndpoint({
+  access: reading({ operationId: 'listTransactions', tags, summary: 'List transactions' }),
+  path: '/transactions',
+  filters: {
+    customerId: id('Customer', 'The customer whose transaction it is.').optional(),
+    platformCustomerId: z.string().optional().openapi({ description: "The platform's own id of that customer." }),
+    senderAccountIdentifier: z
+      .string()
+      .optional()
+      .openapi({ description: 'The source: an account id or a UMA address.' }),
+    receiverAccountIdentifier: z
+      .string()
+      .optional()
+      .openapi({ description: 'The destination: an account id or a UMA address.' }),
+    status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
+    type: z.enum(TransactionType).optional().openapi({ description: 'Which way the money goes.' }),
+    reference: z.string().optional().openapi({ description: 'The reconciliation reference.' }),
+    startDate: moment('Created then or later.'),
+    endDate: moment('Created then or earlier.'),
+    sortOrder: z.enum(['asc', 'desc']).default('desc').openapi({ description: 'Newest first unless asc.' }),
+  },
+  item: TransactionSchema,
+  name: 'TransactionPage',
+});
+
+const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
+
+const get = createRoute({
+  ...reading({ operationId: 'getTransaction', tags, summary: 'Get a transaction' }),
+  method: 'get',
+  path: '/transactions/{transactionId}',
+  request: { params: transactionPath, query: noQuery },
+  responses: { 200: answers(TransactionSchema, 'The transaction.'), ...readErrors(404) },
+});
+
+const approve = createRoute({
+  ...commandingMaybeEmpty('approveTransaction', {
+    operationId: 'approveTransaction',
+    tags,
+    summary: 'Approve an incoming payment',
+    description:
+      'Before its time to decide is over. A mandatory fact about the receiver that neither is told here nor stands in the customer record ends it FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+  }),
+  method: 'post',
+  path: '/transactions/{transactionId}/approve',
+  request: {
+    params: transactionPath,
+    query: noQuery,
+    body: optionalBody(
+      z
+        .strictObject({
+          receiverCustomerInfo: z
+            .record(z.string(), z.string())
+            .optional()
+            .openapi({ description: 'What the sending side asks to know of the receiver, by name.' }),
+        })
+        .openapi('ApproveTransaction'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404) },
+});
+
+const reject = createRoute({
+  ...commandingMaybeEmpty('rejectTransaction', {
+    operationId: 'rejectTransaction',
+    tags,
+    summary: 'Reject an incoming payment',
+    description: 'Before its time to decide is over: it ends REJECTED, and the sender has the money back.',
+  }),
+  method: 'post',
+  path: '/transactions/{transactionId}/reject',
+  request: {
+    params: transactionPath,
+    query: noQuery,
+    body: optionalBody(
+      z
+        .strictObject({ reason: z.string().optional().openapi({ description: 'Why, for the timeline.' }) })
+        .openapi('RejectTransaction'),
+    ),
+  },
+  responses: { 200: answersOnce(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of transactions (specification 4.4, 4.5; domain-facts 2.5). */
+export function transactionEndpoints(app: RestApp, payments: Payments): void {
+  const { pool, reads } = payments.database;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
+
+  const transactions = {
+    name: 'Transaction',
+    where: whereTransactions,
+    rows: (asked: Prisma.TransactionFindManyArgs) => reads.transaction.findMany({ ...asked, include: paymentEnds }),
+    count: (asked: Prisma.TransactionCountArgs) => reads.transaction.count(asked),
+    record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
+  };
+  app.openapi(list, async (context) =>
+    context.json(await readPage(transactions, context.get('viewer'), context.req.valid('query')), 200),
+  );
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
+    const { platformId } = context.get('viewer');
+    const transaction = uuid
+      ? await reads.transaction.findUnique({
+          where: { platformId_id: { platformId, id: uuid } },
+          include: paymentEnds,
+        })
+      : null;
+    if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field: 'transactionId' });
+    return context.json(transactionRecord(transaction, transaction), 200);
+  });
+
+  app.openapi(approve, async (context) => {
+    const { transactionId } = context.req.valid('param');
+    const told = context.req.valid('json').receiverCustomerInfo;
+    const receiverCustomerInfo = told && Object.entries(told).map(([name, value]) => ({ name, value }));
+    const row = await command(context, {}, (key) =>
+      approveTransaction(payments, context.get('viewer'), { transactionId, receiverCustomerInfo }, key),
+    );
+    return context.json(await record(row), 200);
+  });
+
+  app.openapi(reject, async (context) => {
+    const { transactionId } = context.req.valid('param');
+    const { reason } = context.req.valid('json');
+    const row = await command(context, {}, (key) =>
+      rejectTransaction(payments, context.get('viewer'), { transactionId, reason }, key),
+    );
+    return context.json(await record(row), 200);
+  });
+}

@@ -1,0 +1,117 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Transaction } from '../../database/rows.ts';
+import type { Payments } from '../../payments/command.ts';
+import { transferIn } from '../../payments/transfers/transfer-in.ts';
+import { transferOut } from '../../payments/transfers/transfer-out.ts';
+import { readPaymentEnds } from '../../records/payment-ends.ts';
+import { transactionRecord } from '../../records/transaction-record.ts';
+import type { RestApp } from '../app.ts';
+import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
+import { amountInput, id } from '../schemas/money.ts';
+import { TransactionSchema } from '../schemas/payment-schemas.ts';
+import { checkNamedAccount } from './named-account.ts';
+
+const tags = ['Transfers'];
+
+/** An end of a transfer: its account. Callers may repeat the rest as answers show it. */
+function account(type: string, description: string) {
+  return {
+    accountId: id(type, description),
+    currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
+  };
+}
+
+function sourceEnd(type: string, description: string) {
+  return z
+    .strictObject({
+      sourceType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
+      ...account(type, description),
+    })
+    .openapi({ description });
+}
+
+function destinationEnd(type: string, description: string) {
+  return z
+    .strictObject({
+      destinationType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
+      ...account(type, description),
+    })
+    .openapi({ description });
+}
+
+const memo = z.string().optional().openapi({ description: 'Memo, at most 500 characters.' });
+
+const TransferOutBody = z
+  .strictObject({
+    source: sourceEnd('InternalAccount', 'The internal account that pays.'),
+    destination: destinationEnd('ExternalAccount', 'The external account that receives.'),
+    amount: amountInput("In the currency's smallest unit."),
+    description: memo,
+  })
+  .openapi('TransferOut');
+
+const TransferInBody = z
+  .strictObject({
+    source: sourceEnd('ExternalAccount', 'The external account to pull from.'),
+    destination: destinationEnd('InternalAccount', 'The internal account that receives.'),
+    amount: amountInput(
+      "In the currency's smallest unit; without one the rail decides (the sandbox: 10000).",
+    ).optional(),
+    description: memo,
+  })
+  .openapi('TransferIn');
+
+const out = createRoute({
+  ...commanding('transferOut', { operationId: 'transferOut', tags, summary: 'Transfer out, in one currency' }),
+  method: 'post',
+  path: '/transfer-out',
+  request: { query: noQuery, body: body(TransferOutBody) },
+  responses: { 201: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+});
+
+const into = createRoute({
+  ...commanding('transferIn', { operationId: 'transferIn', tags, summary: 'Transfer in, in one currency' }),
+  method: 'post',
+  path: '/transfer-in',
+  request: { query: noQuery, body: body(TransferInBody) },
+  responses: { 201: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+});
+
+/** Where this door's requests keep the domain's fields. */
+const fields = { sourceAccountId: 'source.accountId', destinationAccountId: 'destination.accountId' };
+
+/** Adds the endpoints of transfers (specification 4.6, 4.12). */
+export function transferEndpoints(app: RestApp, payments: Payments): void {
+  const { pool, reads } = payments.database;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
+
+  app.openapi(out, async (context) => {
+    const viewer = context.get('viewer');
+    const { source, destination, amount, description } = context.req.valid('json');
+    await checkNamedAccount(reads, viewer, 'source', source);
+    await checkNamedAccount(reads, viewer, 'destination', destination);
+    const input = {
+      sourceAccountId: source.accountId,
+      destinationAccountId: destination.accountId,
+      amount: BigInt(amount),
+      description,
+    };
+    const row = await command(context, fields, (key) => transferOut(payments, viewer, input, key));
+    return context.json(await record(row), 201);
+  });
+
+  app.openapi(into, async (context) => {
+    const viewer = context.get('viewer');
+    const { source, destination, amount, description } = context.req.valid('json');
+    await checkNamedAccount(reads, viewer, 'source', source);
+    await checkNamedAccount(reads, viewer, 'destination', destination);
+    const input = {
+      sourceAccountId: source.accountId,
+      destinationAccountId: destination.accountId,
+      amount: amount === undefined ? undefined : BigInt(amount),
+      description,
+    };
+    const row = await command(context, fields, (key) => transferIn(payments, viewer, input, key));
+    return context.json(await record(row), 201);
+  });
+}

@@ -1,0 +1,50 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { testConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { RestApp } from '../app.ts';
+import { answersOnce, command, commandErrors, commandingMaybeEmpty, noQuery, optionalBody } from '../endpoint.ts';
+
+// The names with underscores are the interface's own (domain-facts 2.1).
+const TestSchema = z
+  .object({
+    response_status: z.int().openapi({ description: "The receiver's HTTP status, whatever it is.", example: 200 }),
+    url: z.string().openapi({ description: 'Where the event was posted.' }),
+  })
+  .openapi('WebhookTest', { description: 'What came of a test event.' });
+
+const test = createRoute({
+  ...commandingMaybeEmpty('sendTestWebhook', {
+    operationId: 'testWebhook',
+    tags: ['Webhooks'],
+    summary: 'Send a test event',
+    description:
+      'Posts a TEST event to the webhookEndpoint of the settings and waits some seconds for the answer to its first attempt. It is tried again like any event.',
+  }),
+  method: 'post',
+  path: '/webhooks/test',
+  request: {
+    query: noQuery,
+    body: optionalBody(
+      z
+        .strictObject({
+          url: z.string().optional().openapi({
+            description: "Instead of the settings' endpoint, the registered one with this URL.",
+            example: 'https://example.com/webhooks',
+          }),
+        })
+        .openapi('TestWebhook'),
+    ),
+  },
+  responses: { 200: answersOnce(TestSchema, 'The receiver answered.'), ...commandErrors() },
+});
+
+/** Adds the endpoint that tests webhooks (domain-facts 2.1). Their settings are in config.ts. */
+export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
+  app.openapi(test, async (context) => {
+    const input = context.req.valid('json');
+    const { url, responseStatus } = await command(context, {}, (key) =>
+      testConfigEndpoint(webhooks, context.get('viewer'), input, key),
+    );
+    return context.json({ response_status: responseStatus, url }, 200);
+  });
+}

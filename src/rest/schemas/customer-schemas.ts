@@ -1,0 +1,134 @@
+import { z } from '@hono/zod-openapi';
+import { KycStatus } from '../../database/generated/client/client.ts';
+import { individualTypes } from '../../records/customer-record.ts';
+import { day, id, time } from './money.ts';
+import { AddressSchema, countryCode } from './people.ts';
+
+/** The schemas of customers, told apart by `customerType` (specification 2.8, domain-facts 4.2). */
+
+const umaAddress = z.string().openapi({ description: 'UMA address, $name@domain.', example: '$grace@example.com' });
+const platformCustomerId = z.string().openapi({ description: "The platform's own id." });
+
+/** What is known of a person; all of it may be left out. */
+export const individualFields = {
+  fullName: z.string().optional().openapi({ description: 'Full name.' }),
+  birthDate: day('Day of birth.').optional(),
+  nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+  address: AddressSchema.optional(),
+};
+
+const BeneficialOwnerSchema = z
+  .strictObject({
+    fullName: z.string().openapi({ description: 'Full name.' }),
+    individualType: z.enum(individualTypes).openapi({ description: 'Role in the company.' }),
+    emailAddress: z.string().optional().openapi({ description: 'Email address.' }),
+    phoneNumber: z
+      .string()
+      .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
+      .optional()
+      .openapi({ description: 'Phone number, E.164.', example: '+14155550123' }),
+    taxId: z.string().optional().openapi({ description: 'Tax number.' }),
+    birthDate: day('Day of birth.').optional(),
+    nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+    address: AddressSchema.optional(),
+    percentageOwnership: z
+      .number('must be a number of at most 15 digits')
+      .min(0)
+      .max(100)
+      .optional()
+      .openapi({ description: 'Share of the company.' }),
+    title: z.string().optional().openapi({ description: 'Title.' }),
+  })
+  .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
+
+const businessInfo = z
+  .strictObject({
+    legalName: z.string().openapi({ description: 'Legal name.' }),
+    registrationNumber: z.string().optional().openapi({ description: 'Number in the company register.' }),
+    taxId: z.string().optional().openapi({ description: 'Tax number.' }),
+  })
+  .openapi('BusinessInfo', { description: 'What is known of a company.' });
+
+const created = { platformCustomerId, umaAddress: umaAddress.optional() };
+
+/** A customer to create. */
+export const CreateCustomerBody = z
+  .discriminatedUnion('customerType', [
+    z
+      .strictObject({
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
+        ...created,
+        ...individualFields,
+      })
+      .openapi('CreateIndividualCustomer'),
+    z
+      .strictObject({
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
+        ...created,
+        businessInfo,
+        address: AddressSchema.optional(),
+        beneficialOwners: z
+          .array(BeneficialOwnerSchema)
+          .optional()
+          .openapi({ description: 'Who owns or controls it.' }),
+      })
+      .openapi('CreateBusinessCustomer'),
+  ])
+  .openapi('CreateCustomer');
+
+/** What changes of a customer: what is left out stays (domain-facts 4.2). */
+export const UpdateCustomerBody = z
+  .discriminatedUnion('customerType', [
+    z
+      .strictObject({
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person; it cannot change.' }),
+        umaAddress: umaAddress.optional(),
+        ...individualFields,
+      })
+      .openapi('UpdateIndividualCustomer'),
+    z
+      .strictObject({
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company; it cannot change.' }),
+        umaAddress: umaAddress.optional(),
+        businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
+        address: AddressSchema.optional(),
+        beneficialOwners: z
+          .array(BeneficialOwnerSchema)
+          .optional()
+          .openapi({ description: 'Who owns or controls it: replaces the list.' }),
+      })
+      .openapi('UpdateBusinessCustomer'),
+  ])
+  .openapi('UpdateCustomer');
+
+const common = {
+  id: id('Customer', 'Its id.'),
+  platformCustomerId,
+  umaAddress,
+  kycStatus: z.enum(KycStatus).openapi({ description: 'Where its identity check stands.' }),
+  isDeleted: z.boolean().openapi({ description: 'A deleted customer keeps its history and moves no money.' }),
+  createdAt: time('When it was made.'),
+  updatedAt: time('When it last changed.'),
+};
+
+/** A customer in an answer. */
+export const CustomerSchema = z
+  .discriminatedUnion('customerType', [
+    z
+      .object({
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
+        ...common,
+        ...individualFields,
+      })
+      .openapi('IndividualCustomer'),
+    z
+      .object({
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
+        ...common,
+        businessInfo,
+        address: AddressSchema.optional(),
+        beneficialOwners: z.array(BeneficialOwnerSchema).openapi({ description: 'Who owns or controls it.' }),
+      })
+      .openapi('BusinessCustomer'),
+  ])
+  .openapi('Customer', { description: 'Somebody for whom the platform moves money (specification 2.8).' });

@@ -1,0 +1,54 @@
+import { z } from '@hono/zod-openapi';
+import { isDay, maxAmount } from '../../core/checks.ts';
+
+/** The schemas of currencies, amounts and times. */
+
+/** A currency in an answer (decision 14: always all four fields). */
+export const CurrencySchema = z
+  .object({
+    code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
+    name: z.string().openapi({ description: 'Name for people, in English.', example: 'US Dollar' }),
+    symbol: z.string().openapi({ description: 'Symbol for people.', example: '$' }),
+    decimals: z.int().openapi({ description: 'Decimal places of the smallest unit.', example: 2 }),
+  })
+  .openapi('Currency', { description: 'A currency or asset (specification 2.1).' });
+
+/** An amount in an answer: an integer of smallest units. */
+export function amount(description: string) {
+  return z.int().openapi({ type: 'integer', format: 'int64', description, example: 12550 });
+}
+
+/** An amount with its currency, in an answer. */
+export const AmountSchema = z
+  .object({
+    amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals."),
+    currency: CurrencySchema,
+  })
+  .openapi('Amount', { description: 'An amount of money (specification 2.2).' });
+
+/** An amount in a request, in smallest units. */
+export function amountInput(description: string, most: bigint = maxAmount) {
+  return z
+    .int('must be an integer of smallest units')
+    .min(1, 'must be at least 1')
+    .max(Number(most), `must be at most ${most}`)
+    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(most), description, example: 12550 });
+}
+
+/** A moment in an answer. */
+export function time(description: string) {
+  return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
+}
+
+/** The id of a thing, `<Type>:<uuid>`. */
+export function id(type: string, description: string) {
+  return z.string().openapi({ description, example: `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42` });
+}
+
+/** A day of the calendar. */
+export function day(description: string) {
+  return z
+    .string()
+    .refine(isDay, 'must be a day of the calendar, written YYYY-MM-DD')
+    .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
+}

@@ -1,0 +1,203 @@
+import { accountPublicId, publicId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenant.ts';
+import { withAdvisoryLock } from '../database/advisory-lock.ts';
+import type { Newcomer } from '../graphql/server/graphiql.ts';
+import { createExternalAccount } from '../payments/accounts/external-accounts.ts';
+import type { Payments } from '../payments/command.ts';
+import { createCustomer } from '../payments/customers/customers.ts';
+import { createPlatform, findPlatform } from '../payments/platforms/platforms.ts';
+import { fundAccount } from '../payments/sandbox/sandbox.ts';
+
+/** The fixed credentials of the local sandbox. They exist only with the embedded database, on the loopback interface. */
+export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as const;
+
+const name = 'sandbox';
+
+/** What the first account of each currency is given, in smallest units. */
+const balances: Readonly<Record<string, bigint>> = {
+  USD: 25_000_00n,
+  EUR: 10_000_00n,
+  GBP: 5_000_00n,
+  MXN: 100_000_00n,
+  JPY: 1_000_000n,
+  USDC: 10_000_000_000n,
+  BTC: 50_000_000n,
+};
+
+/** The advisory lock of the one that prepares the sandbox ("sand" in ASCII). */
+const PREPARATION_LOCK = 0x73616e64;
+
+/**
+ * The platform that a newcomer finds: two customers with money and external accounts to pay to. Made once: of several
+ * instances that start at once one makes it and the others wait; a start that was cut short in the middle goes on where
+ * it stopped, since every step has its key.
+ */
+export async function prepareSandboxPlatform(payments: Payments): Promise<Newcomer> {
+  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrMake(payments));
+  const person = await payments.database.prisma.customer.findFirstOrThrow({
+    where: { platformId, platformCustomerId: personId },
+    include: {
+      accounts: {
+        where: {
+          OR: [
+            { kind: 'INTERNAL', currency: 'USD' },
+            { kind: 'EXTERNAL', currency: 'EUR' },
+          ],
+        },
+      },
+    },
+  });
+  const account = (kind: 'INTERNAL' | 'EXTERNAL') =>
+    accountPublicId(kind, person.accounts.find((candidate) => candidate.kind === kind)?.id ?? '');
+  return {
+    credentials: sandboxCredentials,
+    sourceAccountId: account('INTERNAL'),
+    destinationAccountId: account('EXTERNAL'),
+  };
+}
+
+async function findOrMake(payments: Payments): Promise<Tenant> {
+  const tenant =
+    (await findPlatform(payments.database, name)) ??
+    (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials }));
+  const done = await payments.database.prisma.account.findFirst({
+    select: { id: true },
+    where: { platformId: tenant.platformId, platformAccountId: lastStep },
+  });
+  if (!done) await furnish(payments, tenant);
+  return tenant;
+}
+
+const personId = 'individual-1';
+const lastStep = 'business-usd';
+
+async function furnish(payments: Payments, tenant: Tenant): Promise<void> {
+  const { platformId } = tenant;
+  const { prisma } = payments.database;
+  const person = await createCustomer(
+    payments,
+    tenant,
+    {
+      platformCustomerId: personId,
+      umaAddress: '$person@sandbox.uma.money',
+      details: {
+        customerType: 'INDIVIDUAL',
+        fullName: 'Sample Person',
+        birthDate: '1990-12-10',
+        nationality: 'US',
+        address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
+      },
+    },
+    'seed-individual',
+  );
+  const company = await createCustomer(
+    payments,
+    tenant,
+    {
+      platformCustomerId: 'business-1',
+      umaAddress: '$company@sandbox.uma.money',
+      details: {
+        customerType: 'BUSINESS',
+        legalName: 'Sample Company Inc.',
+        registrationNumber: 'SC-0001',
+        taxId: '12-3456789',
+        address: { line1: '2 Sample Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
+      },
+    },
+    'seed-business',
+  );
+  for (const customer of [person.row, company.row]) {
+    const accounts = await prisma.account.findMany({
+      where: { platformId, customerId: customer.id, kind: 'INTERNAL', currency: { in: Object.keys(balances) } },
+    });
+    for (const account of accounts) {
+      const amount = balances[account.currency] ?? 0n;
+      await fundAccount(
+        payments,
+        tenant,
+        { accountId: publicId('InternalAccount', account.id), amount },
+        `seed-${account.id}`,
+      );
+    }
+  }
+  await registerAccounts(payments, tenant, publicId('Customer', person.row.id), publicId('Customer', company.row.id));
+}
+
+async function registerAccounts(
+  payments: Payments,
+  tenant: Tenant,
+  personId: string,
+  companyId: string,
+): Promise<void> {
+  const person = {
+    beneficiaryType: 'INDIVIDUAL',
+    fullName: 'Sample Person',
+    birthDate: '1990-12-10',
+    nationality: 'US',
+  } as const;
+  const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
+  const us = (accountNumber: string) => ({
+    accountNumber,
+    routingNumber: '021000021',
+    accountCategory: 'CHECKING',
+    bankName: 'First Bank',
+  });
+  const accounts = [
+    {
+      id: 'individual-usd',
+      customerId: personId,
+      currency: 'USD',
+      accountType: 'US_ACCOUNT',
+      details: us('1234567890'),
+      beneficiary: person,
+    },
+    {
+      id: 'individual-eur',
+      customerId: personId,
+      currency: 'EUR',
+      accountType: 'IBAN',
+      details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
+      beneficiary: person,
+    },
+    {
+      id: 'individual-mxn',
+      customerId: personId,
+      currency: 'MXN',
+      accountType: 'CLABE',
+      details: { clabeNumber: '032180000118359719' },
+      beneficiary: person,
+    },
+    {
+      id: 'individual-btc',
+      customerId: personId,
+      currency: 'BTC',
+      accountType: 'LIGHTNING',
+      details: { lightningAddress: 'person@sandbox.uma.money' },
+      beneficiary: null,
+    },
+    {
+      id: 'business-eur',
+      customerId: companyId,
+      currency: 'EUR',
+      accountType: 'IBAN',
+      details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
+      beneficiary: company,
+    },
+    {
+      id: lastStep,
+      customerId: companyId,
+      currency: 'USD',
+      accountType: 'US_ACCOUNT',
+      details: us('9876543210'),
+      beneficiary: company,
+    },
+  ] as const;
+  for (const { id, ...account } of accounts) {
+    await createExternalAccount(
+      payments,
+      tenant,
+      { ...account, platformAccountId: id, defaultUmaDepositAccount: false },
+      `seed-${id}`,
+    );
+  }
+}

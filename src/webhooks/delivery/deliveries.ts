@@ -1,0 +1,203 @@
+import type { AccountKind, Environment, Event } from '../../database/generated/client/client.ts';
+import { statement } from '../../database/statement.ts';
+import { dropPending } from '../endpoints/endpoints.ts';
+import type { Webhooks } from '../webhooks.ts';
+import type { Surroundings } from './bodies.ts';
+import type { Outcome } from './sender.ts';
+
+/**
+ * How many attempts may be under way to one endpoint at once, over all processes (but for what two of them lease in the
+ * same instant).
+ */
+const inFlight = 8;
+/** The same for an endpoint that is failing: enough to notice that it has healed, too few to hold others up. */
+const inFlightWhileFailing = 2;
+/** After so many failures in a row an endpoint counts as failing. */
+const failingAfter = 3;
+
+/** A delivery that this process may attempt now, with all that the attempt needs. */
+export interface LeasedDelivery extends Surroundings {
+  readonly platformId: string;
+  readonly id: string;
+  readonly endpointId: string;
+  /** Which attempt this is, counting those that died with their process. */
+  readonly begun: number;
+  /** Failed attempts since it was last (re)started. */
+  readonly tries: number;
+  readonly question: boolean;
+  readonly lastStatus: number | null;
+  readonly url: string;
+  readonly environment: Environment;
+  readonly secret: Uint8Array;
+  /** Only while it still signs. */
+  readonly previousSecret: Uint8Array | null;
+  /** The database's clock at the lease. */
+  readonly now: Date;
+  readonly event: Event;
+}
+
+type LeasedRow = Omit<LeasedDelivery, 'event'> &
+  Omit<Event, 'id' | 'platformId'> & { readonly eventId: string; readonly sourceKind: AccountKind | null };
+
+/**
+ * Endpoints with the least under way come first, so that those that answer are served before those that do not.
+ * Questions pass all bounds: their time is short.
+ */
+const leaseStatement = statement<LeasedRow>(
+  'lease_deliveries',
+  `with room as (
+     select e.platform_id, e.id,
+       case e.status when 'FAILING' then ${inFlightWhileFailing} else ${inFlight} end - u.under_way as free, u.under_way
+     from webhook_endpoint e
+     cross join lateral (
+       select count(*) as under_way from webhook_delivery d
+       where d.platform_id = e.platform_id and d.endpoint_id = e.id and d.leased_until > clock_timestamp()
+     ) u
+     where e.status <> 'DISABLED'
+   ), questions as (
+     select d.platform_id, d.id from webhook_delivery d
+     join webhook_endpoint e on e.platform_id = d.platform_id and e.id = d.endpoint_id and e.status <> 'DISABLED'
+     where d.status = 'PENDING' and d.question and d.next_attempt_at <= clock_timestamp()
+       and (d.leased_until is null or d.leased_until <= clock_timestamp())
+     order by d.next_attempt_at limit $1 for update of d skip locked
+   ), due as (
+     select n.platform_id, n.id from (select * from room where free > 0 order by under_way) r
+     cross join lateral (
+       select d.platform_id, d.id from webhook_delivery d
+       where d.platform_id = r.platform_id and d.endpoint_id = r.id and d.status = 'PENDING' and not d.question
+         and d.next_attempt_at <= clock_timestamp() and (d.leased_until is null or d.leased_until <= clock_timestamp())
+       order by d.next_attempt_at limit r.free for update skip locked
+     ) n
+     limit $1
+   ), leased as (
+     update webhook_delivery d set leased_until = clock_ms() + $2::float8 * interval '1 millisecond', begun = d.begun + 1
+     from (select * from questions union all select * from due) t
+     where d.platform_id = t.platform_id and d.id = t.id
+     returning d.*
+   )
+   select l.platform_id as "platformId", l.id, l.endpoint_id as "endpointId", l.begun, l.tries, l.question,
+     (select a.response_status from webhook_attempt a where a.platform_id = l.platform_id and a.delivery_id = l.id
+      order by a.number desc limit 1) as "lastStatus",
+     e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as "previousSecret",
+     clock_ms() as now,
+     v.id as "eventId", v.sequence, v.type, v.occurred_at as "occurredAt", v.transaction_id as "transactionId",
+     v.quote_id as "quoteId", v.account_id as "accountId", v.customer_id as "customerId", v.version,
+     v.previous_status as "previousStatus", v.status, v.reason, v.terminal, v.old_balance as "oldBalance",
+     v.new_balance as "newBalance", v.snapshot,
+     c.platform_customer_id as "platformCustomerId", s.kind as "sourceKind", t.kind as "destinationKind",
+     a.currency as "accountCurrency"
+   from leased l
+   join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
+   join platform p on p.id = l.platform_id
+   join event v on v.platform_id = l.platform_id and v.sequence = l.event_sequence
+   left join customer c on c.platform_id = v.platform_id and c.id = v.customer_id
+   left join account a on a.platform_id = v.platform_id and a.id = v.account_id
+   left join account s on s.platform_id = v.platform_id and s.id = (v.snapshot ->> 'source_account_id')::uuid
+   left join account t on t.platform_id = v.platform_id and t.id = (v.snapshot ->> 'destination_account_id')::uuid`,
+);
+
+/** Takes up to `limit` deliveries (and as many questions) that are due, for as long as a lease lasts. */
+export async function leaseDeliveries({ payments, pace }: Webhooks, limit: number): Promise<LeasedDelivery[]> {
+  const rows = await leaseStatement(payments.database.pool, limit, pace.leaseMs);
+  // A leased row is flat: the delivery's own columns and the event's, whose names do not collide but for the ids.
+  return rows.map((row) => ({ ...row, event: { ...row, id: row.eventId } }));
+}
+
+const releaseStatement = statement<object>(
+  'release_delivery',
+  `update webhook_delivery set leased_until = null
+   where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
+);
+
+/** Gives a delivery back that was broken off by our own end: the next process attempts it at once. */
+export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDelivery): Promise<void> {
+  await releaseStatement(payments.database.pool, delivery.platformId, delivery.id, delivery.begun);
+}
+
+const settleStatement = statement<object>(
+  'settle_delivery',
+  `with attempt as (
+     insert into webhook_attempt (platform_id, delivery_id, number, at, duration_ms, response_status, error)
+     select d.platform_id, d.id, $3, clock_ms() - $7::float8 * interval '1 millisecond', $7::float8::int, $8, $9
+     from webhook_delivery d where d.platform_id = $1 and d.id = $2 and $7::float8 is not null
+     on conflict do nothing
+   )
+   update webhook_delivery set status = $4::webhook_delivery_status, tries = tries + $5::int, leased_until = null,
+     next_attempt_at = case when $4::text = 'PENDING' then clock_ms() + $6::float8 * interval '1 millisecond' end
+   where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
+);
+
+/** How a delivery stands after an attempt. */
+export type Standing =
+  | { readonly status: 'DELIVERED' | 'FAILED' }
+  | { readonly status: 'PENDING'; readonly nextInMs: number; readonly failed: boolean };
+
+/**
+ * Records what came of an attempt (undefined: there was none, only a decision). The attempt is visible whatever else has
+ * happened meanwhile; the delivery is changed only by the attempt that begun last.
+ */
+export async function settleDelivery(
+  { payments }: Webhooks,
+  delivery: LeasedDelivery,
+  attempt: Outcome | undefined,
+  standing: Standing,
+): Promise<void> {
+  const waits = standing.status === 'PENDING';
+  const failed = waits ? standing.failed : standing.status === 'FAILED';
+  await settleStatement(
+    payments.database.pool,
+    delivery.platformId,
+    delivery.id,
+    delivery.begun,
+    standing.status,
+    failed ? 1 : 0,
+    waits ? standing.nextInMs : null,
+    attempt?.durationMs ?? null,
+    attempt?.responseStatus ?? null,
+    attempt?.error ?? null,
+  );
+}
+
+const healedStatement = statement<object>(
+  'webhook_endpoint_healed',
+  `update webhook_endpoint set failures = 0, failing_since = null, status = case status when 'FAILING' then 'ENABLED' else status end
+   where platform_id = $1 and id = $2 and failures > 0`,
+);
+
+const failedStatement = statement<{ status: string }>(
+  'webhook_endpoint_failed',
+  `update webhook_endpoint set failures = failures + 1, failing_since = coalesce(failing_since, clock_ms()),
+     status = case when $3::boolean or failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond' then 'DISABLED'
+       when failures + 1 >= ${failingAfter} then 'FAILING' else status end::webhook_endpoint_status,
+     disabled_at = case when $3::boolean or failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond' then clock_ms() end,
+     notice = case when $3::boolean then 'Disabled: the receiver answered 410, it wants no more.'
+       when failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond'
+       then 'Disabled: every attempt since ' || to_char(failing_since, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' has failed, the last one: ' || $5::text end
+   where platform_id = $1 and id = $2 and status <> 'DISABLED'
+   returning status::text`,
+);
+
+/** Keeps an endpoint's health: any success heals it; days of failures, or its own word that it is gone, disable it. */
+export async function noteHealth(
+  { payments, pace }: Webhooks,
+  delivery: LeasedDelivery,
+  health: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },
+): Promise<void> {
+  const { pool } = payments.database;
+  const { platformId, endpointId } = delivery;
+  if (health.healthy) {
+    await healedStatement(pool, platformId, endpointId);
+    return;
+  }
+  const [endpoint] = await failedStatement(
+    pool,
+    platformId,
+    endpointId,
+    health.gone,
+    pace.disableAfterMs,
+    health.error,
+  );
+  if (endpoint?.status !== 'DISABLED') return;
+  payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');
+  await dropPending(pool, platformId, endpointId);
+}

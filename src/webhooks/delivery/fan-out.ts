@@ -1,0 +1,48 @@
+import { statement } from '../../database/statement.ts';
+import type { Webhooks } from '../webhooks.ts';
+
+/** How many endpoints one step takes, and how many events for each. */
+const endpointsAtOnce = 200;
+const eventsAtOnce = 500;
+
+/**
+ * A TEST event is for the one endpoint that it names. A UMA payment that waits for approval is put to the platform's
+ * oldest endpoint for such events as a question (bank-rail payments never are); the others are told of it.
+ */
+const fanOutStatement = statement<{ made: number; moved: number }>(
+  'fan_out_webhooks',
+  `with behind as (
+     select e.platform_id, e.id, e.event_types, e.position, least(h.sequence, e.position + $2) as upto
+     from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id
+     where e.position < h.sequence and e.status <> 'DISABLED'
+     order by e.platform_id, e.id limit $1 for no key update of e skip locked
+   ), moved as (
+     update webhook_endpoint e set position = b.upto from behind b
+     where e.platform_id = b.platform_id and e.id = b.id returning 1
+   ), made as (
+     insert into webhook_delivery (platform_id, endpoint_id, event_sequence, question)
+     select b.platform_id, b.id, v.sequence,
+       v.type = 'INCOMING_PAYMENT' and v.status = 'PENDING' and v.snapshot ->> 'approval_due_at' is not null
+         and b.id = (select o.id from webhook_endpoint o
+                     where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
+                     order by o.id limit 1)
+     from behind b join event v on v.platform_id = b.platform_id and v.sequence > b.position and v.sequence <= b.upto
+     where case v.type
+       when 'TEST' then v.snapshot ->> 'endpoint_id' = b.id::text
+       when 'QUOTE_STATUS' then false
+       when 'EXTERNAL_ACCOUNT_STATUS' then false
+       else v.type = any(b.event_types) end
+     on conflict do nothing returning 1
+   )
+   select (select count(*)::int from made) as made, (select count(*)::int from moved) as moved`,
+);
+
+/**
+ * Turns what is new in the feed into deliveries: exactly one per event and endpoint, in the same transaction in which
+ * the endpoint's place in the feed moves on. Any number of processes may do it at once.
+ * @returns how many deliveries were made, and how many endpoints moved on
+ */
+export async function fanOut({ payments }: Webhooks): Promise<{ made: number; moved: number }> {
+  const [row] = await fanOutStatement(payments.database.pool, endpointsAtOnce, eventsAtOnce);
+  return row ?? { made: 0, moved: 0 };
+}

@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import { publicId } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Done } from '../../payments/command.ts';
+import type { Webhooks } from '../webhooks.ts';
+import { changeEndpoint, insertEndpoint, removeEndpoint, webhookTypes } from './endpoints.ts';
+import { readConfigEndpoint, readEndpointByUrl } from './own-endpoint.ts';
+import { sendTest } from './test-event.ts';
+
+/**
+ * The one endpoint of a platform's settings, as REST knows it (domain-facts 2.1): an endpoint like those that GraphQL
+ * makes, for every type of event, and known as the settings' own. Setting it never touches the others.
+ */
+
+/**
+ * Sets, moves or (with null) removes it, in the caller's transaction, which holds the platform's row. A URL that is new
+ * gets a test event. A disabled endpoint whose URL is set, be it the same, gets events again from now on.
+ * @returns the signing secret of an endpoint that was made, which is shown this once; undefined where there is no new one
+ * @throws Refusal CONFLICT (the platform has as many endpoints as it may)
+ */
+export async function setConfigEndpoint(
+  webhooks: Webhooks,
+  client: pg.PoolClient,
+  tenant: Tenant,
+  url: string | null,
+): Promise<string | undefined> {
+  const endpoint = await readConfigEndpoint(client, tenant);
+  if (url === null) {
+    if (endpoint) await removeEndpoint(client, tenant, endpoint.id);
+    return undefined;
+  }
+  if (endpoint) {
+    await changeEndpoint(client, tenant, endpoint.id, { url, enabled: true });
+    return undefined;
+  }
+  const description = 'The webhookEndpoint of the settings.';
+  const made = { url, description, eventTypes: webhookTypes, ofConfig: true };
+  return (await insertEndpoint(webhooks, client, tenant, made)).secret;
+}
+
+/**
+ * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the answer. It
+ * answers where the event went and the receiver's status, whatever that is; what else a receiver says is kept from
+ * everybody, or the service could be used to read what only it can reach. It goes to no other address: a receiver can only trust what is signed with a secret that it has.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no answer came), CONFLICT (the endpoint is disabled),
+ *   SERVICE_UNAVAILABLE (nothing is known yet: ask again with the same key), IDEMPOTENCY_MISMATCH
+ */
+export async function testConfigEndpoint(
+  webhooks: Webhooks,
+  tenant: Tenant,
+  { url }: { readonly url?: string | undefined },
+  idempotencyKey: string | undefined,
+): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
+  const { pool } = webhooks.payments.database;
+  const endpoint = await (url === undefined ? readConfigEndpoint(pool, tenant) : readEndpointByUrl(pool, tenant, url));
+  if (!endpoint) {
+    throw url === undefined
+      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhookEndpoint is set: set one with PATCH /config')
+      : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this url', { field: 'url', value: url });
+  }
+  const endpointId = publicId('WebhookEndpoint', endpoint.id);
+  const sent = await sendTest(webhooks, tenant, { endpointId }, idempotencyKey);
+  const { responseStatus, replayed } = sent;
+  if (responseStatus !== null) return { row: { url: sent.url, responseStatus }, replayed };
+  if (!sent.ended) {
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the test has not been answered yet: ask again with the same key', {
+      retryAfter: 1,
+    });
+  }
+  const reason = sent.error ?? 'the endpoint was disabled meanwhile';
+  throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the test was not answered: ${reason}`, { url: sent.url }, replayed);
+}

@@ -1,0 +1,111 @@
+import type pg from 'pg';
+import { uuidOf } from '../../core/ids.ts';
+import { once } from '../../core/once.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { statement } from '../../database/statement.ts';
+import { sequenceOf } from '../../events/cursor.ts';
+import type { Webhooks } from '../webhooks.ts';
+import { endpointUuid, readOwn } from './own-endpoint.ts';
+
+/** The most events that one call replays. */
+const maxEvents = 10_000;
+const lastSequence = 2n ** 62n;
+
+export interface Replay {
+  readonly endpointId: string;
+  /** One event. */
+  readonly eventId?: string | null | undefined;
+  /** Or those between two cursors of the feed, both exclusive; one of them may be left out. */
+  readonly after?: string | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** The events between two sequences (both exclusive) that go to an endpoint. */
+const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
+   where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
+     and case v.type
+       when 'TEST' then v.snapshot ->> 'endpoint_id' = e.id::text
+       when 'QUOTE_STATUS' then false
+       when 'EXTERNAL_ACCOUNT_STATUS' then false
+       else $5::boolean or v.type = any(e.event_types) end`;
+
+const countStatement = statement<{ count: number }>(
+  'count_replay',
+  `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
+);
+
+const replayStatement = statement<object>(
+  'replay_deliveries',
+  `insert into webhook_delivery as d (platform_id, endpoint_id, event_sequence)
+   select v.platform_id, e.id, v.sequence ${inRange} order by v.sequence
+   on conflict (platform_id, endpoint_id, event_sequence) do update
+     set status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = false
+   returning 1`,
+);
+
+const sequenceStatement = statement<{ sequence: bigint }>(
+  'sequence_of_event',
+  'select sequence from event where platform_id = $1 and id = $2',
+);
+
+/**
+ * Sends events to an endpoint (again): one, or a range of the feed, each under the id that it always had. What the
+ * endpoint's types leave out is sent only where it is named by its own id.
+ * @returns how many events that was
+ */
+export function replay(
+  webhooks: Webhooks,
+  tenant: Tenant,
+  input: Replay,
+  idempotencyKey: string | null | undefined,
+): Promise<{ count: number; replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  return once(webhooks.payments.database, tenant, {
+    operation: 'replayWebhookEvents',
+    input,
+    idempotencyKey,
+    effect: async (client) => {
+      const endpoint = await readOwn(client, tenant, id);
+      if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
+      const { after, before, named } = await rangeOf(client, tenant, input);
+      const range = [tenant.platformId, id, after.toString(), before.toString(), named];
+      const [counted] = await countStatement(client, ...range);
+      if ((counted?.count ?? 0) > maxEvents)
+        throw new Refusal('INVALID_INPUT', `the range has more than ${maxEvents} events: replay it in parts`, {
+          field: 'before',
+        });
+      const { length: count } = await replayStatement(client, ...range);
+      return { kept: { count }, answer: { count } };
+    },
+    repeat: async (kept) => ({ count: Number(kept.count) }),
+  });
+}
+
+async function rangeOf(client: pg.PoolClient, tenant: Tenant, { eventId, after, before }: Replay) {
+  const ranged = (after ?? before ?? undefined) !== undefined;
+  if (eventId !== null && eventId !== undefined) {
+    if (ranged)
+      throw new Refusal('INVALID_INPUT', 'eventId and a range exclude each other', {
+        field: after ? 'after' : 'before',
+      });
+    const uuid = uuidOf(eventId, 'Event', 'Webhook');
+    const [event] = uuid === undefined ? [] : await sequenceStatement(client, tenant.platformId, uuid);
+    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { field: 'eventId' });
+    return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
+  }
+  if (!ranged)
+    throw new Refusal('INVALID_INPUT', 'name an eventId, or a range by after and before', { field: 'eventId' });
+  return {
+    after: boundOf(tenant, after, 'after') ?? 0n,
+    before: boundOf(tenant, before, 'before') ?? lastSequence,
+    named: false,
+  };
+}
+
+function boundOf(tenant: Tenant, cursor: string | null | undefined, field: string): bigint | undefined {
+  if (cursor === null || cursor === undefined) return undefined;
+  const sequence = sequenceOf(tenant.platformId, cursor);
+  if (sequence === undefined) throw new Refusal('INVALID_INPUT', `${field} is not a cursor of this feed`, { field });
+  return sequence;
+}

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { once } from '../../core/once.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { afterCommit } from '../../database/faults.ts';
+import { statement } from '../../database/statement.ts';
+import type { Webhooks } from '../webhooks.ts';
+import { endpointUuid, readOwn } from './own-endpoint.ts';
+
+/** How long a caller waits for the outcome of its test. The delivery itself goes on as any other. */
+const waitMs = 8_000;
+const lookAgainMs = 50;
+
+const announceStatement = statement<{ event_id: string }>(
+  'announce_test',
+  `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+   values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
+);
+
+/** Puts a test event for one endpoint into the feed, where it becomes a delivery like any event. */
+export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
+  const [row] = await announceStatement(client, platformId, endpointId);
+  if (!row) throw new Error('an insert answers its row');
+  return row.event_id;
+}
+
+export interface TestOutcome {
+  /** Where the event was sent. */
+  readonly url: string;
+  readonly delivered: boolean;
+  /** The status of the first answer; null when there was none (yet). */
+  readonly responseStatus: number | null;
+  /** Whether the first attempt has ended; otherwise nothing is known of it yet. */
+  readonly ended: boolean;
+  /** Why the first attempt failed, where it did. */
+  readonly error: string | null;
+}
+
+const outcomeStatement = statement<{
+  status: string;
+  responseStatus: number | null;
+  error: string | null;
+  ended: boolean;
+}>(
+  'test_outcome',
+  `select d.status::text, a.response_status as "responseStatus", a.error, a.number is not null or d.status <> 'PENDING' as ended
+   from event v
+   join webhook_delivery d on d.platform_id = v.platform_id and d.event_sequence = v.sequence and d.endpoint_id = $2
+   left join lateral (
+     select number, response_status, error from webhook_attempt
+     where platform_id = d.platform_id and delivery_id = d.id order by number limit 1
+   ) a on true
+   where v.platform_id = $1 and v.id = $3`,
+);
+
+/** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
+export async function sendTest(
+  webhooks: Webhooks,
+  tenant: Tenant,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<TestOutcome & { replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  const { eventId, url, replayed } = await once(webhooks.payments.database, tenant, {
+    operation: 'sendTestWebhook',
+    input,
+    idempotencyKey,
+    effect: async (client) => {
+      const endpoint = await readOwn(client, tenant, id);
+      if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
+      const eventId = await announceTest(client, tenant.platformId, id);
+      const sent = { eventId, url: endpoint.url };
+      return { kept: sent, answer: sent };
+    },
+    repeat: async (kept) => ({ eventId: String(kept.eventId), url: String(kept.url) }),
+  });
+  return { url, ...(await afterCommit(firstOutcome(webhooks, tenant, id, eventId))), replayed };
+}
+
+async function firstOutcome(
+  webhooks: Webhooks,
+  tenant: Tenant,
+  id: string,
+  eventId: string,
+): Promise<Omit<TestOutcome, 'url'>> {
+  const { pool } = webhooks.payments.database;
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const [row] = await outcomeStatement(pool, tenant.platformId, id, eventId);
+    if (row?.ended || Date.now() >= deadline)
+      return {
+        delivered: row?.status === 'DELIVERED',
+        responseStatus: row?.responseStatus ?? null,
+        ended: row?.ended ?? false,
+        error: row?.error ?? null,
+      };
+    await delay(lookAgainMs);
+  }
+}
