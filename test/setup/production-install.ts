@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
@@ -8,40 +9,39 @@ import { startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Runs a command to its end, and throws what it printed unless it succeeds. */
-function run(command: string, args: readonly string[], cwd: string, environment: NodeJS.ProcessEnv = {}): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd,
+/** Installs without the packages of development, and throws what npm printed when it fails. */
+function install(project: string, environment: Readonly<Record<string, string>>): void {
+  const { status, stdout, stderr, error } = spawnSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
+    cwd: project,
     encoding: 'utf8',
     env: { ...process.env, ...environment },
   });
-  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
-  return stdout;
+  if (status !== 0) throw error ?? new Error(`npm ended with ${status}:\n${stdout}${stderr}`);
 }
 
-/** Copies what a clone would have, with the changes that are not committed yet. */
-async function copyRepository(target: string): Promise<void> {
-  const listed = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root);
-  const deleted = new Set(run('git', ['ls-files', '-z', '--deleted'], root).split('\0'));
-  for (const file of listed.split('\0').filter((name) => name !== '' && !deleted.has(name))) {
-    await cp(path.join(root, file), path.join(target, file));
-  }
-}
+/** What a clone has not. `.gitignore` names folders only. */
+const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)].map(
+  (name) => path.join(path.sep, name).replace(/\/$/, ''),
+);
 
 const folder = await temporaryDataDirectory();
 try {
   const project = path.join(folder.path, 'project');
   const home = path.join(folder.path, 'home');
-  await Promise.all([mkdir(project), mkdir(home)]);
-  await copyRepository(project);
+  await mkdir(home);
+  await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
 
   // The path of this process begins with this project's own programs, its Node among them.
   const own = path.join(root, 'node_modules', '.bin');
   const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => entry !== own);
   const environment = { HOME: home, PATH: PATH.join(path.delimiter) };
-  run('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], project, environment);
+  install(project, environment);
 
-  const gateway = await startChildGateway({ ...environment, DATA_DIR: path.join(folder.path, 'data') }, ['npm', 'start'], project);
+  const gateway = await startChildGateway(
+    { ...environment, DATA_DIR: path.join(folder.path, 'data') },
+    ['npm', 'start'],
+    project,
+  );
   const ready = await fetch(`${gateway.url}/health/ready`);
   const ended = await gateway.end('SIGTERM');
   if (ready.status !== 200) throw new Error(`/health/ready answered ${ready.status}`);
