@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { GraphQLError } from 'graphql';
+import { execute, GraphQLError, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import type { ClientTokens } from '../../access/client-tokens.ts';
@@ -83,6 +83,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       return { viewer, payments, feed, webhooks, clientTokens, retentionDays, comeBack, eventStream: initial.res };
     },
     plugins: [
+      useReferenceExecutor(),
       useRequests(),
       useBudget({ introspection: options.introspection }),
       useStreamRules(),
@@ -141,7 +142,9 @@ function presentError(error: unknown, log: Logger): Error {
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isOfInput(error)) {
-      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT' } });
+      // Without a path nothing has run: over HTTP that is 400 where the client understands it.
+      const http = error.path === undefined && { http: { status: 400, spec: true } };
+      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
     }
     if (extensions.code !== undefined) return error;
   }
@@ -154,11 +157,19 @@ function presentError(error: unknown, log: Logger): Error {
 
 /**
  * Whether the executor itself could not coerce what was sent: the value of a variable, before anything has run, or an
- * argument that a variable leaves empty. It gives such errors no code, or in subscriptions one that nothing else here has.
+ * argument that a variable leaves empty.
  */
 function isOfInput({ message, path, extensions }: GraphQLError): boolean {
-  if (extensions.code === 'BAD_USER_INPUT') return true;
+  if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
+}
+
+/** Yoga's own executor takes every object with a field `then` for a promise, and clients choose names: graphql-js does not. */
+function useReferenceExecutor(): Plugin {
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe),
+  };
 }
 
 /** A malformed document gets its code and its status on every transport. */
