@@ -109,7 +109,7 @@ const WebhookDeliveryConnection = builder.connectionObject(
 
 export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEndpoint').implement({
   description:
-    'Where the platform wants its events sent (specification section 6), signed by the Standard Webhooks convention.',
+    'Where the platform wants its events sent (specification 6), signed by the Standard Webhooks convention.',
   interfaces: [builder.nodeInterfaceRef()],
   fields: (t) => ({
     id: t.id({ description: 'Its public id.', resolve: (endpoint) => publicId('WebhookEndpoint', endpoint.id) }),
