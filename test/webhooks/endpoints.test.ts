@@ -14,7 +14,7 @@ afterAll(() => t.stop());
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   while ((await prisma.event.count({ where: { accountId: accountId.split(':')[1] ?? '' } })) < changes)
-    await t.gateway.feed.moved(50);
+    await t.gateway.feed.waitForChange(50);
 }
 
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;

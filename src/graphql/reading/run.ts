@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Context } from '../context.ts';
-import { keptPlans } from '../limits/document-cache.ts';
+import { planCache } from '../limits/document-cache.ts';
 import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
@@ -29,7 +29,7 @@ export interface QueryPlan {
 }
 
 /** Plans of queries by their number, operation and conditions; null where something of it is resolved. */
-const queryPlans = keptPlans<{ readonly plan: QueryPlan | null }>();
+const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
 interface Known {
   readonly number: number;
@@ -196,7 +196,7 @@ async function answerOf(
       return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
-      await feed.moved(Math.min(Math.max(0, deadline - Date.now()), 50));
+      await feed.waitForChange(Math.min(Math.max(0, deadline - Date.now()), 50));
     }
   }
 }

@@ -71,6 +71,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
       occurredAt: account.updatedAt,
     }),
     isLast: () => false,
+    isOver: () => false,
   };
 }
 

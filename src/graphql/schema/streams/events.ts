@@ -6,7 +6,7 @@ import { publicId, uuidOf } from '../../../core/ids.ts';
 import type { Event as EventRow, Prisma } from '../../../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
-import type { EventFilter as EventFilterOf } from '../../../events/live.ts';
+import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
 import { connectionOf, parsePage } from '../../paging.ts';
 import { readNode } from '../../reading/planned.ts';

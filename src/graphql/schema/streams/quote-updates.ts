@@ -70,6 +70,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
       occurredAt: quote.updatedAt,
     }),
     isLast: (event) => event.terminal,
+    isOver: ({ status }) => terminal.has(status),
   };
 }
 

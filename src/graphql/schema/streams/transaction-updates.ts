@@ -78,6 +78,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
       occurredAt: transaction.updatedAt,
     }),
     isLast: (event) => event.terminal,
+    isOver: ({ status }) => terminal.has(status),
   };
 }
 
