@@ -34,7 +34,7 @@ begin
     from jsonb_populate_recordset(null::hold, v_rows) r order by r.account_id, r.id;
   end if;
 
-  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6.3).
+  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.release[*]');
   if v_rows <> '[]' then
     update hold set state = 'RELEASED' where platform_id = any (v_platforms) and id = any (uuids(v_rows));
