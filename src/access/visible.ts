@@ -1,6 +1,7 @@
 import { matchesNothing } from '../core/conditions.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import type { Event } from '../database/rows.ts';
+import { whereApiTokens } from './api-token-records.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
@@ -54,6 +55,15 @@ export function visibleAccounts({ platformId, bound }: Scope): Prisma.AccountWhe
     case 'PAYMENT':
       return { platformId, ...matchesNothing };
   }
+}
+
+/** Lookups are made by servers, for quotes that they make, and endpoints are the platform's own business: an app sees none. */
+export function visibleToPlatform({ platformId, bound }: Scope): { platformId: string } {
+  return bound.kind === 'PLATFORM' ? { platformId } : { platformId, ...matchesNothing };
+}
+
+export function visibleApiTokens({ platformId, permissions }: Viewer): Prisma.ApiTokenWhereInput {
+  return permissions.includes('MANAGE') ? whereApiTokens(platformId, {}) : { platformId, ...matchesNothing };
 }
 
 /** Events of quotes carry their transaction, so one condition holds for both. */

@@ -1,6 +1,7 @@
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../access/visible.ts';
 import { type IdType, uuidOf } from '../../core/ids.ts';
 import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { countRows } from '../../database/read-rows.ts';
 import type { Context } from '../context.ts';
 
 interface Named {
@@ -13,7 +14,7 @@ const unseen = async () => 0;
 
 const account: Named = {
   count: (id, { payments, viewer }) =>
-    payments.database.reads.account.count({ where: { AND: [visibleAccounts(viewer), { id }] } }),
+    countRows(payments.database, 'Account', { where: { AND: [visibleAccounts(viewer), { id }] } }),
   code: 'ACCOUNT_NOT_FOUND',
   message: 'no such account',
 };
@@ -22,19 +23,19 @@ const account: Named = {
 const named: Readonly<Partial<Record<IdType, Named>>> = {
   Quote: {
     count: (id, { payments, viewer }) =>
-      payments.database.reads.quote.count({ where: { AND: [visibleQuotes(viewer), { id }] } }),
+      countRows(payments.database, 'Quote', { where: { AND: [visibleQuotes(viewer), { id }] } }),
     code: 'QUOTE_NOT_FOUND',
     message: 'no such quote',
   },
   Transaction: {
     count: (id, { payments, viewer }) =>
-      payments.database.reads.transaction.count({ where: { AND: [visibleTransactions(viewer), { id }] } }),
+      countRows(payments.database, 'Transaction', { where: { AND: [visibleTransactions(viewer), { id }] } }),
     code: 'TRANSACTION_NOT_FOUND',
     message: 'no such transaction',
   },
   Customer: {
     count: (id, { payments, viewer }) =>
-      payments.database.reads.customer.count({ where: { AND: [visibleCustomers(viewer), { id }] } }),
+      countRows(payments.database, 'Customer', { where: { AND: [visibleCustomers(viewer), { id }] } }),
     code: 'USER_NOT_FOUND',
     message: 'no such customer',
   },
