@@ -4,11 +4,11 @@ import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { openPayments } from '../../src/gateway.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { StatementCount } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
 import { type Operation, PlainExecutor } from './plain-executor.ts';
 import { PlainReads } from './reads.ts';
 import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';
-import { StatementCount } from './statements.ts';
 
 /** An answer as it came: the text is compared first, since it is nearly always the same as before. */
 export interface RawAnswer {
