@@ -29,8 +29,6 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
   readonly statementMs?: number;
-  /** Called with the text of each statement of `read` and of Prisma, for tests that count them. */
-  readonly onReadStatement?: (sql: string) => void;
 }
 
 const INT8 = 20;
@@ -79,7 +77,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = openPool(options);
   const names = new StatementNames();
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.nameOf(sql) });
-  const prisma = openPrisma(adapter, options.onReadStatement);
+  const prisma = new PrismaClient({ adapter });
 
   return {
     url: options.url,
@@ -87,7 +85,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     prisma,
     async read<Row extends unknown[]>(text: string, values: readonly unknown[]) {
-      options.onReadStatement?.(text);
       const name = names.nameOf(text);
       return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
     },
@@ -132,12 +129,4 @@ function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOpti
 function giveUp(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
-}
-
-/** A client that tells of its statements only where somebody listens: telling costs time on each of them. */
-function openPrisma(adapter: PrismaPg, onStatement: ((sql: string) => void) | undefined): PrismaClient {
-  if (!onStatement) return new PrismaClient({ adapter });
-  const prisma = new PrismaClient({ adapter, log: [{ level: 'query', emit: 'event' }] });
-  prisma.$on('query', (event) => onStatement(event.query));
-  return prisma;
 }

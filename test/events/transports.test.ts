@@ -1,7 +1,7 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 

@@ -1,36 +1,66 @@
 import type pg from 'pg';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** Says who asks; it is asked of the database now and then, not for each document. */
+/** Finds out who asks. It is sent now and then, not for each request. */
 const ofCredentials: ReadonlySet<string> = new Set(['api_token_by_client_id', 'api_token_used', 'client_token']);
 
-/** Counts the statements that a pool's connections are sent, whoever sends them. */
-export class StatementCount {
-  #count = 0;
+/** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
+export class Statements {
+  readonly #readers = new Set<string[]>();
 
   constructor(pool: pg.Pool) {
-    const counted = new WeakSet<pg.PoolClient>();
+    const known = new WeakSet<pg.PoolClient>();
     // The pool emits this before anybody is given the connection.
     pool.on('acquire', (client) => {
-      if (counted.has(client)) return;
-      counted.add(client);
+      if (known.has(client)) return;
+      known.add(client);
       const query = client.query;
       client.query = ((...args: unknown[]) => {
-        if (!isOfCredentials(args[0])) this.#count += 1;
+        this.#sent(args[0]);
         return Reflect.apply(query, client, args);
       }) as pg.PoolClient['query'];
     });
   }
 
-  /** Does the work and answers what came of it, with how many statements were sent meanwhile. */
-  async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: number }> {
-    const before = this.#count;
-    const result = await work();
-    return { result, statements: this.#count - before };
+  /** Does the work, and answers its result with the texts of the statements that were sent meanwhile. */
+  async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
+    const statements: string[] = [];
+    this.#readers.add(statements);
+    try {
+      return { result: await work(), statements };
+    } finally {
+      this.#readers.delete(statements);
+    }
+  }
+
+  #sent(statement: unknown): void {
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : partsOf(statement);
+    if (name !== undefined && ofCredentials.has(name)) return;
+    for (const reader of this.#readers) reader.push(text);
   }
 }
 
-function isOfCredentials(statement: unknown): boolean {
-  return typeof statement === 'object' && statement !== null && 'name' in statement
-    ? ofCredentials.has(String(statement.name))
-    : false;
+/** `pg` takes a text, or an object that has it. */
+function partsOf(statement: unknown): { readonly name?: string; readonly text: string } {
+  return statement as { name?: string; text: string };
+}
+
+/** A gateway whose statements are those of its requests. */
+export interface CountedGateway {
+  readonly url: string;
+  readonly platform: TestPlatform;
+  readonly statements: Statements;
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway beside another, on its database: it serves and does no other work, so nothing else is counted. */
+export async function countedGateway(beside: TestGateway): Promise<CountedGateway> {
+  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve' }, beside.databaseUrl);
+  const { platformId, authorization } = beside.platform;
+  return {
+    url,
+    platform: connect(url, platformId, authorization),
+    statements: new Statements(gateway.payments.database.pool),
+    stop,
+  };
 }
