@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { connectionConfig, type Database } from '../database/database.ts';
+import { transactionOn } from '../database/transaction.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
@@ -97,20 +98,24 @@ export async function audit(database: Pick<Database, 'url'>): Promise<Breach[]> 
   const client = new pg.Client({ ...connectionConfig(database.url), application_name: 'audit' });
   await client.connect();
   try {
-    await client.query('begin isolation level repeatable read read only');
-    await client.query('set local statement_timeout = 0');
-    // All rows are grouped, which goes to disk with what a server usually allows.
-    await client.query("set local work_mem = '128MB'");
-    const breaches: Breach[] = [];
-    for (const { rule, offenders } of rules) {
-      const { rows } = await client.query<Record<string, unknown>>(`select * from (${offenders}) offenders limit 20`);
-      if (rows.length > 0) breaches.push({ rule, rows });
-    }
-    await client.query('commit');
-    return breaches;
+    return await transactionOn(client, () => findBreaches(client), {
+      begin: 'begin isolation level repeatable read read only',
+    });
   } finally {
     await client.end();
   }
+}
+
+async function findBreaches(client: pg.Client): Promise<Breach[]> {
+  await client.query('set local statement_timeout = 0');
+  // All rows are grouped, which goes to disk with what a server usually allows.
+  await client.query("set local work_mem = '128MB'");
+  const breaches: Breach[] = [];
+  for (const { rule, offenders } of rules) {
+    const { rows } = await client.query<Record<string, unknown>>(`select * from (${offenders}) offenders limit 20`);
+    if (rows.length > 0) breaches.push({ rule, rows });
+  }
+  return breaches;
 }
 
 /** How many rules an audit proves. */

@@ -5,7 +5,6 @@ import type {
   Customer,
   ExternalAccountStatus,
   Hold,
-  Lookup,
   Quote,
   QuoteStatus,
   RailOrder,
@@ -29,7 +28,6 @@ export interface Plan {
     readonly account?: readonly NewRow<Account>[];
     readonly transaction?: readonly NewRow<Transaction>[];
     readonly quote?: readonly NewRow<Quote>[];
-    readonly lookup?: readonly Omit<NewRow<Lookup>, 'expiresAt'>[];
     readonly arrival?: readonly Arrival[];
     readonly hold?: readonly NewHold[];
     readonly rail_order?: readonly NewOrder[];
@@ -70,7 +68,7 @@ export interface PlatformPlan {
   readonly plan: Plan;
 }
 
-export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account' | 'Lookup';
+export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
 type Stamped = 'version' | 'createdAt' | 'updatedAt';

@@ -19,7 +19,7 @@ export interface Receipt {
 }
 
 const receiptStatement = statement<{
-  created_at: Date;
+  createdAt: Date;
   refusal: { code: string } | null;
   result: { type: ResultType; row: Record<string, unknown> } | null;
 }>(
@@ -48,7 +48,7 @@ export async function readReceipt(
     operation,
     idempotencyKey,
     outcome: row.refusal ? 'REFUSED' : 'SUCCEEDED',
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
     code: row.refusal && presentedCode(operation, row.refusal.code),
     result: row.result && { type: row.result.type, row: rowFromSnapshot(row.result.type, row.result.row) },
   };

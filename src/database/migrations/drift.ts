@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { undone } from '../transaction.ts';
 import { type CatalogFact, readFacts, readFunctionDefinitions } from './catalog.ts';
 import { migrate } from './migrate.ts';
 import { projectPrisma, readFunctions, readSchema, type SqlFunction } from './migration-files.ts';
@@ -79,8 +80,7 @@ function fullName({ kind, partOf, name }: Omit<CatalogFact, 'definition'>): stri
 async function compareFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<string[]> {
   const drift: string[] = [];
   for (const { name, sql } of functions) {
-    await client.query('begin');
-    try {
+    await undone(client, async () => {
       const migrated = await readFunctionDefinitions(client);
       await client.query(sql);
       for (const [signature, definition] of await readFunctionDefinitions(client)) {
@@ -88,11 +88,9 @@ async function compareFunctions(client: pg.Client, functions: readonly SqlFuncti
         else if (migrated.get(signature) !== definition)
           drift.push(`function ${signature} is not the one that the migrations made`);
       }
-    } catch (error) {
+    }).catch((error: unknown) => {
       drift.push(`function ${name} cannot take the place of what the migrations made: ${error}`);
-    } finally {
-      await client.query('rollback');
-    }
+    });
   }
   return drift;
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { sqlState } from '../faults.ts';
+import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
 // Applies migrations without Prisma's native engine, which is a download of its own. Not with its WebAssembly build
@@ -86,8 +87,7 @@ async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
 const UNDEFINED_TABLE = '42P01';
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  await client.query('begin');
-  try {
+  await transactionOn(client, async () => {
     await client.query(createRecords);
     await client.query(sql);
     await client.query(
@@ -95,11 +95,9 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
        values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
       [name, checksum],
     );
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
+  }).catch((error: unknown) => {
     throw migrationFailure(name, sql, error);
-  }
+  });
 }
 
 function migrationFailure(name: string, sql: string, error: unknown): Error {

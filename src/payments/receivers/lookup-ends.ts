@@ -6,9 +6,9 @@ import type { Payments } from '../command.ts';
 
 const endsStatement = statement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
   'ends_of_lookup',
-  `select l.uma_address as "umaAddress", l.sender_customer_id as "senderId",
+  `select l.uma_address, l.sender_customer_id as sender_id,
      (select a.id from account a where a.platform_id = l.platform_id and a.customer_id = l.sender_customer_id
-        and a.kind = 'INTERNAL' and a.currency = $3) as "accountId"
+        and a.kind = 'INTERNAL' and a.currency = $3) as account_id
    from lookup l where l.platform_id = $1 and l.id = $2`,
 );
 
