@@ -1,6 +1,5 @@
 import { checkText } from '../core/checks.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
-import { once } from '../core/once.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { afterCommit } from '../database/faults.ts';
@@ -8,6 +7,7 @@ import type { ApiToken, Permission } from '../database/generated/client/client.t
 import { type Queryable, statement } from '../database/statement.ts';
 import { hashSecret, newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
+import { once } from './once.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The longest that a client token lives: a day. */

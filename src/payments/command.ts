@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Caller } from '../access/caller.ts';
 import { claimOf } from '../core/idempotency.ts';
 import { publicId } from '../core/ids.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
@@ -59,12 +60,12 @@ export interface Command<Type extends ResultType> {
 /** Runs a command once per idempotency key: the first outcome is every outcome. */
 export async function run<Type extends ResultType>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   command: Command<Type>,
 ): Promise<Done<SnapshotRows[Type]>> {
   const { database } = payments;
-  const claim = claimOf(tenant, command);
-  const firstNow = async () => claim && (await firstOutcome(database, tenant.platformId, claim));
+  const claim = claimOf(caller, command);
+  const firstNow = async () => claim && (await firstOutcome(database, caller.platformId, claim));
   const first = command.readsOnly ? undefined : await firstNow();
   if (first) return present(first, command);
 
@@ -77,7 +78,7 @@ export async function run<Type extends ResultType>(
   if ('kind' in made) return present(made, command);
   const { result, ...plan } = made;
   try {
-    const outcome = await commitPlan(database, tenant.platformId, {
+    const outcome = await commitPlan(database, caller.platformId, {
       ...plan,
       claim,
       result: { type: command.type, id: result },

@@ -1,7 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type {
   BeneficiaryVerificationStatus,
   Environment,
@@ -49,17 +49,17 @@ export interface SetExternalAccountStatus {
  */
 export function setExternalAccountStatus(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SetExternalAccountStatus,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxSetExternalAccountStatus',
     type: 'Account',
     input,
     idempotencyKey,
     plan: async () => {
-      if (tenant.environment !== 'SANDBOX') {
+      if (caller.environment !== 'SANDBOX') {
         throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
       }
       checkText(input.reason, 'reason');
@@ -69,7 +69,7 @@ export function setExternalAccountStatus(
           field: 'status',
         });
       }
-      const account = await readExternal(payments, tenant, input.accountId);
+      const account = await readExternal(payments, caller, input.accountId);
       const name = ownerOf(account);
       if (verification && name === undefined) {
         throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', {
@@ -89,9 +89,9 @@ export function setExternalAccountStatus(
   });
 }
 
-async function readExternal(payments: Payments, tenant: Tenant, id: string): Promise<Account> {
+async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
   const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound('accountId');
-  const { source } = await readParties(payments.database.pool, tenant.platformId, { source: uuid, ids: 0 });
+  const { source } = await readParties(payments.database.pool, caller.platformId, { source: uuid, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound('accountId');
 }
 

@@ -1,5 +1,5 @@
+import type { Caller } from '../../access/caller.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { type Customer, rowFromSnapshot } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
@@ -22,17 +22,17 @@ export interface UpdateCustomer {
  */
 export function updateCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: UpdateCustomer,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'updateCustomer',
     type: 'Customer',
     input,
     idempotencyKey,
     plan: async () => {
-      const customer = await readCustomer(payments, tenant, input.customerId);
+      const customer = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
@@ -43,8 +43,8 @@ export function updateCustomer(
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
       const set = {
         ...columns,
-        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, tenant, input.umaAddress) }),
-        ...(renamed && tenant.environment === 'SANDBOX' && { kycStatus: kycOf('SANDBOX', columns.name ?? null) }),
+        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, caller, input.umaAddress) }),
+        ...(renamed && caller.environment === 'SANDBOX' && { kycStatus: kycOf('SANDBOX', columns.name ?? null) }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
@@ -62,17 +62,17 @@ export function updateCustomer(
  */
 export function deleteCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   customerId: string,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'deleteCustomer',
     type: 'Customer',
     input: { customerId },
     idempotencyKey,
     plan: async () => {
-      const { id } = await readCustomer(payments, tenant, customerId);
+      const { id } = await readCustomer(payments, caller, customerId);
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
     fields: { CUSTOMER_DELETED: 'customerId' },
@@ -84,8 +84,8 @@ const customerStatement = statement<{ customer: Record<string, unknown> }>(
   'select to_jsonb(c) as customer from customer c where platform_id = $1 and id = $2',
 );
 
-async function readCustomer(payments: Payments, tenant: Tenant, customerId: string): Promise<Customer> {
+async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
   const uuid = customerUuid(customerId, 'customerId');
-  const [found] = await customerStatement(payments.database.pool, tenant.platformId, uuid);
+  const [found] = await customerStatement(payments.database.pool, caller.platformId, uuid);
   return found ? rowFromSnapshot('Customer', found.customer) : customerNotFound('customerId');
 }

@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Environment, KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
@@ -66,11 +66,11 @@ export async function readProfile(on: Queryable, platformId: string) {
  */
 export function createCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateCustomer,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createCustomer',
     type: 'Customer',
     input,
@@ -79,29 +79,29 @@ export function createCustomer(
       checkRequiredText(input.platformCustomerId, 'platformCustomerId');
       const details = detailColumns(input.details);
       if (input.details.customerType === 'BUSINESS') checkRequiredText(details.name ?? '', 'details.legalName');
-      const profile = await readProfile(payments.database.pool, tenant.platformId);
+      const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
-        ? await checkCustomerAddress(payments, tenant, input.umaAddress)
+        ? await checkCustomerAddress(payments, caller, input.umaAddress)
         : `$${id.slice(-12)}@${profile.uma_domain}`;
-      const owner = { platformId: tenant.platformId, customerId: id };
+      const owner = { platformId: caller.platformId, customerId: id };
       return {
         insert: {
           customer: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id,
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: kycOf(tenant.environment, details.name ?? null),
+              kycStatus: kycOf(caller.environment, details.name ?? null),
               isDeleted: false,
               beneficialOwners: [],
               ...details,
             },
           ],
-          account: await newInternalAccounts(payments, tenant, owner, profile.currencies, accountIds),
+          account: await newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
         },
         result: id,
       };

@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import type { Caller } from '../../access/caller.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { sqlState } from '../../database/faults.ts';
 import type { Platform } from '../../database/generated/client/client.ts';
 import { retryLostRaces } from '../../database/retry.ts';
@@ -21,8 +21,8 @@ export interface PlatformSettings {
 }
 
 /** The platform's own row. */
-export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platform> {
-  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: tenant.platformId } });
+export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
+  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
 const updateStatement = statement<object>(
@@ -41,7 +41,7 @@ const updateStatement = statement<object>(
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   settings: PlatformSettings,
   besides: (client: pg.PoolClient) => Promise<Besides>,
 ): Promise<Besides> {
@@ -51,8 +51,8 @@ export async function updatePlatform<Besides>(
   try {
     return await retryLostRaces(() =>
       inTransaction(payments.database, async (client) => {
-        await updateStatement(client, tenant.platformId, umaDomain ?? null, currencies ?? null);
-        if (currencies) await openAccounts(payments, client, tenant, currencies);
+        await updateStatement(client, caller.platformId, umaDomain ?? null, currencies ?? null);
+        if (currencies) await openAccounts(payments, client, caller, currencies);
         return besides(client);
       }),
     );
@@ -83,16 +83,16 @@ const ownCurrenciesStatement = statement<{ currency: string }>(
 async function openAccounts(
   payments: Payments,
   client: pg.PoolClient,
-  tenant: Tenant,
+  caller: Caller,
   currencies: readonly string[],
 ): Promise<void> {
-  const { platformId } = tenant;
+  const { platformId } = caller;
   const there = await ownCurrenciesStatement(client, platformId);
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
   const parties = await readParties(client, platformId, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));
-  const account = await newInternalAccounts(payments, tenant, { platformId, customerId: null }, missing, ids);
+  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });
 }
 

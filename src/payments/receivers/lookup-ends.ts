@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { statement } from '../../database/statement.ts';
 import type { Payments } from '../command.ts';
 
@@ -21,12 +21,12 @@ const endsStatement = statement<{ umaAddress: string; senderId: string | null; a
  */
 export async function endsOfLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string,
   currency: string | undefined,
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [lookup] = uuid ? await endsStatement(payments.database.pool, tenant.platformId, uuid, currency ?? null) : [];
+  const [lookup] = uuid ? await endsStatement(payments.database.pool, caller.platformId, uuid, currency ?? null) : [];
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });
   const { umaAddress, senderId, accountId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };

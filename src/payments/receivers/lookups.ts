@@ -1,8 +1,8 @@
+import type { Caller } from '../../access/caller.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { type Lookup, rowFromSnapshot } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
@@ -65,11 +65,11 @@ const receiverStatement = statement<{
  */
 export function lookUpReceiver(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
 ): Promise<Done<Lookup>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'lookUpReceiver',
     type: 'Lookup',
     input,
@@ -78,11 +78,11 @@ export function lookUpReceiver(
       const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
       const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
       const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
-      const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
-      if (!found) throw new Error(`no platform ${tenant.platformId}`);
+      const [found] = await receiverStatement(payments.database.pool, caller.platformId, umaAddress, customer, sender);
+      if (!found) throw new Error(`no platform ${caller.platformId}`);
       if ((customer || sender) && !found.sender_id) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
 
-      const rail = railOf(payments, tenant);
+      const rail = railOf(payments, caller);
       const receiver = found.receiver_customer_id
         ? ownReceiver(found.uma_domain ?? '', found.currencies ?? [], found.deposit_currency)
         : await rail.lookUp(umaAddress);
@@ -96,7 +96,7 @@ export function lookUpReceiver(
         insert: {
           lookup: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id: found.id,
               umaAddress,
               senderCustomerId: found.sender_id,
@@ -157,7 +157,7 @@ const lookupStatement = statement<{ lookup: Record<string, unknown>; expired: bo
  */
 export async function readLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string | null | undefined,
   umaAddress: string,
 ): Promise<Lookup> {
@@ -166,7 +166,7 @@ export async function readLookup(
     throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [found] = uuid ? await lookupStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  const [found] = uuid ? await lookupStatement(payments.database.pool, caller.platformId, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
   if (found.expired)
     throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });

@@ -1,7 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
@@ -42,29 +42,29 @@ const receiverStatement = statement<{ customer_id: string; deposit_account_id: s
  */
 export function sandboxReceiveUma(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SandboxReceiveUma,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxReceiveUma',
     type: 'Transaction',
     input,
     idempotencyKey,
     plan: async () => {
-      if (tenant.environment !== 'SANDBOX') {
+      if (caller.environment !== 'SANDBOX') {
         throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
       }
-      const scenario = checkScenario(tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const scenario = checkScenario(caller, input.sandboxScenario, { step: 'PAY_REQUEST' });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
       checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
       const extra = extraFields(input.requestedReceiverFields ?? []);
-      const receiver = await readReceiver(payments, tenant, input);
+      const receiver = await readReceiver(payments, caller, input);
       const [id, orderId] = receiver.ids;
       if (id === undefined || orderId === undefined) throw new Error('two ids were asked for');
       const transaction = announcedTransaction(
         {
-          platformId: tenant.platformId,
+          platformId: caller.platformId,
           id,
           customerId: receiver.customer_id,
           senderUmaAddress,
@@ -82,7 +82,7 @@ export function sandboxReceiveUma(
         ready: { customers: [receiver.customer_id] },
         insert: {
           transaction: [transaction],
-          rail_order: [{ platformId: tenant.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
+          rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
         },
         result: id,
       };
@@ -91,7 +91,7 @@ export function sandboxReceiveUma(
   });
 }
 
-async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxReceiveUma) {
+async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
   if (!input.customerId && !input.receiverUmaAddress) {
     throw new Refusal('INVALID_INPUT', 'name the receiver by receiverUmaAddress or customerId', {
       field: 'customerId',
@@ -101,7 +101,7 @@ async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxRe
   const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, 'receiverUmaAddress') : null;
   // No account is in a currency that is not known, whatever its text.
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
-  const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, currency);
+  const [receiver] = await receiverStatement(payments.database.pool, caller.platformId, customer, address, currency);
   if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
   const { deposit_account_id: depositAccountId } = receiver;
   if (currency === null || depositAccountId === null) {

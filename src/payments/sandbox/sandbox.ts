@@ -1,8 +1,8 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, railOf, run } from '../command.ts';
@@ -16,8 +16,8 @@ import { lateDeposit } from './late-deposit.ts';
 /** The most that one call may bring into a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
 
-function sandboxOnly(tenant: Tenant): void {
-  if (tenant.environment !== 'SANDBOX')
+function sandboxOnly(caller: Caller): void {
+  if (caller.environment !== 'SANDBOX')
     throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
 }
 
@@ -27,17 +27,17 @@ function sandboxOnly(tenant: Tenant): void {
  */
 export function fundAccount(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly accountId: string; readonly amount: bigint },
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxFundAccount',
     type: 'Account',
     input,
     idempotencyKey,
     plan: async () => {
-      sandboxOnly(tenant);
+      sandboxOnly(caller);
       checkAmount(input.amount, 'amount');
       if (input.amount > maxFunding) {
         throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
@@ -45,7 +45,7 @@ export function fundAccount(
           value: input.amount.toString(),
         });
       }
-      const { source } = await readSides(payments.database.pool, tenant.platformId, {
+      const { source } = await readSides(payments.database.pool, caller.platformId, {
         source: accountUuid(input.accountId, 'accountId'),
         ids: 0,
       });
@@ -90,16 +90,16 @@ interface SandboxSend {
  */
 export function sandboxSend(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SandboxSend,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxSend',
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: () => planDeposit(payments, tenant, input),
+    plan: () => planDeposit(payments, caller, input),
     fields: {
       CONFLICT: 'quoteId',
       USER_NOT_READY: 'quoteId',
@@ -112,10 +112,10 @@ export function sandboxSend(
 }
 
 /** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
-async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSend) {
-  sandboxOnly(tenant);
-  const scenario = checkScenario(tenant, input.sandboxScenario, { deposit: true });
-  const { quote, fundingAccountId, found } = await readFundable(payments, tenant, input);
+async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
+  sandboxOnly(caller);
+  const scenario = checkScenario(caller, input.sandboxScenario, { deposit: true });
+  const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
   const asked = input.currencyAmount ?? due;
   checkAmount(asked, 'currencyAmount');
@@ -130,7 +130,7 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
   if (amount === due && !late) {
     const { order, ...moves } = execution(quote, {
       orderId: found.order_id,
-      rail: railOf(payments, tenant),
+      rail: railOf(payments, caller),
       sourceAccountId: fundingAccountId,
       target: to.target,
       scenario: scenario ?? quote.scenario,
@@ -154,9 +154,9 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
 }
 
 /** The quote that a deposit is for, and the customer's account that the money comes to. */
-async function readFundable(payments: Payments, tenant: Tenant, input: SandboxSend) {
+async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
-  const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  const [found] = uuid ? await fundableStatement(payments.database.pool, caller.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const quote = rowFromSnapshot('Quote', found.quote);
   const fundingAccountId = found.funding_account_id;

@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { WebhookEndpoint } from '../../database/generated/client/client.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 
@@ -23,25 +23,25 @@ const endpointByUrlStatement = statement<WebhookEndpoint>(
   `select ${columns} from webhook_endpoint where platform_id = $1 and url = $2 order by of_config desc, id limit 1`,
 );
 
-/** An endpoint of the tenant. Refuses one that is unknown or another's, both alike. */
-export async function readOwn(on: Queryable, tenant: Tenant, id: string | undefined): Promise<WebhookEndpoint> {
-  const [row] = id === undefined ? [] : await endpointStatement(on, tenant.platformId, id);
+/** An endpoint of the caller. Refuses one that is unknown or another's, both alike. */
+export async function readOwn(on: Queryable, caller: Caller, id: string | undefined): Promise<WebhookEndpoint> {
+  const [row] = id === undefined ? [] : await endpointStatement(on, caller.platformId, id);
   return row ?? endpointNotFound();
 }
 
 /** The endpoint that the platform's settings name, if they name one. */
-export async function readConfigEndpoint(on: Queryable, tenant: Tenant): Promise<WebhookEndpoint | undefined> {
-  const [row] = await configEndpointStatement(on, tenant.platformId);
+export async function readConfigEndpoint(on: Queryable, caller: Caller): Promise<WebhookEndpoint | undefined> {
+  const [row] = await configEndpointStatement(on, caller.platformId);
   return row;
 }
 
 /** The endpoint at this URL: the settings' own before others, and of those the oldest. */
 export async function readEndpointByUrl(
   on: Queryable,
-  tenant: Tenant,
+  caller: Caller,
   url: string,
 ): Promise<WebhookEndpoint | undefined> {
-  const [row] = await endpointByUrlStatement(on, tenant.platformId, url);
+  const [row] = await endpointByUrlStatement(on, caller.platformId, url);
   return row;
 }
 

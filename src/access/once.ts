@@ -1,12 +1,12 @@
 import type pg from 'pg';
+import { claimOf } from '../core/idempotency.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { claimOf } from './idempotency.ts';
-import { Refusal } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
+import type { Caller } from './caller.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
 export interface Kept {
@@ -48,11 +48,11 @@ const keepStatement = statement<object>(
  */
 export async function once<Answer>(
   database: Database,
-  tenant: Tenant,
+  caller: Caller,
   act: Act<Answer>,
 ): Promise<Answer & { readonly replayed: boolean }> {
-  const claim = claimOf(tenant, act);
-  const key = claim && [tenant.platformId, claim.operation, claim.key];
+  const claim = claimOf(caller, act);
+  const key = claim && [caller.platformId, claim.operation, claim.key];
   try {
     const outcome = await retryLostRaces(() =>
       inTransaction(database, async (client) => {
