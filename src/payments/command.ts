@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Caller } from '../access/caller.ts';
+import { authorize, type Operation } from '../access/operations.ts';
 import { claimOf } from '../core/idempotency.ts';
 import { publicId } from '../core/ids.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
@@ -39,7 +40,8 @@ export interface Done<Row> {
 }
 
 export interface Command<Type extends ResultType> {
-  readonly operation: string;
+  /** What is done: its permission, and the scope of its idempotency keys. */
+  readonly operation: Operation;
   readonly type: Type;
   /** What was asked, without the key: a repeat must ask the same. */
   readonly input: object;
@@ -57,12 +59,16 @@ export interface Command<Type extends ResultType> {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Runs a command once per idempotency key: the first outcome is every outcome. */
+/**
+ * Runs a command once per idempotency key: the first outcome is every outcome.
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), and the refusals of the command
+ */
 export async function run<Type extends ResultType>(
   payments: Payments,
   caller: Caller,
   command: Command<Type>,
 ): Promise<Done<SnapshotRows[Type]>> {
+  authorize(caller, command.operation);
   const { database } = payments;
   const claim = claimOf(caller, command);
   const firstNow = async () => claim && (await firstOutcome(database, caller.platformId, claim));

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { isOperation } from '../../src/access/operations.ts';
+import { isKeyed } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
@@ -258,7 +258,7 @@ function refusalCode(operation: string, code: string): string {
 }
 
 async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
-  if (!isOperation(operation)) throw invalidInput('no such mutation');
+  if (!isKeyed(operation)) throw invalidInput('no such mutation');
   // The keys of an app are its own.
   const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);

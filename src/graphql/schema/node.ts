@@ -1,5 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
+import { visibleLookups, visibleWebhookEndpoints } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Context } from '../context.ts';
 import { invalidInput } from '../failure.ts';
@@ -12,22 +13,18 @@ const nounTypes = ['Quote', 'Transaction', 'Customer', 'InternalAccount', 'Exter
 
 /** Plain records that have ids: what the caller may see of them, by their uuids. */
 const records = {
-  // Lookups are made by servers, for quotes that they make: an app sees none.
   Lookup: (ids: string[], { payments, viewer }: Context) =>
-    viewer.kind === 'PLATFORM'
-      ? payments.database.prisma.lookup.findMany({ where: { platformId: viewer.platformId, id: { in: ids } } })
-      : [],
+    payments.database.prisma.lookup.findMany({ where: { AND: [visibleLookups(viewer), { id: { in: ids } }] } }),
   ApiToken: (ids: string[], { payments, viewer }: Context) =>
     viewer.permissions.includes('MANAGE')
       ? payments.database.prisma.apiToken.findMany({
           where: { platformId: viewer.platformId, id: { in: ids }, revokedAt: null },
         })
       : [],
-  // Endpoints are the platform's own business: an app with a client token sees none.
   WebhookEndpoint: (ids: string[], { payments, viewer }: Context) =>
-    viewer.kind === 'PLATFORM'
-      ? payments.database.prisma.webhookEndpoint.findMany({ where: { platformId: viewer.platformId, id: { in: ids } } })
-      : [],
+    payments.database.prisma.webhookEndpoint.findMany({
+      where: { AND: [visibleWebhookEndpoints(viewer), { id: { in: ids } }] },
+    }),
 } as const;
 
 const recordTypes = Object.keys(records) as (keyof typeof records)[];

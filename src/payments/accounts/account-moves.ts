@@ -91,7 +91,7 @@ export function setExternalAccountStatus(
 
 async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
   const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound('accountId');
-  const { source } = await readParties(payments.database.pool, caller.platformId, { source: uuid, ids: 0 });
+  const { source } = await readParties(payments.database.pool, caller, { source: uuid, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound('accountId');
 }
 

@@ -60,7 +60,7 @@ export function createExternalAccount(
       const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
       const beneficiary = checkBeneficiary(input);
       checkText(input.platformAccountId, 'platformAccountId', 200);
-      const parties = await readParties(payments.database.pool, caller.platformId, {
+      const parties = await readParties(payments.database.pool, caller, {
         customer: input.customerId ? customerUuid(input.customerId, 'customerId') : undefined,
         ids: 1,
       });

@@ -1,9 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Customer, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
@@ -63,11 +63,11 @@ export async function decideIncoming(
   transactionId: string,
   decision: Decision,
 ): Promise<Transaction> {
-  const input = { transactionId };
-  return (await decide(payments, caller, { operation: 'decideIncoming', input, idempotencyKey: null }, decision)).row;
+  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
+  return (await decide(payments, caller, { operation, input: { transactionId }, idempotencyKey: null }, decision)).row;
 }
 
-const pendingStatement = statement<{
+const pendingStatement = callerStatement<{
   transaction: Record<string, unknown>;
   customer: Record<string, unknown> | null;
   destination: Record<string, unknown> | null;
@@ -85,7 +85,7 @@ const pendingStatement = statement<{
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
-   where t.platform_id = $1 and t.id = $2`,
+   where ${visibleRow('transaction', 't')} and t.id = $4`,
 );
 
 async function decide(
@@ -121,7 +121,7 @@ async function planDecision(payments: Payments, caller: Caller, input: object, d
     decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, 'receiverCustomerInfo') : {};
   if (decision.kind === 'reject') checkText(decision.reason, 'reason');
   const id = 'transactionId' in input ? uuidOf(String(input.transactionId), 'Transaction') : undefined;
-  const [found] = id ? await pendingStatement(payments.database.pool, caller.platformId, id) : [];
+  const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const field = 'transactionId';
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
   const transaction = rowFromSnapshot('Transaction', found.transaction);

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Customer, rowFromSnapshot } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
@@ -79,13 +79,13 @@ export function deleteCustomer(
   });
 }
 
-const customerStatement = statement<{ customer: Record<string, unknown> }>(
+const customerStatement = callerStatement<{ customer: Record<string, unknown> }>(
   'customer_to_change',
-  'select to_jsonb(c) as customer from customer c where platform_id = $1 and id = $2',
+  `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
 );
 
 async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
   const uuid = customerUuid(customerId, 'customerId');
-  const [found] = await customerStatement(payments.database.pool, caller.platformId, uuid);
+  const [found] = await customerStatement(payments.database.pool, caller, uuid);
   return found ? rowFromSnapshot('Customer', found.customer) : customerNotFound('customerId');
 }

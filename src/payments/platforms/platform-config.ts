@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { sqlState } from '../../database/faults.ts';
@@ -37,7 +38,7 @@ const updateStatement = statement<object>(
  * there stay, and so do the addresses of customers.
  *
  * @param besides what else changes with them, in the same transaction, with the platform's row locked
- * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
@@ -45,6 +46,7 @@ export async function updatePlatform<Besides>(
   settings: PlatformSettings,
   besides: (client: pg.PoolClient) => Promise<Besides>,
 ): Promise<Besides> {
+  authorize(caller, 'updatePlatform');
   const { umaDomain, currencies } = settings;
   if (umaDomain !== undefined) checkDomain(umaDomain);
   if (currencies) checkCurrencies(currencies);
@@ -90,7 +92,7 @@ async function openAccounts(
   const there = await ownCurrenciesStatement(client, platformId);
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
-  const parties = await readParties(client, platformId, { ids: missing.length });
+  const parties = await readParties(client, caller, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));
   const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });

@@ -68,7 +68,7 @@ export async function readExchangeRates(
   const wanted =
     query.destinations?.map((code) => known(code, 'destinations')) ??
     currencies.filter((currency) => currency !== source);
-  const { platformFee } = await readParties(payments.database.pool, caller.platformId, {
+  const { platformFee } = await readParties(payments.database.pool, caller, {
     currency: source.code,
     ids: 0,
   });

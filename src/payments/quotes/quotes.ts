@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Account, type Quote, rowFromSnapshot } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
 import { checkInformation, type InformationField } from '../information.ts';
@@ -129,7 +129,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
       field: 'immediatelyExecute',
     });
   }
-  const parties = await readParties(payments.database.pool, caller.platformId, {
+  const parties = await readParties(payments.database.pool, caller, {
     source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, 'source.accountId') : undefined,
     customer: source.kind === 'REALTIME_FUNDING' ? customerUuid(source.customerId, 'source.customerId') : undefined,
     currency: source.kind === 'REALTIME_FUNDING' ? currencyOf(source.currency)?.code : undefined,
@@ -266,7 +266,7 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return currencyOfAccount(from);
 }
 
-const executableStatement = statement<{
+const executableStatement = callerStatement<{
   quote: Record<string, unknown>;
   source: Record<string, unknown> | null;
   destination: Record<string, unknown> | null;
@@ -276,7 +276,7 @@ const executableStatement = statement<{
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
-   from quote q where q.platform_id = $1 and q.id = $2`,
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
 );
 
 async function planExecution(
@@ -287,7 +287,7 @@ async function planExecution(
 ): Promise<PlanOf> {
   const scenario = checkScenario(caller, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
-  const [found] = uuid ? await executableStatement(payments.database.pool, caller.platformId, uuid) : [];
+  const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const quote = rowFromSnapshot('Quote', found.quote);
   if (!found.source) {

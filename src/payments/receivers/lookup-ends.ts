@@ -1,15 +1,15 @@
 import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { statement } from '../../database/statement.ts';
 import type { Payments } from '../command.ts';
 
-const endsStatement = statement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
+const endsStatement = callerStatement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
   'ends_of_lookup',
   `select l.uma_address as "umaAddress", l.sender_customer_id as "senderId",
      (select a.id from account a where a.platform_id = l.platform_id and a.customer_id = l.sender_customer_id
-        and a.kind = 'INTERNAL' and a.currency = $3) as "accountId"
-   from lookup l where l.platform_id = $1 and l.id = $2`,
+        and a.kind = 'INTERNAL' and a.currency = $5) as "accountId"
+   from lookup l where ${visibleRow('lookup', 'l')} and l.id = $4`,
 );
 
 /**
@@ -26,7 +26,7 @@ export async function endsOfLookup(
   currency: string | undefined,
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [lookup] = uuid ? await endsStatement(payments.database.pool, caller.platformId, uuid, currency ?? null) : [];
+  const [lookup] = uuid ? await endsStatement(payments.database.pool, caller, uuid, currency ?? null) : [];
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });
   const { umaAddress, senderId, accountId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };

@@ -1,9 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
@@ -23,16 +23,16 @@ export interface SandboxReceiveUma {
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
-const receiverStatement = statement<{ customer_id: string; deposit_account_id: string | null; ids: string[] }>(
+const receiverStatement = callerStatement<{ customer_id: string; deposit_account_id: string | null; ids: string[] }>(
   'sandbox_receiver',
   `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
      coalesce(
        (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.default_uma_deposit_account
-          and a.status = 'ACTIVE' and a.currency = $4),
+          and a.status = 'ACTIVE' and a.currency = $6),
        (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.kind = 'INTERNAL'
-          and a.currency = $4)) as deposit_account_id
+          and a.currency = $6)) as deposit_account_id
    from customer c
-   where c.platform_id = $1 and not c.is_deleted and (c.id = $2 or $2::uuid is null) and (lower(c.uma_address) = $3 or $3::text is null)`,
+   where ${visibleRow('customer', 'c')} and not c.is_deleted and (c.id = $4 or $4::uuid is null) and (lower(c.uma_address) = $5 or $5::text is null)`,
 );
 
 /**
@@ -101,7 +101,7 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, 'receiverUmaAddress') : null;
   // No account is in a currency that is not known, whatever its text.
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
-  const [receiver] = await receiverStatement(payments.database.pool, caller.platformId, customer, address, currency);
+  const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency);
   if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
   const { deposit_account_id: depositAccountId } = receiver;
   if (currency === null || depositAccountId === null) {

@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, railOf, run } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, depositOf, type GivenScenario, readScenario } from '../orders/scenario.ts';
@@ -45,7 +45,7 @@ export function fundAccount(
           value: input.amount.toString(),
         });
       }
-      const { source } = await readSides(payments.database.pool, caller.platformId, {
+      const { source } = await readSides(payments.database.pool, caller, {
         source: accountUuid(input.accountId, 'accountId'),
         ids: 0,
       });
@@ -58,7 +58,7 @@ export function fundAccount(
   });
 }
 
-const fundableStatement = statement<{
+const fundableStatement = callerStatement<{
   quote: Record<string, unknown>;
   destination: Record<string, unknown> | null;
   funding_account_id: string | null;
@@ -69,7 +69,7 @@ const fundableStatement = statement<{
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
-   from quote q where q.platform_id = $1 and q.id = $2`,
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
 );
 
 interface SandboxSend {
@@ -156,7 +156,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 /** The quote that a deposit is for, and the customer's account that the money comes to. */
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
-  const [found] = uuid ? await fundableStatement(payments.database.pool, caller.platformId, uuid) : [];
+  const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const quote = rowFromSnapshot('Quote', found.quote);
   const fundingAccountId = found.funding_account_id;

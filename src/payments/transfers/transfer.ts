@@ -30,7 +30,7 @@ export async function readAccounts(
   sourceKind: Account['kind'],
 ) {
   checkText(input.description, 'description');
-  const sides = await readSides(payments.database.pool, caller.platformId, {
+  const sides = await readSides(payments.database.pool, caller, {
     source: accountUuid(input.sourceAccountId, source),
     destination: accountUuid(input.destinationAccountId, destination),
     ids: 2,

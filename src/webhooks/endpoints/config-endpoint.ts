@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Done } from '../../payments/command.ts';
@@ -52,6 +53,7 @@ export async function testConfigEndpoint(
   { url }: { readonly url?: string | undefined },
   idempotencyKey: string | undefined,
 ): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
+  authorize(caller, 'sendTestWebhook');
   const { pool } = webhooks.payments.database;
   const endpoint = await (url === undefined ? readConfigEndpoint(pool, caller) : readEndpointByUrl(pool, caller, url));
   if (!endpoint) {

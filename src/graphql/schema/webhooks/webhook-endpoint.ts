@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
-import { matchesNothing } from '../../../core/conditions.ts';
+import { visibleWebhookEndpoints } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import { idOfCursor, pageQuery, rowCursor } from '../../../core/paging.ts';
 import type {
@@ -146,11 +146,6 @@ const WebhookEndpointConnection = builder.connectionObject(
   { name: 'WebhookEndpointEdge', description: 'A webhook endpoint in a page.' },
 );
 
-/** A platform's own endpoints; an app with a client token sees none. */
-function whereEndpoints({ viewer }: Context): Prisma.WebhookEndpointWhereInput {
-  return viewer.kind === 'PLATFORM' ? { platformId: viewer.platformId } : matchesNothing;
-}
-
 builder.queryField('webhookEndpoints', (t) =>
   t.field({
     type: WebhookEndpointConnection,
@@ -158,7 +153,7 @@ builder.queryField('webhookEndpoints', (t) =>
     args: pageArgs(t.arg),
     resolve: (_root, args, context) => {
       const { webhookEndpoint } = context.payments.database.prisma;
-      return recordPage('WebhookEndpoint', { args, context }, whereEndpoints(context), {
+      return recordPage('WebhookEndpoint', { args, context }, visibleWebhookEndpoints(context.viewer), {
         rows: (query) => webhookEndpoint.findMany(query),
         count: (query) => webhookEndpoint.count(query),
       });
