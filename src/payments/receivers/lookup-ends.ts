@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
 import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -16,7 +17,7 @@ const endsStatement = callerStatement<{ umaAddress: string; senderId: string | n
  * What a receiver lookup tells of a quote that leaves it out: where it goes, and from what account (decision 24). A
  * lookup keeps both for good, so a repeated request means the same; whether it is still good is for the quote to say.
  * @param currency the sending currency; undefined where the quote names its source itself
- * @throws Refusal LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
+ * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
  *   sender has no account in the currency: `currency`)
  */
 export async function endsOfLookup(
@@ -25,6 +26,7 @@ export async function endsOfLookup(
   lookupId: string,
   currency: string | undefined,
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
+  authorize(caller, 'createQuote');
   const uuid = uuidOf(lookupId, 'Lookup');
   const [lookup] = uuid ? await endsStatement(payments.database.pool, caller, uuid, currency ?? null) : [];
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });
