@@ -2,7 +2,9 @@ import { matchesNothing } from '../core/conditions.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import { columnName, type Event } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
+import { whereApiTokens } from './api-token-records.ts';
 import type { Caller } from './caller.ts';
+import type { Viewer } from './viewer.ts';
 
 /**
  * What a caller can see, in one place: each list, getter, node, reference, stream and command asks here. What is not
@@ -65,6 +67,12 @@ export function visibleLookups(scope: Scope): Prisma.LookupWhereInput {
 
 export function visibleWebhookEndpoints(scope: Scope): Prisma.WebhookEndpointWhereInput {
   return where(rules.webhookEndpoint, scope);
+}
+
+/** API tokens are shown to those who may make them. */
+export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
+  const seen = viewer.permissions.includes('MANAGE') ? where(rules.apiToken, viewer) : matchesNothing;
+  return { AND: [seen, whereApiTokens(viewer.platformId, {})] };
 }
 
 /** As `visibleEvents`, for one event in hand. */

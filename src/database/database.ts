@@ -3,20 +3,18 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { timedOut } from './faults.ts';
 import { PrismaClient } from './generated/client/client.ts';
-import { openReads, type Reads } from './reads.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
 
 /**
- * One Postgres, three ways in over one pool: `reads` for the lists and nodes that are asked for all the time, Prisma for
+ * One Postgres, three ways in over one pool: `read` for the lists and nodes that are asked for all the time, Prisma for
  * plain records, `pg` for everything that moves money.
  */
 export interface Database {
   readonly url: string;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
-  readonly reads: Reads;
-  /** Asks a statement whose one value is JSON as text. It is prepared when it comes again. */
-  readJson(text: string, values: readonly unknown[]): Promise<string>;
+  /** Runs a statement that was put together, and answers its rows as lists of their values. It is prepared when it comes again. */
+  read<Row extends unknown[]>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /** How long an answer is waited for, in milliseconds; then its connection is given up. */
   readonly patienceMs: number;
   /** Tells this process's sequencer that something was committed, so that it need not wait for its next look. */
@@ -31,7 +29,7 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
   readonly statementMs?: number;
-  /** Called with the text of each statement of `reads` and of Prisma, for tests that count them. */
+  /** Called with the text of each statement of `read` and of Prisma, for tests that count them. */
   readonly onReadStatement?: (sql: string) => void;
 }
 
@@ -88,18 +86,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     patienceMs: patienceMs(options.statementMs),
     pool,
     prisma,
-    reads: openReads(pool, names, options.onReadStatement),
-    async readJson(text, values) {
+    async read<Row extends unknown[]>(text: string, values: readonly unknown[]) {
       options.onReadStatement?.(text);
-      const { rows } = await pool.query<[string]>({
-        name: names.nameOf(text),
-        text,
-        values: [...values],
-        rowMode: 'array',
-      });
-      const json = rows[0]?.[0];
-      if (typeof json !== 'string') throw new Error('a read answers one text');
-      return json;
+      const name = names.nameOf(text);
+      return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
     },
     commits: new EventEmitter(),
     async close() {

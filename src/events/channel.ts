@@ -111,21 +111,21 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 }
 
-/** One message and the end. */
-export function only<T>(message: T): AsyncIterableIterator<T> {
-  const channel = new Channel<T>(1, () => undefined);
-  channel.push(message);
+/** These messages and the end. */
+export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
+  const channel = new Channel<T>(messages.length, () => undefined);
+  for (const message of messages) channel.push(message);
   channel.end();
   return channel;
 }
 
 /**
- * A channel's messages, each turned into something else; `undefined` passes it over, and `last` ends the channel after
+ * A channel's messages, each turned into something else; without a value it is passed over, and `last` ends the channel after
  * it. `first` goes before all. Returning releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,
-  turn: (message: T) => { readonly value: U; readonly last?: boolean } | undefined,
+  turn: (message: T) => { readonly value?: U | undefined; readonly last?: boolean },
   first?: U,
 ): AsyncIterableIterator<U> {
   let finished = false;
@@ -140,13 +140,12 @@ export function mapChannel<T, U>(
       while (!finished) {
         const result = await channel.next();
         if (result.done) return { done: true, value: undefined };
-        const turned = turn(result.value);
-        if (!turned) continue;
-        if (turned.last) {
+        const { value, last } = turn(result.value);
+        if (last) {
           finished = true;
           await channel.return();
         }
-        return { done: false, value: turned.value };
+        if (value !== undefined) return { done: false, value };
       }
       return { done: true, value: undefined };
     },

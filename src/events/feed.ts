@@ -4,7 +4,7 @@ import { connectionConfig, type Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
-import { type EventFilter, Live, offer, type Subject, type Subscriber } from './live.ts';
+import { type EventFilter, offer, type Subject, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** How many events a subscriber may fall behind before it is told to come back later. */
 const maxBehind = 1_000;
@@ -52,7 +52,7 @@ export async function feedHead(database: Database, platformId: string): Promise<
 interface Hub {
   readonly subscribers: Set<Subscriber>;
   /** Those that have caught up, found by what they want: an event costs as much as it has readers, not as there are. */
-  readonly live: Live;
+  readonly live: SubscriberIndex;
   /** The last sequence that was handed out here. */
   head: bigint;
   /** The last sequence known to exist. */
@@ -134,7 +134,7 @@ export class Feed {
   }
 
   /** Waits until something new is in any feed, or `ms` have passed. */
-  async moved(ms: number): Promise<void> {
+  async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -150,7 +150,7 @@ export class Feed {
     const known = this.#hubs.get(platformId);
     if (known) return known;
     const head = await feedHead(this.#database, platformId);
-    return { subscribers: new Set(), live: new Live(), head, target: head, reading: undefined };
+    return { subscribers: new Set(), live: new SubscriberIndex(), head, target: head, reading: undefined };
   }
 
   async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
@@ -184,7 +184,7 @@ export class Feed {
       const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
         // Those that still catch up read it themselves.
-        hub.live.handOut(event);
+        hub.live.dispatch(event);
         hub.head = event.sequence;
       }
       if (events.length === 0) return;

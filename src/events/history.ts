@@ -68,6 +68,6 @@ async function sequenced(
     const events = await read();
     const left = deadline - Date.now();
     if (enough(events) || left <= 0) return events;
-    await feed.moved(Math.min(left, 50));
+    await feed.waitForChange(Math.min(left, 50));
   }
 }

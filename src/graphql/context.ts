@@ -14,7 +14,7 @@ export interface Context {
   /** How far back a cursor may lie, in days. */
   readonly retentionDays: number;
   /** Ends the connection because its reader does not keep up, or cannot be served: it is to come back and resume. */
-  readonly comeBack: () => void;
+  readonly closeForRetry: () => void;
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   readonly webhooks: Webhooks;

@@ -1,7 +1,9 @@
 import { accountPublicId, publicId } from '../core/ids.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
+import type { Along } from '../database/read-rows.ts';
 import type { Quote, Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
+import { stored } from '../database/stored.ts';
 
 /**
  * What a payment's record tells of other rows. All of it is fixed when those rows are made, so a record made later from
@@ -13,22 +15,22 @@ export interface PaymentEnds {
   readonly destinationAccount: { readonly kind: AccountKind } | null;
 }
 
-/** Selects the ends together with payments, in the statement that reads them. */
-export const paymentEnds = {
-  customer: { select: { platformCustomerId: true } },
-  sourceAccount: { select: { kind: true } },
-  destinationAccount: { select: { kind: true } },
-} as const;
+/** The ends of the payment with this alias. */
+const endsOf = (payment: string) => `json_build_object(
+  'customer', (select json_build_object('platformCustomerId', c.platform_customer_id)
+    from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id),
+  'sourceAccount', (select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.source_account_id),
+  'destinationAccount', (select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
 
-const endsStatement = statement<{
-  platform_customer_id: string | null;
-  source_kind: AccountKind | null;
-  destination_kind: AccountKind | null;
-}>(
+/** Reads the ends along with payments. */
+export const paymentEnds: Along<PaymentEnds> = { sql: endsOf, of: stored<PaymentEnds> };
+
+const endsStatement = statement<{ ends: PaymentEnds }>(
   'payment_ends',
-  `select (select c.platform_customer_id from customer c where c.platform_id = $1 and c.id = $2),
-     (select a.kind from account a where a.platform_id = $1 and a.id = $3) as source_kind,
-     (select a.kind from account a where a.platform_id = $1 and a.id = $4) as destination_kind`,
+  `select ${endsOf('p')} as ends
+   from (select $1::uuid as platform_id, $2::uuid as customer_id, $3::uuid as source_account_id, $4::uuid as destination_account_id) p`,
 );
 
 type EndColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
@@ -37,11 +39,8 @@ type EndColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 
 export async function readPaymentEnds(on: Queryable, payment: EndColumns): Promise<PaymentEnds> {
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await endsStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
-  return {
-    customer: row?.platform_customer_id == null ? null : { platformCustomerId: row.platform_customer_id },
-    sourceAccount: row?.source_kind == null ? null : { kind: row.source_kind },
-    destinationAccount: row?.destination_kind == null ? null : { kind: row.destination_kind },
-  };
+  if (!row) throw new Error('the ends statement answers one row');
+  return row.ends;
 }
 
 /** Where the money of a payment comes from (specification 2.7). */

@@ -4,6 +4,9 @@ import type { Viewer } from '../access/viewer.ts';
 import { momentIn } from '../core/checks.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
+import type { Database } from '../database/database.ts';
+import { type Along, countRows, type Noun, readRows, type Where } from '../database/read-rows.ts';
+import type { SnapshotRows } from '../database/rows.ts';
 import { answers, readErrors, type reading } from './endpoint.ts';
 
 /** What all lists have in common (specification 4.0). */
@@ -162,13 +165,27 @@ function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string>
 }
 
 /** A list in pages: where its rows are, and how they are shown. */
-export interface ListOf<Filter, Where, Row, Item> {
+interface ListOf<Filter, Where, Row, Item> {
   /** In its cursors, which GraphQL's list of that name takes too. */
   readonly name: string;
   readonly where: (platformId: string, filter: Filter) => Where;
   readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
   readonly count: (asked: { readonly where: Where; readonly take: number }) => Promise<number>;
   readonly record: (row: Row) => Item;
+}
+
+/** The list of a noun's rows, with what their records tell of others. */
+export function nounList<N extends Noun, Filter, More extends object, Item>(
+  database: Database,
+  noun: N,
+  list: Pick<ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item>, 'where' | 'record'> & { along?: Along<More> },
+): ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item> {
+  return {
+    ...list,
+    name: noun,
+    rows: (page) => readRows(database, noun, page, list.along),
+    count: (asked) => countRows(database, noun, asked),
+  };
 }
 
 /** Reads the page of a list that a query asks for and presents it. */

@@ -28,12 +28,12 @@ const clockMs = 1_000;
 /** What is kept long enough is deleted each hour, in batches with room for other work between them. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** A process that does not lead asks again for the lead after so long. */
-const followerMs = 500;
+/** Where another process's step was under way, it did the work. What came after it began waits for the next step. */
+const afterOthersMs = 10;
 
-/** How many milliseconds a sequencer pauses after a step that sequenced `count` changes, or none since another leads. */
+/** How many milliseconds a sequencer pauses after a step that sequenced `count` changes, or that found another's under way. */
 export function pauseAfterStep(count: number | undefined): number {
-  return count === undefined ? followerMs : count > 0 ? busySequencerMs : idleSequencerMs;
+  return count === undefined ? afterOthersMs : count > 0 ? busySequencerMs : idleSequencerMs;
 }
 
 /**

@@ -104,7 +104,7 @@ test('writers that commit out of order lose nothing', async () => {
   expect(log.edges.map((edge: Data) => edge.node.type)).toEqual(['ACCOUNT_STATUS', 'TEST']);
 });
 
-test('when the process that sequences is killed another takes over', async () => {
+test('when a process that sequences is killed another does all', async () => {
   const serving = await startTestGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
@@ -113,7 +113,7 @@ test('when the process that sequences is killed another takes over', async () =>
   expect((await nextOf(stream)).data.events.customer.id).toBe(before.customerId);
   await stream.return?.();
   // How long it takes is measured by the soak.
-  await sequencers.killLeader();
+  await sequencers.kill();
   const rest = serving.platform.watch(
     'subscription ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { customer { id } } }',
     { after: viewer.feedCursor },
@@ -122,6 +122,22 @@ test('when the process that sequences is killed another takes over', async () =>
   const after = await makeScene(serving.platform, 0n);
   expect((await nextOf(rest)).data.events.customer.id).toBe(after.customerId);
   await rest.return?.();
+  await sequencers.stop();
+  await serving.stop();
+});
+
+test('a process that is paused, whichever it is, does not stop the feed', async () => {
+  const serving = await startTestGateway({ ROLE: 'serve' });
+  const sequencers = await startSequencers(serving.databaseUrl);
+  const stream = serving.platform.watch('subscription { events(filter: { types: [KYC_STATUS] }) { customer { id } } }');
+  const first = nextOf(stream);
+  const { customerId } = await makeScene(serving.platform, 0n);
+  expect((await first).data.events.customer.id).toBe(customerId);
+  await sequencers.freezeEach(async () => {
+    const scene = await makeScene(serving.platform, 0n);
+    expect((await nextOf(stream)).data.events.customer.id).toBe(scene.customerId);
+  });
+  await stream.return?.();
   await sequencers.stop();
   await serving.stop();
 });

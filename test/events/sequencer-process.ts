@@ -1,4 +1,4 @@
-/* A process of its own that runs an instance's background work, to be killed. */
+/* A process of its own that sequences a feed, to be killed or paused. */
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/database.ts';
 import { Sequencer } from '../../src/events/sequencer.ts';
@@ -10,16 +10,16 @@ process.on('disconnect', () => process.exit());
 
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', poolSize: 1 });
 const sequencer = new Sequencer(database);
-let leads = false;
-let standsBy = false;
+let isAsked = false;
+process.on('message', () => {
+  isAsked = true;
+});
 startLoop('sequencer', pino({ level: 'silent' }), async () => {
+  const wasAsked = isAsked;
   const count = await sequencer.step();
-  if (count !== undefined && !leads) {
-    leads = true;
-    process.send?.('leads');
-  } else if (count === undefined && !standsBy) {
-    standsBy = true;
-    process.send?.('stands by');
+  if (wasAsked && count !== undefined) {
+    isAsked = false;
+    process.send?.('has made a step');
   }
   return pauseAfterStep(count);
 });

@@ -216,6 +216,22 @@ describe('the statement of the rows answers also', () => {
     }
   });
 
+  test('what the events of a page tell of, as it was and as it is', async () => {
+    const { data, statements } = await counted(
+      `{ events(last: 20) { totalCount edges { cursor node { id type
+         subject { id ... on Transaction { version status } ... on InternalAccount { customer { id } } }
+         transaction { id customer { id } } quote { id transaction { status } } customer { id name } } } } }`,
+    );
+    const events: Data[] = data.events.edges.map(({ node }: Data) => node);
+    expect(events).toHaveLength(20);
+    expect(events.find(({ type }) => type === 'QUOTE_STATUS')).toMatchObject({
+      subject: { id: quoteId },
+      quote: { id: quoteId, transaction: { status: 'PENDING' } },
+      customer: { id: scene.customerId },
+    });
+    expect(statements).toHaveLength(1);
+  });
+
   test('several lists of the query together', async () => {
     const { data, statements } = await counted(
       '{ transactions(first: 2) { edges { node { id } } } customers(first: 2) { edges { node { id } } } more: customers(first: 3) { totalCount } }',
@@ -230,7 +246,13 @@ test('viewer and currencies cost no statement of Prisma', async () => {
 });
 
 test('several nodes cost one statement, whatever their types are', async () => {
-  const ids = [scene.usd, scene.customerId, 'Nothing:1', quoteId, scene.eur, scene.usd];
+  const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
+  const { lookUpReceiver } = await t.platform.ask(
+    'mutation ($input: LookUpReceiverInput!) { lookUpReceiver(input: $input) { ... on LookUpReceiverSuccess { lookup { id } } } }',
+    { input: { umaAddress: '$success.usd@sandbox.uma.money' } },
+  );
+  const records = [apiTokens.edges[0].node.id, lookUpReceiver.lookup.id];
+  const ids = [scene.usd, scene.customerId, 'Nothing:1', quoteId, ...records, scene.eur, scene.usd];
   const { data, statements } = await counted(
     'query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on InternalAccount { customer { id } } } }',
     { ids },

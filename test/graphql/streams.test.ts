@@ -15,12 +15,12 @@ afterEach(() => released());
 
 /** Waits until no subscription is open: a reader that left must not leave one behind. */
 async function released(): Promise<void> {
-  while (t.gateway.feed.subscriptions > 0) await t.gateway.feed.moved(10);
+  while (t.gateway.feed.subscriptions > 0) await t.gateway.feed.waitForChange(10);
 }
 
 /** Waits until this many subscriptions are open. */
 async function subscribed(count: number): Promise<void> {
-  while (t.gateway.feed.subscriptions < count) await t.gateway.feed.moved(10);
+  while (t.gateway.feed.subscriptions < count) await t.gateway.feed.waitForChange(10);
 }
 
 const updates =

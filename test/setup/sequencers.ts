@@ -1,70 +1,56 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Processes that do nothing but sequence a database's feed, one of them leading, to be killed and replaced. */
+/** Two processes that do nothing but sequence a database's feed. */
 export interface Sequencers {
-  /**
-   * Kills the leader without a word, once another stands by (a process takes its time to start), and waits until that one
-   * leads; then starts a replacement. Tells how many ms nobody led.
-   */
-  killLeader(): Promise<number>;
+  /** Kills one without a word and waits until the other has made a step; then replaces it. Answers how many ms the step took. */
+  kill(): Promise<number>;
+  /** Pauses one, calls `meanwhile`, and lets it go on; then the same with the other. */
+  freezeEach(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts two of them and waits until one leads. */
+/** Starts them and waits until each has made a step. */
 export async function startSequencers(databaseUrl: string): Promise<Sequencers> {
-  const all = new Set<ChildProcess>();
-  const standbys = new Set<ChildProcess>();
-  let leader: ChildProcess | undefined;
-  const waiting = new Set<() => void>();
-  const until = (condition: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const look = () => {
-        if (!condition()) return;
-        waiting.delete(look);
-        resolve();
-      };
-      waiting.add(look);
-      look();
-    });
-  const start = () => {
+  const start = async () => {
     const child = fork(new URL('../events/sequencer-process.ts', import.meta.url), {
       env: { ...process.env, TEST_DATABASE_URL: databaseUrl },
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
-    all.add(child);
-    child.on('message', (message) => {
-      if (message === 'leads') {
-        leader = child;
-        standbys.delete(child);
-      } else standbys.add(child);
-      for (const look of waiting) look();
-    });
-    child.on('exit', () => {
-      all.delete(child);
-      standbys.delete(child);
-    });
+    await nextStep(child);
+    return child;
   };
-
-  start();
-  start();
-  await until(() => leader !== undefined);
+  let [one, other] = await Promise.all([start(), start()]);
   return {
-    async killLeader() {
-      await until(() => standbys.size > 0);
-      const former = leader;
+    async kill() {
       const killed = performance.now();
-      former?.kill('SIGKILL');
-      await until(() => leader !== former);
+      one.kill('SIGKILL');
+      await nextStep(other);
       const taken = performance.now() - killed;
-      start();
+      [one, other] = [other, await start()];
       return taken;
     },
+    async freezeEach(meanwhile) {
+      for (const child of [one, other]) {
+        child.kill('SIGSTOP');
+        try {
+          await meanwhile();
+        } finally {
+          child.kill('SIGCONT');
+        }
+      }
+    },
     async stop() {
-      const children = [...all];
-      const ended = children.map((child) => once(child, 'exit'));
-      for (const child of children) child.kill('SIGKILL');
+      const ended = [one, other].map((child) => once(child, 'exit'));
+      for (const child of [one, other]) child.kill('SIGKILL');
       await Promise.all(ended);
     },
   };
+}
+
+/** Waits until a process has made a step that began after this. */
+async function nextStep(child: ChildProcess): Promise<void> {
+  const answer = once(child, 'message');
+  child.send('step');
+  await answer;
 }

@@ -13,7 +13,7 @@ test('a gateway with nothing to do asks the database now and then, not as fast a
   };
   payments.database.pool.on('acquire', count);
   // Nothing moves, so this is two seconds. The loops look four times a second, each with a statement or two.
-  await feed.moved(2_000);
+  await feed.waitForChange(2_000);
   payments.database.pool.off('acquire', count);
   expect(statements).toBeGreaterThan(0);
   expect(statements).toBeLessThan(100);

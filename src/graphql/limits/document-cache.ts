@@ -17,7 +17,7 @@ function tokensOf(document: DocumentNode): number {
 }
 
 /** Documents by their text, more than a thousand of what apps ask. Each weighs its text twice, its tree and its validity. */
-export function keptDocuments(): LRUCache<string, DocumentNode> {
+export function documentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({
     maxSize: 32 * mebibyte,
     sizeCalculation: (document, text) => 2 * text.length + 6 * kibibyte + 400 * tokensOf(document),
@@ -25,10 +25,10 @@ export function keptDocuments(): LRUCache<string, DocumentNode> {
 }
 
 /** Of malformed documents: they are read again each time, which ends where they are wrong. */
-export const nothingKept = { get: () => undefined, set: () => undefined };
+export const noCache = { get: () => undefined, set: () => undefined };
 
 /** Plans of queries by their keys, some eight hundred. */
-export function keptPlans<Plan extends object>() {
+export function planCache<Plan extends object>() {
   const plans = new LRUCache<string, Plan>({ maxSize: 16 * mebibyte });
   return {
     get: (key: string): Plan | undefined => plans.get(key),

@@ -6,10 +6,10 @@ import {
   isObjectType,
 } from 'graphql';
 import { idOfCursor, type Page } from '../../core/paging.ts';
+import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
-import { conditionsOf, tableOf } from './conditions.ts';
-import type { Env, Read } from './reads.ts';
+import { base64Url, type Env, type Read } from './reads.ts';
 import { type Piece, type Run, type Sql, sql, textOf } from './sql.ts';
 
 interface PageOf {
@@ -20,7 +20,7 @@ interface PageOf {
 
 /** How a connection is read in a run. */
 interface Reading {
-  readonly page: Page<string>;
+  readonly page: Page<unknown>;
   readonly where: object;
 }
 
@@ -33,6 +33,7 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   const type = field && getNamedType(field.type);
   if (!field || !isObjectType(type)) throw new Error('a page is of an object type');
   const { list, model, of } = read;
+  const key = read.key ?? { column: 'id', of: (platformId, cursor) => idOfCursor(list, platformId, cursor) };
   const table = tableOf(model);
   const row = planner.alias();
   const rows = `${row}p`;
@@ -42,17 +43,18 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
     const known = readings.get(run);
     if (known) return known;
     const args = run.args(field, node);
-    const page = parsePage(args as PageArgs, (cursor) => idOfCursor(list, run.viewer.platformId, cursor));
+    const given: PageArgs = { sortOrder: read.key?.sortOrder, ...args };
+    const page = parsePage(given, (cursor) => key.of(run.viewer.platformId, cursor));
     const made = { page, where: read.where(run.viewer, args) };
     readings.set(run, made);
     return made;
   };
-  /** The conditions on another row of the same table, with one more on its id. */
-  const matching = (alias: string, id?: (page: Page<string>) => object | undefined): Sql => {
+  /** The conditions on another row of the same table, with one more on its key. */
+  const matching = (alias: string, place?: (page: Page<unknown>) => object | undefined): Sql => {
     const conditions: Piece = (run) => {
       const { page, where } = reading(run);
-      const bound = id?.(page);
-      return conditionsOf(model, alias, { AND: [where, bound === undefined ? {} : { id: bound }] }, run);
+      const bound = place?.(page);
+      return conditionsOf(model, alias, { AND: [where, bound === undefined ? {} : { [key.column]: bound }] }, run);
     };
     return of === undefined ? [conditions] : sql`${of(env, alias)} and ${conditions}`;
   };
@@ -68,9 +70,9 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
     return backward === (order === 'desc') ? 'desc' : 'asc';
   };
 
-  const cursorOf = (id: Sql): Sql => {
+  const cursorOf = (place: Sql): Sql => {
     const prefix: Piece = (run) => `'${list}:${run.viewer.platformId.slice(-12)}:'`;
-    return sql`translate(encode(convert_to(${prefix} || ${id}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
+    return base64Url(sql`${prefix} || ${place}`);
   };
 
   const items: Sql[] = [];
@@ -85,7 +87,7 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
     const name = `i${items.length}`;
     items.push(sql`${item} as ${name}`);
     return overRows(
-      sql`coalesce('[' || string_agg(${rows}.${name}, ',' order by ${rows}.id ${shownOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
+      sql`coalesce('[' || string_agg(${rows}.${name}, ',' order by ${rows}.${key.column} ${shownOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
     );
   };
   const hasMore = (): Sql => overRows(sql`case when count(*) > ${size} then 'true' else 'false' end`);
@@ -98,14 +100,15 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
     (run) => textOf(reading(run).page.backward ? backward : forward, run),
   ];
   const end = (order: Piece): Sql => {
-    const id = sql`(array_agg(${rows}.id order by ${rows}.id ${order}) filter (where ${rows}.n <= ${size}))[1]`;
-    return overRows(sql`coalesce('"' || ${cursorOf(id)} || '"', 'null')`);
+    const place = `${rows}.${key.column}`;
+    const last = sql`(array_agg(${place} order by ${place} ${order}) filter (where ${rows}.n <= ${size}))[1]`;
+    return overRows(sql`coalesce('"' || ${cursorOf(last)} || '"', 'null')`);
   };
 
   const edge = (one: Asked): Sql => {
     switch (one.node.name.value) {
       case 'cursor':
-        return sql`'"' || ${cursorOf([`${row}.id`])} || '"'`;
+        return sql`'"' || ${cursorOf([`${row}.${key.column}`])} || '"'`;
       case 'node':
         return planner.value(compositeOf(one), one.below, { row });
       default:
@@ -143,7 +146,7 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   // Wrong arguments are wrong whatever is asked for.
   const checked: Piece = (run) => (reading(run) ? '' : '');
   if (!usesRows) return [checked, ...whole];
-  const selected = sql`select ${row}.id${items.flatMap((item) => [', ', ...item])} from ${table} ${row} where ${matching(row, ({ bound }) => bound)} order by ${row}.id ${readOrder} limit ${most}`;
+  const selected = sql`select ${row}.${key.column}${items.flatMap((item) => [', ', ...item])} from ${table} ${row} where ${matching(row, ({ bound }) => bound)} order by ${row}.${key.column} ${readOrder} limit ${most}`;
   // `having` makes one row of them, even where a run works out nothing over them.
   return sql`(select ${whole} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
 }

@@ -18,8 +18,9 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
+import { invalidInput } from '../failure.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
-import { columnOf, conditionsOf, tableOf } from './conditions.ts';
 import { notSequenced } from './finish.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
@@ -109,12 +110,16 @@ export class Planner implements Walk {
   #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
     const variants = readOf(type)?.variants?.(env);
     if (!variants) throw new NotPlanned(`${type.name} says nothing of its types`);
-    const cases = variants.map(({ type: name, when }) => {
-      const one = this.#of.schema.getType(name);
-      if (!isObjectType(one)) throw new Error(`${name} is no object type`);
-      return sql`when ${when} then ${this.#row(one, sets, env)}`;
-    });
+    const cases = variants.map(
+      ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
+    );
     return sql`case ${joined(cases, ' ')} end`;
+  }
+
+  #objectType(name: string): GraphQLObjectType {
+    const type = this.#of.schema.getType(name);
+    if (!isObjectType(type)) throw new Error(`${name} is no object type`);
+    return type;
   }
 
   /** An object of the answer; `each` says what a field of it comes to. */
@@ -133,6 +138,7 @@ export class Planner implements Walk {
   }
 
   #fieldOf(type: GraphQLObjectType, asked: Asked, env: Env): Sql {
+    forAll(asked);
     if (asked.field?.extensions.read || asked.field?.extensions.pothosExposedField === undefined) {
       return this.field(asked, env);
     }
@@ -144,6 +150,12 @@ export class Planner implements Walk {
       return this.field(asked, env, memberObject(name));
     }
     return this.field(asked, env, exposed(asked.field, scalar, model && columnOf(model, name)));
+  }
+
+  /** A field of the query. */
+  root(asked: Asked): Sql {
+    forAll(asked);
+    return this.field(asked, {});
   }
 
   /** A field of what the environment has: an expression that is JSON as text. */
@@ -176,8 +188,14 @@ export class Planner implements Walk {
       }
       case 'row': {
         const alias = this.alias();
-        const row = sql`(select ${this.value(type, below, { row: alias })} from ${tableOf(read.model)} ${alias} where ${read.where(env, alias)})`;
-        return sql`coalesce(${row}, 'null')`;
+        return sql`coalesce((select ${this.value(type, below, { row: alias })} from ${read.from(env, alias)}), 'null')`;
+      }
+      case 'rowOf': {
+        const rows = Object.entries(read.types).map(([name, from]) => {
+          const alias = this.alias();
+          return sql`(select ${this.#row(this.#objectType(name), below, { row: alias })} from ${from(env, alias)})`;
+        });
+        return sql`coalesce(${joined(rows, ', ')}, 'null')`;
       }
       case 'page':
         return pageSql(this, { asked, read, env });
@@ -201,11 +219,10 @@ export class Planner implements Walk {
     if (!field) throw new NotPlanned('nothing to read');
     const isList = given || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     const tables = types.map((name) => {
-      const type = this.#of.schema.getType(name);
-      const read = isObjectType(type) ? readOf(type) : undefined;
-      if (!isObjectType(type) || !read?.model) return { name, rows: undefined };
+      const type = this.#objectType(name);
+      const { model, visible, only } = readOf(type) ?? {};
+      if (!model) throw new Error(`${name} is of no table`);
       const alias = this.alias();
-      const { model, visible, only } = read;
       const json = this.#row(type, below, { row: alias });
       const rows = (ids: readonly string[]): Sql =>
         sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${(run: Run) =>
@@ -225,7 +242,7 @@ export class Planner implements Walk {
       (run) => {
         const args = run.args(field, node);
         const ids = given ? run.given : ((isList ? args.ids : [args.id]) as readonly string[]);
-        if (most !== undefined && ids.length > most) throw new NotPlanned('too many ids');
+        if (most !== undefined && ids.length > most) throw invalidInput(`at most ${most} ids at once`, 'ids');
         return nodesText(run, ids, { isList, tables });
       },
     ];
@@ -234,7 +251,7 @@ export class Planner implements Walk {
 
 interface NodeTable {
   readonly name: string;
-  readonly rows: ((ids: readonly string[]) => Sql) | undefined;
+  readonly rows: (ids: readonly string[]) => Sql;
 }
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -252,7 +269,6 @@ function nodesText(
   });
   const selects = Array.from(byTable, ([table, named]) => {
     if (!table) return undefined;
-    if (!table.rows) throw new NotPlanned(`${table.name} is resolved`);
     return { table, text: textOf(table.rows(named.map((id) => id.slice(table.name.length + 1))), run) };
   }).filter((one) => one !== undefined);
   if (!isList) {
@@ -267,6 +283,11 @@ function nodesText(
   const known = new Set(Array.from(byTable, ([table, named]) => (table ? named : [])).flat());
   const places = run.bind(ids.map((id) => (known.has(id) ? id : '')));
   return `(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${union.join(' union all ')}) r on r.id = u.id)`;
+}
+
+/** A field that needs a permission of its own is the executor's: it knows who lacks it. */
+function forAll({ key, field }: Asked): void {
+  if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} is not for all`);
 }
 
 export function readOf(type: GraphQLCompositeType): TypeRead | undefined {

@@ -1,11 +1,11 @@
+import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
+import { tableOf } from '../../database/conditions.ts';
 import { columnName } from '../../database/rows.ts';
 import type { Context } from '../context.ts';
-import { tableOf } from './conditions.ts';
 import { readOf, typeKey } from './plan.ts';
 import type { Read } from './reads.ts';
 import { runField } from './run.ts';
-import { together } from './together.ts';
 
 /**
  * What a plan has read for the executor: objects whose fields stand under the response keys of the document, in the form of the
@@ -42,9 +42,13 @@ async function readHere(parent: unknown, _args: unknown, context: Context, info:
 function rowJson(row: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
-    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+    // Bytes are secrets: no field shows them.
+    (_key, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );
 }
+
+const loaders = new WeakMap<Context, WeakMap<object, DataLoader<string, Planned | null>>>();
 
 /**
  * Reads what is behind a public id of one of these types as a field asks for it, together with what the same field asks for at
@@ -56,10 +60,15 @@ export function readNode(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<never> {
+  const [node] = info.fieldNodes;
+  if (!node) throw new Error('a field is resolved for a node of its document');
+  const byNode = loaders.get(context) ?? new WeakMap<object, DataLoader<string, Planned | null>>();
+  loaders.set(context, byNode);
+  const read = async (ids: readonly string[]) =>
+    (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
+  // The context of a subscription lasts, and rows change: nothing that was read is kept.
+  const loader = byNode.get(node) ?? new DataLoader(read, { cache: false });
+  byNode.set(node, loader);
   // As in `planned`.
-  return together(
-    context,
-    info,
-    async (ids) => (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[],
-  ).load(id) as Promise<never>;
+  return loader.load(id) as Promise<never>;
 }

@@ -1,5 +1,7 @@
-import type { GraphQLField } from 'graphql';
+import { type GraphQLField, getNullableType, isListType } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
+import { conditionsOf, tableOf } from '../../database/conditions.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
 import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /**
@@ -7,11 +9,11 @@ import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
  * resolved in JavaScript, and so is a document that asks for it.
  */
 
+/** The tables whose rows are read. */
+export type Model = Prisma.ModelName;
+
 /** What a value is made from, by name: SQL expressions. `row`: the alias of a table's row. `json`: a value of type jsonb. */
 export type Env = Readonly<Record<string, string>>;
-
-/** The tables whose rows are read. */
-export type Model = 'Transaction' | 'Quote' | 'Customer' | 'Account';
 
 export type Read =
   /** A scalar or an enum: JSON as text, or SQL's null. */
@@ -20,19 +22,31 @@ export type Read =
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
   /** A list of objects made from the rows of a query: `rows` are what stands behind "from", with their order. */
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string) => Rows; readonly unless?: (env: Env) => Sql }
-  /** A row of another table, or null. */
-  | { readonly kind: 'row'; readonly model: Model; readonly where: (env: Env, alias: string) => Sql }
+  /** Another row, or null: `from` is what stands behind "from", with its conditions. */
+  | { readonly kind: 'row'; readonly from: (env: Env, alias: string) => Sql }
+  /** A row of one of these types, or null: of the first that has one. */
+  | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` names its cursors; `where`: those that the caller may see and asks for. */
   | {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
+      /** What its rows are in the order of, where that is not their id. */
+      readonly key?: PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /** Only the rows that belong to this one. */
       readonly of?: (env: Env, alias: string) => Sql;
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: by the field's arguments, or a list that the run is given. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly given?: true; readonly most?: number };
+
+/** A column that rows come in the order of. */
+export interface PageKey {
+  readonly column: string;
+  /** What a cursor says of it; undefined where it is none of this list. */
+  readonly of: (platformId: string, cursor: string) => unknown;
+  readonly sortOrder: 'ASC' | 'DESC';
+}
 
 /** The arguments of the field that is read, when the plan is run. */
 export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
@@ -62,6 +76,8 @@ declare module 'graphql' {
     read?: Read;
     /** The column, or the member of a JSON value, that the field shows. */
     pothosExposedField?: string;
+    /** What the schema's file says of the field. */
+    pothosOptions?: { readonly authScopes?: unknown };
   }
 }
 
@@ -83,6 +99,8 @@ const quoted = (expression: string) => `'"' || ${expression} || '"'`;
 export const leaf = {
   /** Text, whatever is in it. */
   text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
+  /** A list, as JSON writes it. */
+  json: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
   /** A word of the database's own: an enum's, a currency's code. */
   word: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
   /** A number or a boolean, as JSON writes it. */
@@ -106,8 +124,8 @@ export const leaf = {
 } as const;
 
 /** Text in base64 for addresses (RFC 4648, 5), without padding. */
-export function base64Url(expression: string): string {
-  return `translate(encode(convert_to(${expression}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
+export function base64Url(expression: Sql): Sql {
+  return sql`translate(encode(convert_to(${expression}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 }
 
 export function instant(expression: string): string {
@@ -142,12 +160,23 @@ export const jsonList = (expression: (env: Env) => string): Read => ({
   }),
 });
 
-/** The row that a column refers to, of the same platform. Whoever may see this row may see it. */
-export const toOne = (model: Model, column: string): Read => ({
-  kind: 'row',
-  model,
-  where: ({ row }, alias) => [`${alias}.platform_id = ${row}.platform_id and ${alias}.id = ${row}.${column}`],
-});
+/**
+ * What stands behind "from" for the row that a column (or an expression) refers to, of the same platform. Whoever may see
+ * this row may see it, unless `visible` says who may.
+ */
+export function referred(
+  model: Model,
+  column: string | ((env: Env) => string),
+  visible: (viewer: Viewer) => object = () => ({}),
+): (env: Env, alias: string) => Sql {
+  return (env, alias) => {
+    const id = typeof column === 'string' ? `${env.row}.${column}` : column(env);
+    return sql`${tableOf(model)} ${alias} where ${alias}.platform_id = ${env.row ?? ''}.platform_id and ${alias}.id = ${id} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}`;
+  };
+}
+
+/** That row, or null. */
+export const toOne = (...to: Parameters<typeof referred>): Read => ({ kind: 'row', from: referred(...to) });
 
 /** An object of the same environment. */
 export const same: Read = { kind: 'value', env: (env) => env };
@@ -157,6 +186,7 @@ export function exposed(field: GraphQLField<unknown, unknown>, scalar: string, c
   const name = field.extensions.pothosExposedField ?? field.name;
   const byColumn = (): Read => {
     if (column === undefined) throw new Error(`${field.name} shows ${name}, which is no column`);
+    if (isListType(getNullableType(field.type))) return leaf.json(column);
     switch (scalar) {
       case 'Int':
       case 'Float':

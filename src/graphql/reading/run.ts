@@ -14,8 +14,9 @@ import {
   visit,
 } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
+import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
-import { keptPlans } from '../limits/document-cache.ts';
+import { planCache } from '../limits/document-cache.ts';
 import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
@@ -29,7 +30,7 @@ export interface QueryPlan {
 }
 
 /** Plans of queries by their number, operation and conditions; null where something of it is resolved. */
-const queryPlans = keptPlans<{ readonly plan: QueryPlan | null }>();
+const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
 interface Known {
   readonly number: number;
@@ -92,7 +93,7 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
   }
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    return { json: planner.object(query, [operation.selectionSet], (asked) => planner.field(asked, {})), operation };
+    return { json: planner.object(query, [operation.selectionSet], (asked) => planner.root(asked)), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
@@ -192,26 +193,26 @@ async function answerOf(
     const run = new BoundRun(viewer, variables, given);
     const text = textOf(statement, run);
     try {
-      const json = await payments.database.readJson(text, run.values);
+      const [[json] = []] = await payments.database.read<[string]>(text, run.values);
+      if (json === undefined) throw new Error('a plan answers one text');
       return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
-      await feed.moved(Math.min(Math.max(0, deadline - Date.now()), 50));
+      await feed.waitForChange(Math.min(Math.max(0, deadline - Date.now()), 50));
     }
   }
 }
 
-class BoundRun implements Run, Notes {
+class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly given: readonly string[];
-  readonly values: unknown[] = [];
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #args = new Map<FieldNode, Readonly<Record<string, unknown>>>();
-  #aliases = 0;
 
   constructor(viewer: Viewer, variables: Readonly<Record<string, unknown>>, given: readonly string[] = []) {
+    super();
     this.viewer = viewer;
     this.given = given;
     this.#variables = variables;
@@ -223,11 +224,6 @@ class BoundRun implements Run, Notes {
     const args = getArgumentValues(field, node, this.#variables);
     this.#args.set(node, args);
     return args;
-  }
-
-  bind(value: unknown): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
   }
 
   note(value: unknown): number {
@@ -244,10 +240,5 @@ class BoundRun implements Run, Notes {
       this.values.length = bound;
       return literal(errorJson(error, this));
     }
-  }
-
-  alias(): string {
-    this.#aliases += 1;
-    return `f${this.#aliases}`;
   }
 }

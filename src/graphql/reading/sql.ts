@@ -1,21 +1,18 @@
 import type { FieldNode, GraphQLField } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
+import type { Binds } from '../../database/conditions.ts';
 
 /** What a plan is bound with when it is run: who asks, with which variables. Values become parameters of the statement. */
-export interface Run {
+export interface Run extends Binds {
   readonly viewer: Viewer;
   /** The public ids that are to be read, where no argument names them. */
   readonly given: readonly string[];
   /** The arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
-  /** Makes a parameter of a value, and answers what stands for it in the text: `$3`. */
-  bind(value: unknown): string;
   /** Remembers a value for when the answer is finished, and answers its number. */
   note(value: unknown): number;
   /** Makes SQL, or, where what the caller gave is wrong, SQL that puts this error in its place (finish.ts). */
   attempt(make: () => string): string;
-  /** A name for a table that no other has in this statement. */
-  alias(): string;
 }
 
 /** A piece of SQL: text, or text that is known only when the plan is run. */

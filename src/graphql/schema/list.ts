@@ -1,8 +1,5 @@
-import type { ArgBuilder as ArgBuilderOf } from '@pothos/core';
-import { idOfCursor, pageQuery, rowCursor } from '../../core/paging.ts';
-import type { Context } from '../context.ts';
-import { type Connection, connectionOf, type PageArgs, parsePage } from '../paging.ts';
-import type { SchemaConfig } from './builder.ts';
+import type { ArgBuilder as ArgBuilderOf, InterfaceRef, ObjectRef } from '@pothos/core';
+import { builder, type SchemaConfig } from './builder.ts';
 import { SortOrder } from './enums.ts';
 
 type ArgBuilder = ArgBuilderOf<PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>>;
@@ -25,29 +22,22 @@ export const sortArg = (t: ArgBuilder) => ({
   sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
 });
 
-/** What tells a row's place in a list of its type. */
-interface Keyed {
-  readonly platformId: string;
-  readonly id: string;
-}
+type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 
-/** How the rows of a list are read and counted, in Prisma's words. */
-interface Source<Where, Row> {
-  rows(query: ReturnType<typeof pageQuery<Where>>): Promise<readonly Row[]>;
-  count(query: { where: Where | { AND: [Where, { id: object | undefined }] }; take?: number }): Promise<number>;
-}
-
-/** Reads a page of plain records, which Prisma reads: tokens, endpoints and their deliveries. (Nouns are read by plans.) */
-export async function recordPage<Where, Row extends Keyed>(
-  list: string,
-  { args, context }: { readonly args: PageArgs; readonly context: Context },
-  where: Where,
-  source: Source<Where, Row>,
-): Promise<Connection<Row>> {
-  const page = parsePage(args, (cursor) => idOfCursor(list, context.viewer.platformId, cursor));
-  const rows = await source.rows(pageQuery(where, page));
-  return connectionOf(page, rows, ({ platformId, id }) => rowCursor(list, platformId, id), {
-    totalCount: () => source.count({ where }),
-    anyBeyond: async () => (await source.count({ where: { AND: [where, { id: page.beyond }] }, take: 1 })) > 0,
-  });
+/** The connection of a list of these rows, with its edges: plans make them. */
+export function connection<Row>(
+  type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
+  name: string,
+  words: { readonly page: string; readonly edge: string; readonly totalCount?: string },
+) {
+  const { page, edge, totalCount = 'All that match, on whatever page.' } = words;
+  return builder.connectionObject(
+    {
+      type,
+      name: `${name}Connection`,
+      description: page,
+      fields: (t) => ({ totalCount: t.int({ description: totalCount, resolve: (of) => of.totalCount }) }),
+    },
+    { name: `${name}Edge`, description: edge },
+  );
 }

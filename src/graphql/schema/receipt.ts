@@ -2,8 +2,9 @@ import { isKeyed } from '../../access/operations.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { type Receipt, readReceipt } from '../../payments/receipts.ts';
 import { invalidInput } from '../failure.ts';
+import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
-import { loadNode } from './node.ts';
+import { nodeTypes } from './node.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
   description: 'What came of the first call with an idempotency key.',
@@ -40,7 +41,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
           'kind' in row
             ? accountPublicId(row.kind, row.id)
             : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
-        return loadNode(id, context, info);
+        return readNode(id, nodeTypes, context, info);
       },
     }),
   }),

@@ -1,10 +1,12 @@
-import { whereApiTokens } from '../../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../../access/issue-tokens.ts';
+import { visibleApiTokens } from '../../access/visible.ts';
 import { publicId } from '../../core/ids.ts';
 import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
+import { planned } from '../reading/planned.ts';
+import { leaf, reads, typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
 import { Permission } from './enums.ts';
-import { pageArgs, recordPage } from './list.ts';
+import { connection, pageArgs } from './list.ts';
 import { mutation } from './mutation.ts';
 
 /** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
@@ -12,8 +14,13 @@ import { mutation } from './mutation.ts';
 const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
   description: "A server's credential. Its secret is shown once, when it is made.",
   interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'ApiToken', visible: visibleApiTokens }),
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (token) => publicId('ApiToken', token.id) }),
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('ApiToken')),
+      resolve: (token) => publicId('ApiToken', token.id),
+    }),
     clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
     name: t.exposeString('name', { description: 'What people call it.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
@@ -26,17 +33,11 @@ const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
   }),
 });
 
-const ApiTokenConnection = builder.connectionObject(
-  {
-    type: ApiToken,
-    name: 'ApiTokenConnection',
-    description: 'A page of API tokens.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that there are, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'ApiTokenEdge', description: 'An API token in a page.' },
-);
+const ApiTokenConnection = connection(ApiToken, 'ApiToken', {
+  page: 'A page of API tokens.',
+  edge: 'An API token in a page.',
+  totalCount: 'All that there are, on whatever page.',
+});
 
 builder.queryField('apiTokens', (t) =>
   t.field({
@@ -44,13 +45,7 @@ builder.queryField('apiTokens', (t) =>
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
     args: pageArgs(t.arg),
-    resolve: (_root, args, context) => {
-      const { apiToken } = context.payments.database.prisma;
-      return recordPage('ApiToken', { args, context }, whereApiTokens(context.viewer.platformId, {}), {
-        rows: (query) => apiToken.findMany(query),
-        count: (query) => apiToken.count(query),
-      });
-    },
+    ...planned({ kind: 'page', list: 'ApiToken', model: 'ApiToken', where: visibleApiTokens }),
   }),
 );
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { GraphQLError } from 'graphql';
+import { execute, GraphQLError, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import type { ClientTokens } from '../../access/client-tokens.ts';
@@ -14,12 +14,12 @@ import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import { badRequest, failure } from '../failure.ts';
-import { keptDocuments, nothingKept } from '../limits/document-cache.ts';
+import { documentCache, noCache } from '../limits/document-cache.ts';
 import { usePlans } from '../reading/use-plans.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
 import { schema } from './schema.ts';
 import { useBudget } from './use-budget.ts';
-import { useComeBack } from './use-come-back.ts';
+import { useCloseForRetry } from './use-close-for-retry.ts';
 import { useCostReport } from './use-cost-report.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { useFeedHead } from './use-feed-head.ts';
@@ -51,7 +51,7 @@ export interface GraphqlOptions {
 export interface TransportContext {
   readonly authorization?: string | undefined;
   /** Ends the connection of a reader that does not keep up or cannot be served; it comes back and resumes. */
-  readonly comeBack?: () => void;
+  readonly closeForRetry?: () => void;
   /** The answer that Yoga writes itself: over HTTP, and over SSE with a connection for each operation. */
   readonly res?: ServerResponse;
 }
@@ -66,7 +66,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     graphqlEndpoint: '/graphql',
     batching: false,
     multipart: false,
-    parserAndValidationCache: { documentCache: keptDocuments(), errorCache: nothingKept },
+    parserAndValidationCache: { documentCache: documentCache(), errorCache: noCache },
     landingPage: false,
     cors: false,
     logging: false,
@@ -79,10 +79,11 @@ export function createGraphqlServer(options: GraphqlOptions) {
         throw refusalIn(error) ? unavailable() : error;
       });
       if (!viewer) throw unauthenticated();
-      const comeBack = initial.comeBack ?? (() => initial.res?.destroy());
-      return { viewer, payments, feed, webhooks, clientTokens, retentionDays, comeBack, eventStream: initial.res };
+      const closeForRetry = initial.closeForRetry ?? (() => initial.res?.destroy());
+      return { viewer, payments, feed, webhooks, clientTokens, retentionDays, closeForRetry, eventStream: initial.res };
     },
     plugins: [
+      useReferenceExecutor(),
       useRequests(),
       useBudget({ introspection: options.introspection }),
       useStreamRules(),
@@ -91,7 +92,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
       useTimeLimit(options.operationMs),
       useLostAnswers(),
       // After the time limit: waiting for its turn is not part of a stream's opening.
-      useComeBack(),
+      useCloseForRetry(),
       useFeedHead(),
       useEventStreams(options.sessions),
       useCostReport({ always: options.reportsCost }),
@@ -135,13 +136,15 @@ function presentError(error: unknown, log: Logger): Error {
       extensions: { code: refusal.code, ...(field && { field }), ...details },
     });
   }
-  // Its connection is being closed (Context.comeBack); this is for a reader that still hears it.
+  // Its connection is being closed (Context.closeForRetry); this is for a reader that still hears it.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   // The outer one says where: at which variable, at which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isOfInput(error)) {
-      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT' } });
+      // Without a path nothing has run: over HTTP that is 400 where the client understands it.
+      const http = error.path === undefined && { http: { status: 400, spec: true } };
+      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
     }
     if (extensions.code !== undefined) return error;
   }
@@ -154,11 +157,19 @@ function presentError(error: unknown, log: Logger): Error {
 
 /**
  * Whether the executor itself could not coerce what was sent: the value of a variable, before anything has run, or an
- * argument that a variable leaves empty. It gives such errors no code, or in subscriptions one that nothing else here has.
+ * argument that a variable leaves empty.
  */
 function isOfInput({ message, path, extensions }: GraphQLError): boolean {
-  if (extensions.code === 'BAD_USER_INPUT') return true;
+  if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
+}
+
+/** Yoga's own executor takes every object with a field `then` for a promise, and clients choose names: graphql-js does not. */
+function useReferenceExecutor(): Plugin {
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe),
+  };
 }
 
 /** A malformed document gets its code and its status on every transport. */

@@ -8,8 +8,8 @@ import type { Session, Sessions } from '../../access/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
-import { watchOver } from '../server/event-stream.ts';
 import { type GraphqlServer, unauthenticated } from '../server/server.ts';
+import { superviseStream } from '../server/supervise-stream.ts';
 import {
   execute,
   maxOperations,
@@ -102,7 +102,7 @@ export function createSingleConnections(options: {
     const beat = setInterval(() => {
       if (!response.writableNeedDrain) response.write(':\n\n');
     }, keepAliveMs).unref();
-    stream.session = watchOver(sessions, stream.viewer, response);
+    stream.session = superviseStream(sessions, stream.viewer, response);
     response.once('close', () => {
       clearInterval(beat);
       end(token);
@@ -143,8 +143,8 @@ export function createSingleConnections(options: {
   async function run(stream: Stream, id: string, params: OperationParams, authorization: string): Promise<void> {
     const next = (payload: object) => send(stream, 'next', { id, payload: asTravels(payload) });
     try {
-      const comeBack = () => stream.response?.destroy();
-      const prepared = await prepareOperation(graphql, { authorization, comeBack }, params);
+      const closeForRetry = () => stream.response?.destroy();
+      const prepared = await prepareOperation(graphql, { authorization, closeForRetry }, params);
       if (isErrors(prepared)) await next({ errors: prepared });
       else await runPrepared(stream, id, prepared, next);
     } finally {

@@ -84,8 +84,8 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
         if (open.size >= socketLimits.operations) return [tooManyOperations()];
         // Counted before anything is waited for, so that a burst is counted too.
         open.add(id);
-        const comeBack = () => extra.socket.close(closeTryAgain, 'resume with after');
-        const prepared = await prepareOperation(graphql, { authorization: extra.authorization, comeBack }, params);
+        const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+        const prepared = await prepareOperation(graphql, { authorization: extra.authorization, closeForRetry }, params);
         if (Array.isArray(prepared)) open.delete(id);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },

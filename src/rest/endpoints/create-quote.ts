@@ -170,7 +170,7 @@ async function sourceOf(
   }
   const { accountId, customerId } = source;
   const named = { accountId, customerId, currency };
-  await checkNamedAccount(payments.database.reads, viewer, 'source', named);
+  await checkNamedAccount(payments.database, viewer, 'source', named);
   return { kind: 'ACCOUNT', accountId };
 }
 
@@ -189,7 +189,7 @@ async function destinationOf(
     return { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency };
   }
   const { accountId } = destination;
-  await checkNamedAccount(payments.database.reads, viewer, 'destination', { accountId, currency });
+  await checkNamedAccount(payments.database, viewer, 'destination', { accountId, currency });
   return { kind: 'ACCOUNT', accountId };
 }
 

@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { CustomerType, type Prisma } from '../../database/generated/client/client.ts';
+import { CustomerType } from '../../database/generated/client/client.ts';
+import { readRow } from '../../database/read-rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { deleteCustomer, updateCustomer } from '../../payments/customers/customer-changes.ts';
 import { type CustomerDetails, createCustomer } from '../../payments/customers/customers.ts';
@@ -19,7 +20,7 @@ import {
   readErrors,
   reading,
 } from '../endpoint.ts';
-import { flag, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { flag, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
 import { id } from '../schemas/money.ts';
 
@@ -116,7 +117,7 @@ function detailsOf(given: DetailsBody): CustomerDetails {
 
 /** Adds the endpoints of customers (specification 4.11, domain-facts 4.1). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
-  const { reads } = payments.database;
+  const { database } = payments;
 
   app.openapi(create, async (context) => {
     const given = context.req.valid('json');
@@ -126,13 +127,10 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     return context.json(customerRecord(row), 201);
   });
 
-  const customers = {
-    name: 'Customer',
+  const customers = nounList(database, 'Customer', {
     where: whereCustomers,
-    rows: (asked: Prisma.CustomerFindManyArgs) => reads.customer.findMany(asked),
-    count: (asked: Prisma.CustomerCountArgs) => reads.customer.count(asked),
     record: customerRecord,
-  };
+  });
   app.openapi(list, async (context) =>
     context.json(await readPage(customers, context.get('viewer'), context.req.valid('query')), 200),
   );
@@ -140,7 +138,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
     const { platformId } = context.get('viewer');
-    const row = uuid ? await reads.customer.findUnique({ where: { platformId_id: { platformId, id: uuid } } }) : null;
+    const row = uuid ? await readRow(database, 'Customer', { platformId, id: uuid }) : null;
     if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
     return context.json(customerRecord(row), 200);
   });

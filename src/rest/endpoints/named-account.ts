@@ -1,7 +1,8 @@
 import type { Viewer } from '../../access/viewer.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Reads } from '../../database/reads.ts';
+import type { Database } from '../../database/database.ts';
+import { readRow } from '../../database/read-rows.ts';
 
 /**
  * Checks what a request says of an account beside its id: its currency and its owner, which callers may repeat as answers
@@ -9,7 +10,7 @@ import type { Reads } from '../../database/reads.ts';
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(
-  reads: Reads,
+  database: Database,
   viewer: Viewer,
   field: 'source' | 'destination',
   named: {
@@ -20,12 +21,7 @@ export async function checkNamedAccount(
 ): Promise<void> {
   if (named.currency === undefined && named.customerId === undefined) return;
   const id = uuidOf(named.accountId, 'InternalAccount', 'ExternalAccount');
-  const account = id
-    ? await reads.account.findUnique({
-        where: { platformId_id: { platformId: viewer.platformId, id } },
-        select: { currency: true, customerId: true },
-      })
-    : null;
+  const account = id ? await readRow(database, 'Account', { platformId: viewer.platformId, id }) : null;
   if (!account) return;
   if (named.currency !== undefined && named.currency !== account.currency) {
     throw new Refusal('INVALID_CURRENCY', `the account is in ${account.currency}`, {

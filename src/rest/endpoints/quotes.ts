@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Prisma, QuoteStatus } from '../../database/generated/client/client.ts';
+import { QuoteStatus } from '../../database/generated/client/client.ts';
+import { readRow } from '../../database/read-rows.ts';
 import type { Quote } from '../../database/rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { whereQuotes } from '../../payments/filters.ts';
@@ -20,7 +21,7 @@ import {
   readErrors,
   reading,
 } from '../endpoint.ts';
-import { anyOf, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { anyOf, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
 import { asCommand, CreateQuoteBody } from './create-quote.ts';
@@ -77,8 +78,9 @@ const execute = createRoute({
 
 /** Adds the endpoints of quotes (specification 4.1 to 4.3). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, reads } = payments.database;
-  const record = async (quote: Quote): Promise<QuoteRecord> => quoteRecord(quote, await readPaymentEnds(pool, quote));
+  const { database } = payments;
+  const record = async (quote: Quote): Promise<QuoteRecord> =>
+    quoteRecord(quote, await readPaymentEnds(database.pool, quote));
 
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');
@@ -87,13 +89,11 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     return context.json(await record(quote), 201);
   });
 
-  const quotes = {
-    name: 'Quote',
+  const quotes = nounList(database, 'Quote', {
     where: whereQuotes,
-    rows: (asked: Prisma.QuoteFindManyArgs) => reads.quote.findMany({ ...asked, include: paymentEnds }),
-    count: (asked: Prisma.QuoteCountArgs) => reads.quote.count(asked),
+    along: paymentEnds,
     record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
-  };
+  });
   app.openapi(list, async (context) =>
     context.json(await readPage(quotes, context.get('viewer'), context.req.valid('query')), 200),
   );
@@ -101,9 +101,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
     const { platformId } = context.get('viewer');
-    const quote = uuid
-      ? await reads.quote.findUnique({ where: { platformId_id: { platformId, id: uuid } }, include: paymentEnds })
-      : null;
+    const quote = uuid ? await readRow(database, 'Quote', { platformId, id: uuid }, paymentEnds) : null;
     if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
     return context.json(quoteRecord(quote, quote), 200);
   });

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { readRow } from '../../database/read-rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { fundAccount, maxFunding, sandboxSend } from '../../payments/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../payments/sandbox/sandbox-receive.ts';
@@ -93,7 +94,7 @@ const receive = createRoute({
 
 /** Adds the endpoints of the sandbox (specification 4.7, domain-facts 6.7). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, reads } = payments.database;
+  const { database } = payments;
 
   app.openapi(send, async (context) => {
     const viewer = context.get('viewer');
@@ -107,13 +108,8 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
       ),
     );
     const [ends, quote] = await Promise.all([
-      readPaymentEnds(pool, row),
-      row.quoteId === null
-        ? null
-        : reads.quote.findUnique({
-            where: { platformId_id: { platformId: row.platformId, id: row.quoteId } },
-            select: { paymentInstructions: true },
-          }),
+      readPaymentEnds(database.pool, row),
+      row.quoteId === null ? null : readRow(database, 'Quote', { platformId: row.platformId, id: row.quoteId }),
     ]);
     const paymentInstructions = instructionRecords(quote?.paymentInstructions ?? []);
     return context.json({ ...transactionRecord(row, ends), paymentInstructions }, 200);
@@ -132,6 +128,6 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     const given = context.req.valid('json');
     const input = { ...given, receivingCurrencyAmount: BigInt(given.receivingCurrencyAmount) };
     const row = await command(context, {}, (key) => sandboxReceiveUma(payments, context.get('viewer'), input, key));
-    return context.json(transactionRecord(row, await readPaymentEnds(pool, row)), 200);
+    return context.json(transactionRecord(row, await readPaymentEnds(database.pool, row)), 200);
   });
 }

@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Prisma, TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
+import { TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
+import { readRow } from '../../database/read-rows.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { approveTransaction, rejectTransaction } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
@@ -20,7 +21,7 @@ import {
   readErrors,
   reading,
 } from '../endpoint.ts';
-import { anyOf, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { anyOf, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
@@ -111,16 +112,14 @@ const reject = createRoute({
 
 /** Adds the endpoints of transactions (specification 4.4, 4.5; domain-facts 2.5). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, reads } = payments.database;
-  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
+  const { database } = payments;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(database.pool, row));
 
-  const transactions = {
-    name: 'Transaction',
+  const transactions = nounList(database, 'Transaction', {
     where: whereTransactions,
-    rows: (asked: Prisma.TransactionFindManyArgs) => reads.transaction.findMany({ ...asked, include: paymentEnds }),
-    count: (asked: Prisma.TransactionCountArgs) => reads.transaction.count(asked),
+    along: paymentEnds,
     record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
-  };
+  });
   app.openapi(list, async (context) =>
     context.json(await readPage(transactions, context.get('viewer'), context.req.valid('query')), 200),
   );
@@ -128,12 +127,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
     const { platformId } = context.get('viewer');
-    const transaction = uuid
-      ? await reads.transaction.findUnique({
-          where: { platformId_id: { platformId, id: uuid } },
-          include: paymentEnds,
-        })
-      : null;
+    const transaction = uuid ? await readRow(database, 'Transaction', { platformId, id: uuid }, paymentEnds) : null;
     if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field: 'transactionId' });
     return context.json(transactionRecord(transaction, transaction), 200);
   });

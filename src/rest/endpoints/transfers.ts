@@ -82,14 +82,14 @@ const fields = { sourceAccountId: 'source.accountId', destinationAccountId: 'des
 
 /** Adds the endpoints of transfers (specification 4.6, 4.12). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
-  const { pool, reads } = payments.database;
-  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(pool, row));
+  const { database } = payments;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(database.pool, row));
 
   app.openapi(out, async (context) => {
     const viewer = context.get('viewer');
     const { source, destination, amount, description } = context.req.valid('json');
-    await checkNamedAccount(reads, viewer, 'source', source);
-    await checkNamedAccount(reads, viewer, 'destination', destination);
+    await checkNamedAccount(database, viewer, 'source', source);
+    await checkNamedAccount(database, viewer, 'destination', destination);
     const input = {
       sourceAccountId: source.accountId,
       destinationAccountId: destination.accountId,
@@ -103,8 +103,8 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(into, async (context) => {
     const viewer = context.get('viewer');
     const { source, destination, amount, description } = context.req.valid('json');
-    await checkNamedAccount(reads, viewer, 'source', source);
-    await checkNamedAccount(reads, viewer, 'destination', destination);
+    await checkNamedAccount(database, viewer, 'source', source);
+    await checkNamedAccount(database, viewer, 'destination', destination);
     const input = {
       sourceAccountId: source.accountId,
       destinationAccountId: destination.accountId,

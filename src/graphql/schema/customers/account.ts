@@ -8,7 +8,7 @@ import { jsonList, jsonObject, leaf, type Read, reads, toOne, typeReads } from '
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter, whereAccounts } from '../filters.ts';
-import { pageArgs, sortArg } from '../list.ts';
+import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf, moneyRead } from '../values/money.ts';
@@ -185,17 +185,10 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
 }));
 
-export const AccountConnection = builder.connectionObject(
-  {
-    type: Account,
-    name: 'AccountConnection',
-    description: 'A page of accounts.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'AccountEdge', description: 'An account in a page.' },
-);
+export const AccountConnection = connection(Account, 'Account', {
+  page: 'A page of accounts.',
+  edge: 'An account in a page.',
+});
 
 /** A page of accounts, as a filter wants them. */
 export const accountsRead = {

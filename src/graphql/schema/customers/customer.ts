@@ -13,7 +13,7 @@ import { jsonList, jsonObject, leaf, reads, same, typeReads } from '../../readin
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter, whereCustomers } from '../filters.ts';
-import { pageArgs, sortArg } from '../list.ts';
+import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
@@ -161,17 +161,10 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
 }));
 
-export const CustomerConnection = builder.connectionObject(
-  {
-    type: Customer,
-    name: 'CustomerConnection',
-    description: 'A page of customers.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'CustomerEdge', description: 'A customer in a page.' },
-);
+export const CustomerConnection = connection(Customer, 'Customer', {
+  page: 'A page of customers.',
+  edge: 'A customer in a page.',
+});
 
 builder.queryFields((t) => ({
   customer: t.field({

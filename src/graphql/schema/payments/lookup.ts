@@ -1,3 +1,4 @@
+import { visibleLookups } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Lookup as LookupRow } from '../../../database/rows.ts';
 import {
@@ -6,10 +7,17 @@ import {
   lookupCurrencies,
   lookupFields,
 } from '../../../payments/receivers/lookups.ts';
+import { type Env, jsonList, leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { CurrencyType, knownCurrency, MoneyType, money } from '../values/money.ts';
+import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf } from '../values/money.ts';
+
+const code = ({ json }: Env) => `(${json} ->> 'code')`;
+const amount =
+  (name: 'minAmount' | 'maxAmount') =>
+  ({ json }: Env) =>
+    `(${json} ->> '${name}')::bigint`;
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
   description: 'A currency that a receiver takes, with its limits.',
@@ -17,6 +25,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
     currency: t.field({
       type: CurrencyType,
       description: 'The currency.',
+      ...reads(currencyRead(code)),
       resolve: ({ code }) => knownCurrency(code),
     }),
     estimatedExchangeRate: t.expose('estimatedExchangeRate', {
@@ -27,11 +36,13 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
     minAmount: t.field({
       type: MoneyType,
       description: 'The least that can be received.',
+      ...reads(moneyOf(amount('minAmount'), code)),
       resolve: ({ code, minAmount }) => money(BigInt(minAmount), code),
     }),
     maxAmount: t.field({
       type: MoneyType,
       description: 'The most that can be received.',
+      ...reads(moneyOf(amount('maxAmount'), code)),
       resolve: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
     }),
   }),
@@ -41,19 +52,26 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
   description:
     'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
   interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Lookup', visible: visibleLookups }),
   fields: (t) => ({
-    id: t.id({ description: 'Its public id.', resolve: (lookup) => publicId('Lookup', lookup.id) }),
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('Lookup')),
+      resolve: (lookup) => publicId('Lookup', lookup.id),
+    }),
     umaAddress: t.exposeString('umaAddress', { description: '$name@domain, in lower case.' }),
     vaspName: t.exposeString('vaspName', { nullable: true, description: "The receiver's institution." }),
     network: t.exposeString('network', { nullable: true, description: 'UMA.' }),
     supportedCurrencies: t.field({
       type: [ReceiverCurrency],
       description: 'What the receiver takes, the preferred one first.',
+      ...reads(jsonList(({ row }) => `${row}.currencies`)),
       resolve: (lookup) => [...lookupCurrencies(lookup)],
     }),
     requiredPayerFields: t.field({
       type: [RequiredField],
       description: "What a quote's senderCustomerInfo must or may tell.",
+      ...reads(jsonList(({ row }) => `${row}.required_fields`)),
       resolve: (lookup) => [...lookupFields(lookup)],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),

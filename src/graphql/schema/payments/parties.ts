@@ -1,7 +1,6 @@
 import { visibleAccounts, visibleCustomers } from '../../../access/visible.ts';
-import { conditionsOf } from '../../reading/conditions.ts';
 import { planned } from '../../reading/planned.ts';
-import { leaf, type Read, sql, typeReads } from '../../reading/reads.ts';
+import { leaf, type Read, toOne, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
 import { CurrencyType, currencyRead } from '../values/money.ts';
@@ -12,12 +11,7 @@ import { CurrencyType, currencyRead } from '../values/money.ts';
  */
 
 /** The customer of a payment, where the caller may see it. */
-export const customerRead: Read = {
-  kind: 'row',
-  model: 'Customer',
-  where: ({ row }, alias) =>
-    sql`${alias}.platform_id = ${row ?? ''}.platform_id and ${alias}.id = ${row ?? ''}.customer_id and ${(run) => conditionsOf('Customer', alias, visibleCustomers(run.viewer), run)}`,
-};
+export const customerRead = toOne('Customer', 'customer_id', visibleCustomers);
 
 /** The source of a payment: in the currency, from the UMA address, both SQL made from the payment's row. */
 export const sourceRead = (currency: (row: string) => string, umaAddress: (row: string) => string): Read => ({
@@ -59,12 +53,7 @@ const accountEnd = (name: string, description: string) =>
         type: Account,
         nullable: true,
         description: 'The account; null where the caller may not see it.',
-        ...planned({
-          kind: 'row',
-          model: 'Account',
-          where: (env, alias) =>
-            sql`${alias}.platform_id = ${env.platform ?? ''} and ${alias}.id = ${env.account ?? ''} and ${(run) => conditionsOf('Account', alias, visibleAccounts(run.viewer), run)}`,
-        }),
+        ...planned(toOne('Account', (env) => env.account ?? '', visibleAccounts)),
       }),
     }),
   });

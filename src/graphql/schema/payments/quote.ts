@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter, whereQuotes } from '../filters.ts';
-import { pageArgs, sortArg } from '../list.ts';
+import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationFieldInput } from '../values/information.ts';
@@ -150,17 +150,7 @@ function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
   return stored<PricingJson>(quote.pricing);
 }
 
-export const QuoteConnection = builder.connectionObject(
-  {
-    type: Quote,
-    name: 'QuoteConnection',
-    description: 'A page of quotes.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'QuoteEdge', description: 'A quote in a page.' },
-);
+export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' });
 
 /** A page of quotes, as a filter wants them. */
 export const quotesRead = {

@@ -1,10 +1,10 @@
 import { visibleAccounts } from '../../../access/visible.ts';
-import { conditionsOf } from '../../reading/conditions.ts';
 import { planned } from '../../reading/planned.ts';
-import { base64Url, type Env, instant, leaf, sql } from '../../reading/reads.ts';
+import { instant, leaf, referred, sql, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
+import { feedCursorRead } from '../streams/events.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
 
 /** What explains a payment: every status that it went through, and the money behind it. Only plans read them. */
@@ -14,12 +14,7 @@ const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement(
   fields: (t) => ({
     cursor: t.string({
       description: 'Its place in the feed.',
-      // As feedCursor makes it (events/cursor.ts).
-      ...planned(
-        leaf.of(({ row }) => [
-          `'"' || ${base64Url(`'feed:' || right(${row}.platform_id::text, 12) || ':' || ${row}.sequence`)} || '"'`,
-        ]),
-      ),
+      ...planned(feedCursorRead),
     }),
     status: t.field({
       type: TransactionStatus,
@@ -33,8 +28,7 @@ const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement(
 });
 
 /** The account of a posting, where the caller may see it. */
-const ownAccount = ({ row = '' }: Env, alias: string) =>
-  sql`${alias}.platform_id = ${row}.platform_id and ${alias}.id = ${row}.account_id and ${(run) => conditionsOf('Account', alias, visibleAccounts(run.viewer), run)}`;
+const ownAccount = ['Account', 'account_id', visibleAccounts] as const;
 
 const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
   description: 'One leg of the double entry behind a payment. The legs of a payment sum to zero in each currency.',
@@ -52,7 +46,7 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       type: InternalAccount,
       nullable: true,
       description: "An account of the caller's; null where it is a system account.",
-      ...planned({ kind: 'row', model: 'Account', where: ownAccount }),
+      ...planned(toOne(...ownAccount)),
     }),
     system: t.string({
       nullable: true,
@@ -61,7 +55,7 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       ...planned(
         leaf.of(
           ({ row = '' }) =>
-            sql`case when ${row}.account_id is null then to_json(${row}.system)::text when not exists (select from account a where ${ownAccount({ row }, 'a')}) then '"OTHER_ACCOUNT"' end`,
+            sql`case when ${row}.account_id is null then to_json(${row}.system)::text when not exists (select from ${referred(...ownAccount)({ row }, 'a')}) then '"OTHER_ACCOUNT"' end`,
         ),
       ),
     }),

@@ -7,7 +7,7 @@ import { jsonObject, leaf, type Read, reads, toOne } from '../../reading/reads.t
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter, whereTransactions } from '../filters.ts';
-import { pageArgs, sortArg } from '../list.ts';
+import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationField, informationOf } from '../values/information.ts';
@@ -190,17 +190,10 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-export const TransactionConnection = builder.connectionObject(
-  {
-    type: Transaction,
-    name: 'TransactionConnection',
-    description: 'A page of transactions.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'TransactionEdge', description: 'A transaction in a page.' },
-);
+export const TransactionConnection = connection(Transaction, 'Transaction', {
+  page: 'A page of transactions.',
+  edge: 'A transaction in a page.',
+});
 
 /** A page of transactions, as a filter wants them. */
 export const transactionsRead = {

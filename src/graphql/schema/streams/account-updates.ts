@@ -1,5 +1,6 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
+import { readRow } from '../../../database/read-rows.ts';
 import { type Account as AccountRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
@@ -38,13 +39,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
     find: async () =>
       uuid === undefined
         ? null
-        : payments.database.reads.account.findUnique({
-            where: {
-              platformId_id: { platformId: viewer.platformId, id: uuid },
-              kind: 'INTERNAL',
-              AND: [visibleAccounts(viewer)],
-            },
-          }),
+        : readRow(payments.database, 'Account', { AND: [visibleAccounts(viewer), { id: uuid, kind: 'INTERNAL' }] }),
     unknown: failure('NOT_FOUND', 'no such internal account', { field: 'accountId' }),
     events: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
     isOf: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
@@ -71,6 +66,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
       occurredAt: account.updatedAt,
     }),
     isLast: () => false,
+    isOver: () => false,
   };
 }
 

@@ -1,18 +1,31 @@
 import { brandWithType } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { visibleEvents } from '../../../access/visible.ts';
+import type { Viewer } from '../../../access/viewer.ts';
+import { visibleCustomers, visibleEvents, visibleQuotes, visibleTransactions } from '../../../access/visible.ts';
 import { matchesNothing } from '../../../core/conditions.ts';
 import { publicId, uuidOf } from '../../../core/ids.ts';
+import { tableOf } from '../../../database/conditions.ts';
 import type { Event as EventRow, Prisma } from '../../../database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
-import type { EventFilter as EventFilterOf } from '../../../events/live.ts';
+import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
-import { connectionOf, parsePage } from '../../paging.ts';
-import { readNode } from '../../reading/planned.ts';
+import { planned, readNode } from '../../reading/planned.ts';
+import {
+  base64Url,
+  type Env,
+  leaf,
+  type Read,
+  reads,
+  referred,
+  type Sql,
+  sql,
+  typeReads,
+} from '../../reading/reads.ts';
+import { literal } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
-import { pageArgs } from '../list.ts';
+import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, watchMany } from './stream.ts';
 
@@ -33,6 +46,45 @@ const modelOf = {
 function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
+
+type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account';
+
+const typesOf = (model: Noun) => {
+  const types = Object.entries(modelOf).flatMap(([type, of]) => (of === model ? [literal(type)] : []));
+  return types.join(', ');
+};
+
+/** What stands behind "from" for the row that changed, as of the change, when it is of this model. */
+const snapshotRead =
+  (model: Noun) =>
+  ({ row }: Env, alias: string): Sql => [
+    `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
+  ];
+
+/** The row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
+const changedOrNow = (model: Noun, ...to: [column: string, visible: (viewer: Viewer) => object]): Read => ({
+  kind: 'row',
+  from: (env, alias) =>
+    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referred(model, ...to)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
+});
+
+/** What changed, as of the change. */
+const subjectRead: Read = {
+  kind: 'rowOf',
+  types: {
+    Transaction: snapshotRead('Transaction'),
+    Quote: snapshotRead('Quote'),
+    Customer: snapshotRead('Customer'),
+    InternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'INTERNAL'`,
+    ExternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'EXTERNAL'`,
+  },
+};
+
+/** A place in the feed, as feedCursor makes it (events/cursor.ts). */
+export const feedCursorRead = leaf.of(
+  ({ row = '' }) =>
+    sql`'"' || ${base64Url([`'feed:' || right(${row}.platform_id::text, 12) || ':' || ${row}.sequence`])} || '"'`,
+);
 
 /** What an event refers to beside what changed, as it is now. */
 function readOther(
@@ -57,10 +109,16 @@ function subjectOf(event: EventRow): object | null {
 export const Event = builder.objectRef<EventRow>('Event').implement({
   description:
     'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
+  ...typeReads({ model: 'Event' }),
   fields: (t) => ({
-    id: t.id({ description: 'Event:…, the same in webhooks.', resolve: (event) => publicId('Event', event.id) }),
+    id: t.id({
+      description: 'Event:…, the same in webhooks.',
+      ...reads(leaf.id('Event')),
+      resolve: (event) => publicId('Event', event.id),
+    }),
     cursor: t.string({
       description: 'Its place in the feed.',
+      ...reads(feedCursorRead),
       resolve: (event) => feedCursor(event.platformId, event.sequence),
     }),
     type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
@@ -69,12 +127,14 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: builder.nodeInterfaceRef(),
       nullable: true,
       description: 'What changed, as of the change.',
+      ...reads(subjectRead),
       resolve: subjectOf,
     }),
     transaction: t.field({
       type: Transaction,
       nullable: true,
       description: 'The transaction that changed, or that belongs to what changed.',
+      ...reads(changedOrNow('Transaction', 'transaction_id', visibleTransactions)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Transaction') ?? readOther('Transaction', event.transactionId, context, info),
     }),
@@ -82,12 +142,14 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Account,
       nullable: true,
       description: 'The account that changed.',
+      ...reads({ kind: 'row', from: snapshotRead('Account') }),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
     quote: t.field({
       type: Quote,
       nullable: true,
       description: 'The quote that changed, or that belongs to what changed.',
+      ...reads(changedOrNow('Quote', 'quote_id', visibleQuotes)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Quote') ?? readOther('Quote', event.quoteId, context, info),
     }),
@@ -95,6 +157,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Customer,
       nullable: true,
       description: 'The customer that changed, or whose what changed is.',
+      ...reads(changedOrNow('Customer', 'customer_id', visibleCustomers)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readOther('Customer', event.customerId, context, info),
     }),
@@ -144,17 +207,7 @@ function filterOf(filter: Filter): EventFilterOf {
   };
 }
 
-const EventConnection = builder.connectionObject(
-  {
-    type: Event,
-    name: 'EventConnection',
-    description: 'A page of the feed.',
-    fields: (t) => ({
-      totalCount: t.int({ description: 'All that match, on whatever page.', resolve: (page) => page.totalCount }),
-    }),
-  },
-  { name: 'EventEdge', description: 'An event in a page.' },
-);
+const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
 
 builder.queryField('events', (t) =>
   t.field({
@@ -162,22 +215,13 @@ builder.queryField('events', (t) =>
     description:
       'The feed as a list, oldest first: it is a log, and kept for good. Its cursors are those of the subscriptions, and none is too old here.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: EventFilter, description: 'Which ones.' }) },
-    resolve: async (_root, args, { payments, viewer }) => {
-      const { event } = payments.database.prisma;
-      const page = parsePage({ ...args, sortOrder: 'ASC' }, (cursor) => sequenceOf(viewer.platformId, cursor));
-      const where = { AND: [visibleEvents(viewer), whereEvents(args.filter)] };
-      const rows = await event.findMany({
-        where: page.bound ? { AND: [where, { sequence: page.bound }] } : where,
-        orderBy: { sequence: page.read },
-        take: page.size + 1,
-      });
-      return connectionOf(page, rows, (row) => feedCursor(row.platformId, row.sequence), {
-        totalCount: () => event.count({ where }),
-        anyBeyond: async () =>
-          (await event.findFirst({ select: { id: true }, where: { AND: [where, { sequence: page.beyond }] } })) !==
-          null,
-      });
-    },
+    ...planned({
+      kind: 'page',
+      list: 'feed',
+      model: 'Event',
+      key: { column: 'sequence', of: sequenceOf, sortOrder: 'ASC' },
+      where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(args.filter as Filter)] }),
+    }),
   }),
 );
 

@@ -1,6 +1,7 @@
 import { visibleQuotes } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import type { Event, QuoteStatus as Status } from '../../../database/generated/client/client.ts';
+import { readRow } from '../../../database/read-rows.ts';
 import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
@@ -41,11 +42,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
   const uuid = uuidOf(id, 'Quote');
   return {
     find: async () =>
-      uuid === undefined
-        ? null
-        : payments.database.reads.quote.findUnique({
-            where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleQuotes(viewer)] },
-          }),
+      uuid === undefined ? null : readRow(payments.database, 'Quote', { AND: [visibleQuotes(viewer), { id: uuid }] }),
     unknown: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
     // By its transaction, which the feed's index knows.
     events: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
@@ -70,6 +67,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
       occurredAt: quote.updatedAt,
     }),
     isLast: (event) => event.terminal,
+    isOver: ({ status }) => terminal.has(status),
   };
 }
 

@@ -6,8 +6,8 @@ import { mapChannel, only } from '../../../events/channel.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import { feedHead } from '../../../events/feed.ts';
 import { latestEvent } from '../../../events/history.ts';
-import type { EventFilter, Subject } from '../../../events/live.ts';
 import { mayResume } from '../../../events/resume.ts';
+import type { EventFilter, Subject } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
 
@@ -69,6 +69,8 @@ export interface One<Row extends { readonly version: number }, Update> {
   readonly present: (row: Row, cursor: string) => Update;
   /** Whether the stream is complete with this event. */
   readonly isLast: (event: Event) => boolean;
+  /** Whether the row has reached what such an event tells. */
+  readonly isOver: (row: Row) => boolean;
 }
 
 /**
@@ -87,15 +89,25 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   const head = place ?? (await feedHead(database, platformId));
   const row = await one.find();
   if (!row) throw one.unknown;
-  const follow = async (from: bigint, beyondVersion: number, first?: Update) => {
-    const wants = (event: Event) => one.isOf(row, event) && event.version > beyondVersion;
+  // What it shows has its event in the feed soon: that is not shown again, and ends the stream where it is the last.
+  const follow = async (from: bigint, shownVersion: number, first?: Update) => {
+    const wants = (event: Event) =>
+      one.isOf(row, event) && (event.version > shownVersion || (event.version === shownVersion && one.isLast(event)));
     const channel = await subscribe(context, from, { wants, subject: one.subject(row) });
-    return mapChannel(channel, (event) => ({ value: one.turn(event, false), last: one.isLast(event) }), first);
+    const turn = (event: Event) => ({
+      value: event.version > shownVersion ? one.turn(event, false) : undefined,
+      last: one.isLast(event),
+    });
+    return mapChannel(channel, turn, first);
   };
-  if (place !== undefined) return follow(place, 0);
-
   const where = { AND: [{ platformId }, one.events(row)] };
-  const latest = one.hasEvent(row) ? await latestEvent(database, context.feed, where, row.version) : undefined;
+  const readLatest = () => latestEvent(database, context.feed, where, row.version);
+  if (place !== undefined) {
+    const end = one.isOver(row) ? await readLatest() : undefined;
+    return end && end.sequence <= place ? only() : follow(place, 0);
+  }
+
+  const latest = one.hasEvent(row) ? await readLatest() : undefined;
   if (!latest) return follow(head, row.version, one.present(row, feedCursor(platformId, head)));
   const first = one.turn(latest, true);
   // The latest event was read after `head`: none of this thing lies between the two.
@@ -103,12 +115,12 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
 }
 
-function subscribe({ feed, viewer, comeBack }: Context, from: bigint, { wants, subject }: EventFilter) {
+function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject }: EventFilter) {
   const filter = {
     wants: (event: Event) => maySeeEvent(viewer, event) && wants(event),
     subject: subject ?? subjectOf(viewer),
   };
-  return feed.subscribe(viewer.platformId, from, filter, comeBack);
+  return feed.subscribe(viewer.platformId, from, filter, closeForRetry);
 }
 
 /** All that an app sees is of its customer or its payment. */

@@ -1,6 +1,7 @@
 import { visibleCustomers, visibleTransactions } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import type { Event, TransactionStatus as Status } from '../../../database/generated/client/client.ts';
+import { readRow } from '../../../database/read-rows.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import { paymentEvents } from '../../../events/history.ts';
@@ -60,9 +61,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
     find: async () =>
       uuid === undefined
         ? null
-        : payments.database.reads.transaction.findUnique({
-            where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleTransactions(viewer)] },
-          }),
+        : readRow(payments.database, 'Transaction', { AND: [visibleTransactions(viewer), { id: uuid }] }),
     unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
     events: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
     isOf: (row, event) => event.transactionId === row.id && isPayment(event),
@@ -78,6 +77,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
       occurredAt: transaction.updatedAt,
     }),
     isLast: (event) => event.terminal,
+    isOver: ({ status }) => terminal.has(status),
   };
 }
 
@@ -110,11 +110,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
 async function knownCustomer({ payments, viewer }: Context, id: string): Promise<string> {
   const uuid = uuidOf(id, 'Customer');
   const known =
-    uuid &&
-    (await payments.database.reads.customer.findUnique({
-      select: { id: true },
-      where: { platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visibleCustomers(viewer)] },
-    }));
+    uuid && (await readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id: uuid }] }));
   if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
   return known.id;
 }

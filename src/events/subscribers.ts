@@ -20,7 +20,7 @@ export interface Subscriber {
 }
 
 /** The subscribers that are handed events as they come, each in one place: under its subject, or among those of none. */
-export class Live {
+export class SubscriberIndex {
   readonly #ofAll = new Set<Subscriber>();
   readonly #of: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
     customer: new Map(),
@@ -52,14 +52,14 @@ export class Live {
     if (those?.size === 0) bySubject.delete(subject.id);
   }
 
-  handOut(event: Event): void {
+  dispatch(event: Event): void {
     for (const subscriber of this.#ofAll) offer(subscriber, event);
-    this.#handTo('customer', event.customerId, event);
-    this.#handTo('transaction', event.transactionId, event);
-    this.#handTo('account', event.accountId, event);
+    this.#dispatchTo('customer', event.customerId, event);
+    this.#dispatchTo('transaction', event.transactionId, event);
+    this.#dispatchTo('account', event.accountId, event);
   }
 
-  #handTo(of: Subject['of'], id: string | null, event: Event): void {
+  #dispatchTo(of: Subject['of'], id: string | null, event: Event): void {
     const those = id === null ? undefined : this.#of[of].get(id);
     if (those) for (const subscriber of those) offer(subscriber, event);
   }

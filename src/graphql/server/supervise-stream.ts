@@ -16,7 +16,7 @@ const ended = {
  * Watches over an event stream (SSE) for as long as it is open. Streams are cut, not completed: a stock client takes a
  * cut as "come back and resume", and `complete` as the end of the matter. A token that ends is told before the cut.
  */
-export function watchOver(sessions: Sessions, viewer: Viewer, response: ServerResponse): Session {
+export function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {
     forbid: () => {

@@ -14,7 +14,7 @@ const openedAtOnce = 256;
  * (the database is out of reach, or too slow). Stock clients take an error for the last word, but a connection that is
  * cut, or closed with 1013, for "come back and resume".
  */
-export function useComeBack(): Plugin<Context> {
+export function useCloseForRetry(): Plugin<Context> {
   const turns: (() => void)[] = [];
   let opening = 0;
   const enter = async () => {
@@ -34,7 +34,7 @@ export function useComeBack(): Plugin<Context> {
         try {
           // Passed on as they came: Envelop types them on one side only.
           const result: unknown = await subscribeFn(subscribeArgs as never);
-          if (!isAsyncIterable(result) && errorsOf(result).some(isOurs)) (args.contextValue as Context).comeBack();
+          if (!isAsyncIterable(result) && errorsOf(result).some(isOurs)) (args.contextValue as Context).closeForRetry();
           return result;
         } finally {
           leave();

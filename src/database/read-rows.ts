@@ -1,0 +1,76 @@
+import { Binding, conditionsOf, tableOf } from './conditions.ts';
+import type { Database } from './database.ts';
+import type { Prisma } from './generated/client/client.ts';
+import { rowFromSnapshot, type SnapshotRows } from './rows.ts';
+
+/** Conditions on the rows of each noun, in Prisma's words as far as conditions.ts understands them. */
+interface Wheres {
+  readonly Account: Prisma.AccountWhereInput;
+  readonly Customer: Prisma.CustomerWhereInput;
+  readonly Quote: Prisma.QuoteWhereInput;
+  readonly Transaction: Prisma.TransactionWhereInput;
+}
+
+export type Noun = keyof Wheres;
+export type Where<N extends Noun> = Wheres[N] | { readonly AND: readonly Where<N>[] };
+
+interface Asked<N extends Noun> {
+  readonly where: Where<N>;
+  readonly orderBy?: { readonly id: 'asc' | 'desc' };
+  readonly take?: number;
+}
+
+/** What is read along with each row, in the same statement. */
+export interface Along<More extends object> {
+  /** An expression of type json that says it of the row with this alias. */
+  readonly sql: (row: string) => string;
+  readonly of: (json: unknown) => More;
+}
+
+/**
+ * Reads whole rows of a noun, in one statement, each as its snapshot: a third of the processor time that Prisma's client takes.
+ * @throws Error for conditions that are not understood
+ */
+export async function readRows<N extends Noun, More extends object>(
+  { read }: Pick<Database, 'read'>,
+  noun: N,
+  asked: Asked<N>,
+  along?: Along<More>,
+): Promise<(SnapshotRows[N] & More)[]> {
+  // Balances go as text (account_snapshot.sql).
+  const snapshot = noun === 'Account' ? 'account_snapshot(t)' : 'to_json(t)';
+  const { text, values } = select(noun, along ? `${snapshot}, ${along.sql('t')}` : snapshot, asked);
+  const rows = await read<[row: Prisma.JsonValue, more: unknown]>(text, values);
+  return rows.map(([row, more]) => Object.assign(rowFromSnapshot(noun, row), along?.of(more)));
+}
+
+/** Reads the one row that meets the conditions, or null. */
+export async function readRow<N extends Noun, More extends object>(
+  database: Pick<Database, 'read'>,
+  noun: N,
+  where: Where<N>,
+  along?: Along<More>,
+): Promise<(SnapshotRows[N] & More) | null> {
+  const [row] = await readRows(database, noun, { where, take: 1 }, along);
+  return row ?? null;
+}
+
+/** Counts the rows of a noun that meet the conditions, up to `take`. */
+export async function countRows<N extends Noun>(
+  { read }: Pick<Database, 'read'>,
+  noun: N,
+  asked: Asked<N>,
+): Promise<number> {
+  const { text, values } = select(noun, '', asked);
+  const [row] = await read<[number]>(`select count(*)::int from (${text}) s`, values);
+  return row?.[0] ?? 0;
+}
+
+function select<N extends Noun>(noun: N, what: string, { where, orderBy, take }: Asked<N>) {
+  const binding = new Binding();
+  const order = orderBy ? ` order by t.id ${orderBy.id}` : '';
+  // Written out rather than given: the planner must know that a page is short.
+  const limit = take === undefined ? '' : ` limit ${Math.trunc(take)}`;
+  const conditions = conditionsOf(noun, 't', where, binding);
+  return { text: `select ${what} from ${tableOf(noun)} t where ${conditions}${order}${limit}`, values: binding.values };
+}
