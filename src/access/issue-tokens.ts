@@ -1,14 +1,16 @@
 import { checkText } from '../core/checks.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
-import { once } from '../core/once.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { afterCommit } from '../database/faults.ts';
 import type { ApiToken, Permission } from '../database/generated/client/client.ts';
-import { type Queryable, statement } from '../database/statement.ts';
+import type { Queryable } from '../database/statement.ts';
 import { hashSecret, newCredentials } from './api-tokens.ts';
+import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import type { Viewer } from './viewer.ts';
+import { once } from './once.ts';
+import type { Operation } from './operations.ts';
+import { callerStatement, visibleRow } from './visible.ts';
 
 /** The longest that a client token lives: a day. */
 export const maxClientSeconds = 86_400;
@@ -22,10 +24,20 @@ export interface NewClientToken {
 }
 
 const targets = {
-  customerId: ['Customer', 'customer', 'USER_NOT_FOUND'],
-  quoteId: ['Quote', 'quote', 'QUOTE_NOT_FOUND'],
-  transactionId: ['Transaction', 'transaction', 'TRANSACTION_NOT_FOUND'],
+  customerId: { type: 'Customer', code: 'USER_NOT_FOUND', store: storeStatement('customer') },
+  quoteId: { type: 'Quote', code: 'QUOTE_NOT_FOUND', store: storeStatement('quote') },
+  transactionId: { type: 'Transaction', code: 'TRANSACTION_NOT_FOUND', store: storeStatement('transaction') },
 } as const;
+
+/** Stores a token for the thing $4, with the permissions $5, for $6 seconds. */
+function storeStatement(table: 'customer' | 'quote' | 'transaction') {
+  return callerStatement<{ id: string }>(
+    `store_token_of_${table}`,
+    `insert into client_token (platform_id, ${table}_id, permissions, expires_at)
+     select t.platform_id, t.id, $5::text[]::permission[], clock_ms() + $6::int * interval '1 second'
+     from ${table} t where ${visibleRow(table, 't')} and t.id = $4 returning id`,
+  );
+}
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
@@ -35,13 +47,13 @@ const targets = {
 export async function createClientToken(
   database: Database,
   tokens: ClientTokens,
-  viewer: Viewer,
+  caller: Caller,
   input: NewClientToken,
   idempotencyKey?: string | null,
 ): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: false }> {
   tokens.requireKey();
   const target = targetOf(input);
-  checkPermissions(viewer, input.permissions);
+  checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
     throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
       field: 'permissions',
@@ -57,12 +69,12 @@ export async function createClientToken(
   }
   const done = await recorded(
     database,
-    viewer,
+    caller,
     { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
-    (on) => storeClientToken(on, viewer, target, input),
+    (on) => storeClientToken(on, caller, target, input),
   );
   if (done.replayed) throw alreadyAnswered(publicId('ClientToken', done.id));
-  const where = { platformId_id: { platformId: viewer.platformId, id: done.id } };
+  const where = { platformId_id: { platformId: caller.platformId, id: done.id } };
   const row = await afterCommit(database.prisma.clientToken.findUniqueOrThrow({ where }));
   return {
     token: await tokens.sign(row, subjectOf(row)),
@@ -85,21 +97,15 @@ function targetOf(input: NewClientToken): Target {
       field: given[1] ?? 'customerId',
     });
   }
-  const [type, , code] = targets[name];
+  const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
   if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
   return { name, uuid };
 }
 
-async function storeClientToken(on: Queryable, viewer: Viewer, { name, uuid }: Target, input: NewClientToken) {
-  const [type, table, code] = targets[name];
-  const { rows } = await on.query<{ id: string }>(
-    `insert into client_token (platform_id, ${table}_id, permissions, expires_at)
-     select t.platform_id, t.id, $3::text[]::permission[], clock_ms() + $4::int * interval '1 second'
-     from ${table} t where t.platform_id = $1 and t.id = $2 returning id`,
-    [viewer.platformId, uuid, [...new Set(input.permissions)], input.expiresInSeconds],
-  );
-  const [row] = rows;
+async function storeClientToken(on: Queryable, caller: Caller, { name, uuid }: Target, input: NewClientToken) {
+  const { type, code, store } = targets[name];
+  const [row] = await store(on, caller, uuid, [...new Set(input.permissions)], input.expiresInSeconds);
   if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
   return row.id;
 }
@@ -107,9 +113,9 @@ async function storeClientToken(on: Queryable, viewer: Viewer, { name, uuid }: T
 /** Makes or ends a token once per idempotency key. Only its id is kept, so that no secret ever is. */
 function recorded(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   command: {
-    readonly operation: string;
+    readonly operation: Operation;
     readonly type: 'ApiToken' | 'ClientToken';
     readonly input: object;
     readonly idempotencyKey: string | null | undefined;
@@ -117,11 +123,11 @@ function recorded(
   change: (on: Queryable) => Promise<string>,
 ): Promise<{ readonly id: string; readonly replayed: boolean }> {
   const { type, ...act } = command;
-  return once(database, viewer, {
+  return once(database, caller, {
     ...act,
     effect: async (client) => {
       const id = await change(client);
-      return { kept: { type, row: { platform_id: viewer.platformId, id } }, answer: { id } };
+      return { kept: { type, row: { platform_id: caller.platformId, id } }, answer: { id } };
     },
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a token is its id');
@@ -131,11 +137,11 @@ function recorded(
 }
 
 /** Nobody hands out more than they have. */
-function checkPermissions(viewer: Viewer, permissions: readonly Permission[]): void {
+function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
     throw new Refusal('INVALID_INPUT', 'a token needs a permission', { field: 'permissions' });
   }
-  const missing = permissions.find((permission) => !viewer.permissions.includes(permission));
+  const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
       field: 'permissions',
@@ -157,23 +163,23 @@ function alreadyAnswered(id: string): Refusal {
  */
 export async function issueApiToken(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: false }> {
   checkText(input.name, 'name');
   if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
-  checkPermissions(viewer, input.permissions);
+  checkPermissions(caller, input.permissions);
   const { clientId, secret } = newCredentials();
   const done = await recorded(
     database,
-    viewer,
+    caller,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
     async (on) => {
       const { rows } = await on.query<{ id: string }>(
         `insert into api_token (platform_id, client_id, secret_hash, name, permissions)
          values ($1, $2, $3, $4, $5::text[]::permission[]) returning id`,
-        [viewer.platformId, clientId, hashSecret(secret), input.name, [...new Set(input.permissions)]],
+        [caller.platformId, clientId, hashSecret(secret), input.name, [...new Set(input.permissions)]],
       );
       const [row] = rows;
       if (!row) throw new Error('an insert returns its row');
@@ -181,19 +187,21 @@ export async function issueApiToken(
     },
   );
   if (done.replayed) throw alreadyAnswered(publicId('ApiToken', done.id));
-  const where = { platformId_id: { platformId: viewer.platformId, id: done.id } };
+  const where = { platformId_id: { platformId: caller.platformId, id: done.id } };
   const apiToken = await afterCommit(database.prisma.apiToken.findUniqueOrThrow({ where }));
   return { apiToken, secret, replayed: false };
 }
 
 const revokeStatements = {
-  ApiToken: statement<{ id: string }>(
+  ApiToken: callerStatement<{ id: string }>(
     'revoke_api_token',
-    'update api_token set revoked_at = coalesce(revoked_at, clock_ms()) where platform_id = $1 and id = $2 returning id',
+    `update api_token t set revoked_at = coalesce(revoked_at, clock_ms())
+     where ${visibleRow('apiToken', 't')} and t.id = $4 returning id`,
   ),
-  ClientToken: statement<{ id: string }>(
+  ClientToken: callerStatement<{ id: string }>(
     'revoke_client_token',
-    'update client_token set revoked_at = coalesce(revoked_at, clock_ms()) where platform_id = $1 and id = $2 returning id',
+    `update client_token t set revoked_at = coalesce(revoked_at, clock_ms())
+     where ${visibleRow('clientToken', 't')} and t.id = $4 returning id`,
   ),
 };
 
@@ -204,18 +212,18 @@ const revokeStatements = {
  */
 export async function revokeToken(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   type: keyof typeof revokeStatements,
   tokenId: string,
   idempotencyKey?: string | null,
 ): Promise<{ revokedId: string; replayed: boolean }> {
   const done = await recorded(
     database,
-    viewer,
-    { operation: `revoke${type}`, type, input: { tokenId }, idempotencyKey },
+    caller,
+    { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
     async (on) => {
       const uuid = uuidOf(tokenId, type);
-      const [row] = uuid ? await revokeStatements[type](on, viewer.platformId, uuid) : [];
+      const [row] = uuid ? await revokeStatements[type](on, caller, uuid) : [];
       if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
       return row.id;
     },

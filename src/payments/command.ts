@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { Caller } from '../access/caller.ts';
+import { authorize, type Operation } from '../access/operations.ts';
 import { claimOf } from '../core/idempotency.ts';
 import { publicId } from '../core/ids.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
@@ -49,7 +51,8 @@ export interface Done<Row> {
 }
 
 export interface Command<Type extends ResultType> {
-  readonly operation: string;
+  /** What is done: its permission, and the scope of its idempotency keys. */
+  readonly operation: Operation;
   readonly type: Type;
   /** What was asked, without the key: a repeat must ask the same. */
   readonly input: object;
@@ -67,15 +70,19 @@ export interface Command<Type extends ResultType> {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Runs a command once per idempotency key: the first outcome is every outcome. */
+/**
+ * Runs a command once per idempotency key: the first outcome is every outcome.
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), and the refusals of the command
+ */
 export async function run<Type extends ResultType>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   command: Command<Type>,
 ): Promise<Done<SnapshotRows[Type]>> {
+  authorize(caller, command.operation);
   const { database } = payments;
-  const claim = claimOf(tenant, command);
-  const firstNow = async () => claim && (await firstOutcome(database, tenant.platformId, claim));
+  const claim = claimOf(caller, command);
+  const firstNow = async () => claim && (await firstOutcome(database, caller.platformId, claim));
   const first = command.readsOnly ? undefined : await firstNow();
   if (first) return present(first, command);
 
@@ -88,7 +95,7 @@ export async function run<Type extends ResultType>(
   if ('kind' in made) return present(made, command);
   const { result, ...plan } = made;
   try {
-    const outcome = await commitPlan(database, tenant.platformId, {
+    const outcome = await commitPlan(database, caller.platformId, {
       ...plan,
       claim,
       result: { type: command.type, id: result },

@@ -1,5 +1,5 @@
+import type { Caller } from '../access/caller.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
-import type { Tenant } from '../core/tenant.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
@@ -30,7 +30,7 @@ const receiptStatement = statement<{
 /** Reads the receipt of a key. A first call that is still under way has none yet. */
 export async function readReceipt(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   operation: string,
   idempotencyKey: string,
 ): Promise<Receipt> {
@@ -38,8 +38,8 @@ export async function readReceipt(
   const [row] = isIdempotencyKey(idempotencyKey)
     ? await receiptStatement(
         payments.database.pool,
-        tenant.platformId,
-        keyedOperation(tenant, operation),
+        caller.platformId,
+        keyedOperation(caller, operation),
         idempotencyKey,
       )
     : [];

@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { sqlState } from '../../database/faults.ts';
 import type { Platform } from '../../database/generated/client/client.ts';
 import { retryLostRaces } from '../../database/retry.ts';
@@ -21,8 +22,8 @@ export interface PlatformSettings {
 }
 
 /** The platform's own row. */
-export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platform> {
-  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: tenant.platformId } });
+export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
+  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
 const updateStatement = statement<object>(
@@ -37,22 +38,23 @@ const updateStatement = statement<object>(
  * there stay, and so do the addresses of customers.
  *
  * @param besides what else changes with them, in the same transaction, with the platform's row locked
- * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   settings: PlatformSettings,
   besides: (client: pg.PoolClient) => Promise<Besides>,
 ): Promise<Besides> {
+  authorize(caller, 'updatePlatform');
   const { umaDomain, currencies } = settings;
   if (umaDomain !== undefined) checkDomain(umaDomain);
   if (currencies) checkCurrencies(currencies);
   try {
     return await retryLostRaces(() =>
       inTransaction(payments.database, async (client) => {
-        await updateStatement(client, tenant.platformId, umaDomain ?? null, currencies ?? null);
-        if (currencies) await openAccounts(payments, client, tenant, currencies);
+        await updateStatement(client, caller.platformId, umaDomain ?? null, currencies ?? null);
+        if (currencies) await openAccounts(payments, client, caller, currencies);
         return besides(client);
       }),
     );
@@ -83,16 +85,16 @@ const ownCurrenciesStatement = statement<{ currency: string }>(
 async function openAccounts(
   payments: Payments,
   client: pg.PoolClient,
-  tenant: Tenant,
+  caller: Caller,
   currencies: readonly string[],
 ): Promise<void> {
-  const { platformId } = tenant;
+  const { platformId } = caller;
   const there = await ownCurrenciesStatement(client, platformId);
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
-  const parties = await readParties(client, platformId, { ids: missing.length });
+  const parties = await readParties(client, caller, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));
-  const account = await newInternalAccounts(payments, tenant, { platformId, customerId: null }, missing, ids);
+  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });
 }
 

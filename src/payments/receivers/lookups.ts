@@ -1,10 +1,10 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Lookup } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type Done, type Payments, railOf, run } from '../command.ts';
@@ -34,7 +34,7 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
-const receiverStatement = statement<{
+const receiverStatement = callerStatement<{
   id: string;
   baseCurrency: string;
   senderId: string | null;
@@ -46,13 +46,13 @@ const receiverStatement = statement<{
 }>(
   'receiver_by_uma_address',
   `select uuid_v7() as id, p.currencies[1] as base_currency,
-     (select s.id from customer s where s.platform_id = p.id and not s.is_deleted
-        and ($3::uuid is not null or $4::text is not null)
-        and (s.id = $3 or $3::uuid is null) and (lower(s.uma_address) = $4 or $4::text is null)) as sender_id,
+     (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
+        and ($5::uuid is not null or $6::text is not null)
+        and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
      r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
    from platform p
    left join (customer r join platform rp on rp.id = r.platform_id)
-     on lower(r.uma_address) = $2 and not r.is_deleted and rp.environment = p.environment
+     on lower(r.uma_address) = $4 and not r.is_deleted and rp.environment = p.environment
        and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
    left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
    where p.id = $1`,
@@ -65,11 +65,11 @@ const receiverStatement = statement<{
  */
 export function lookUpReceiver(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
 ): Promise<Done<Lookup>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'lookUpReceiver',
     type: 'Lookup',
     input,
@@ -78,11 +78,11 @@ export function lookUpReceiver(
       const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
       const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
       const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
-      const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
-      if (!found) throw new Error(`no platform ${tenant.platformId}`);
+      const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+      if (!found) throw new Error(`no platform ${caller.platformId}`);
       if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
 
-      const rail = railOf(payments, tenant);
+      const rail = railOf(payments, caller);
       const receiver = found.receiverCustomerId
         ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
         : await rail.lookUp(umaAddress);
@@ -96,7 +96,7 @@ export function lookUpReceiver(
         insert: {
           lookup: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id: found.id,
               umaAddress,
               senderCustomerId: found.senderId,
@@ -146,9 +146,9 @@ function pricedCurrencies(rail: Rail, base: string, receiver: UmaReceiver): Prom
   );
 }
 
-const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
+const lookupStatement = callerStatement<{ lookup: Lookup; expired: boolean }>(
   'lookup_for_quote',
-  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where l.platform_id = $1 and l.id = $2`,
+  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where ${visibleRow('lookup', 'l')} and l.id = $4`,
   { lookup: 'Lookup' },
 );
 
@@ -158,7 +158,7 @@ const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
  */
 export async function readLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string | null | undefined,
   umaAddress: string,
 ): Promise<Lookup> {
@@ -167,7 +167,7 @@ export async function readLookup(
     throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [found] = uuid ? await lookupStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  const [found] = uuid ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
   if (found.expired)
     throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });

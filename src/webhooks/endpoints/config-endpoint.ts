@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Done } from '../../payments/command.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { changeEndpoint, insertEndpoint, removeEndpoint, webhookTypes } from './endpoints.ts';
@@ -22,21 +23,21 @@ import { sendTest } from './test-event.ts';
 export async function setConfigEndpoint(
   webhooks: Webhooks,
   client: pg.PoolClient,
-  tenant: Tenant,
+  caller: Caller,
   url: string | null,
 ): Promise<string | undefined> {
-  const endpoint = await readConfigEndpoint(client, tenant);
+  const endpoint = await readConfigEndpoint(client, caller);
   if (url === null) {
-    if (endpoint) await removeEndpoint(client, tenant, endpoint.id);
+    if (endpoint) await removeEndpoint(client, caller, endpoint.id);
     return undefined;
   }
   if (endpoint) {
-    await changeEndpoint(client, tenant, endpoint.id, { url, enabled: true });
+    await changeEndpoint(client, caller, endpoint.id, { url, enabled: true });
     return undefined;
   }
   const description = 'The webhookEndpoint of the settings.';
   const made = { url, description, eventTypes: webhookTypes, ofConfig: true };
-  return (await insertEndpoint(webhooks, client, tenant, made)).secret;
+  return (await insertEndpoint(webhooks, client, caller, made)).secret;
 }
 
 /**
@@ -48,19 +49,20 @@ export async function setConfigEndpoint(
  */
 export async function testConfigEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   { url }: { readonly url?: string | undefined },
   idempotencyKey: string | undefined,
 ): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
+  authorize(caller, 'sendTestWebhook');
   const { pool } = webhooks.payments.database;
-  const endpoint = await (url === undefined ? readConfigEndpoint(pool, tenant) : readEndpointByUrl(pool, tenant, url));
+  const endpoint = await (url === undefined ? readConfigEndpoint(pool, caller) : readEndpointByUrl(pool, caller, url));
   if (!endpoint) {
     throw url === undefined
       ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhookEndpoint is set: set one with PATCH /config')
       : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this url', { field: 'url', value: url });
   }
   const endpointId = publicId('WebhookEndpoint', endpoint.id);
-  const sent = await sendTest(webhooks, tenant, { endpointId }, idempotencyKey);
+  const sent = await sendTest(webhooks, caller, { endpointId }, idempotencyKey);
   const { responseStatus, replayed } = sent;
   if (responseStatus !== null) return { row: { url: sent.url, responseStatus }, replayed };
   if (!sent.ended) {

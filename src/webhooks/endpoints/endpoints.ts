@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
 import { checkText } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
-import { once } from '../../core/once.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { EventType, WebhookEndpoint } from '../../database/generated/client/client.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { newSigningSecret } from '../delivery/signing.ts';
@@ -63,21 +63,21 @@ const insertStatement = statement<object>(
  */
 export function createEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: NewEndpoint,
   idempotencyKey: string | null | undefined,
 ): Promise<WithSecret & { replayed: boolean }> {
-  checkUrl(webhooks, tenant, input.url);
+  checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   checkText(input.description, 'description');
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'createWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (client) => {
       const { url, description } = input;
-      const made = await insertEndpoint(webhooks, client, tenant, { url, eventTypes, description, ofConfig: false });
-      return { kept: keptEndpoint(tenant, made.endpoint.id), answer: made };
+      const made = await insertEndpoint(webhooks, client, caller, { url, eventTypes, description, ofConfig: false });
+      return { kept: keptEndpoint(caller, made.endpoint.id), answer: made };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
   });
@@ -87,33 +87,33 @@ export function createEndpoint(
  * Refuses a URL to which events may not go, and any where signing secrets cannot be kept.
  * @throws Refusal INVALID_INPUT (`url`), SERVICE_UNAVAILABLE
  */
-export function checkUrl(webhooks: Webhooks, tenant: Tenant, url: string): void {
+export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
   boxOf(webhooks);
-  parseEndpointUrl(url, loopbackAllowed(webhooks, tenant.environment));
+  parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
 /** Makes an endpoint in the caller's transaction, and sends it a test event. */
 export async function insertEndpoint(
   webhooks: Webhooks,
   client: pg.PoolClient,
-  tenant: Tenant,
+  caller: Caller,
   given: Pick<NewEndpoint, 'url' | 'description'> & {
     readonly eventTypes: readonly EventType[];
     /** Whether it is the one that the platform's settings name. */
     readonly ofConfig: boolean;
   },
 ): Promise<WithSecret> {
-  const [made] = await newIdStatement(client, tenant.platformId);
-  if (!made) throw new Error('a tenant has a platform');
+  const [made] = await newIdStatement(client, caller.platformId);
+  if (!made) throw new Error('a caller has a platform');
   if (made.endpoints >= maxEndpoints)
     throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
   const { id } = made;
   const { url, eventTypes, description = null, ofConfig } = given;
   const secret = newSigningSecret();
-  const sealed = boxOf(webhooks).seal(secret, secretOwner(tenant.platformId, id));
-  await insertStatement(client, tenant.platformId, id, url, eventTypes, description, sealed, ofConfig);
-  await announceTest(client, tenant.platformId, id);
-  return { endpoint: await readOwn(client, tenant, id), secret };
+  const sealed = boxOf(webhooks).seal(secret, secretOwner(caller.platformId, id));
+  await insertStatement(client, caller.platformId, id, url, eventTypes, description, sealed, ofConfig);
+  await announceTest(client, caller.platformId, id);
+  return { endpoint: await readOwn(client, caller, id), secret };
 }
 
 const updateStatement = statement<object>(
@@ -128,45 +128,45 @@ const updateStatement = statement<object>(
 /** Changes an endpoint. A new URL begins without failures and gets a test event. */
 export function updateEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: EndpointChange,
   idempotencyKey: string | null | undefined,
 ): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
   if (input.url !== null && input.url !== undefined)
-    parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment));
+    parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
   checkText(input.description, 'description');
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'updateWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (client) => ({
-      kept: keptEndpoint(tenant, id),
-      answer: { endpoint: await changeEndpoint(client, tenant, id, { ...input, eventTypes }) },
+      kept: keptEndpoint(caller, id),
+      answer: { endpoint: await changeEndpoint(client, caller, id, { ...input, eventTypes }) },
     }),
-    repeat: async () => ({ endpoint: await readOwn(webhooks.payments.database.pool, tenant, id) }),
+    repeat: async () => ({ endpoint: await readOwn(webhooks.payments.database.pool, caller, id) }),
   });
 }
 
 /** Changes an endpoint in the caller's transaction. A new URL begins without failures and gets a test event. */
 export async function changeEndpoint(
   client: pg.PoolClient,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
   change: Omit<EndpointChange, 'endpointId'>,
 ): Promise<WebhookEndpoint> {
-  const before = await readOwn(client, tenant, id);
+  const before = await readOwn(client, caller, id);
   const { url = null, eventTypes = null, description } = change;
   const describes = description !== undefined;
-  await updateStatement(client, tenant.platformId, id, url, eventTypes, describes, description ?? null);
+  await updateStatement(client, caller.platformId, id, url, eventTypes, describes, description ?? null);
   const moved = url !== null && url !== before.url;
   const enables = change.enabled === true && before.status === 'DISABLED';
-  if (enables || (moved && before.status === 'FAILING')) await enable(client, tenant, id, enables);
+  if (enables || (moved && before.status === 'FAILING')) await enable(client, caller, id, enables);
   if (change.enabled === false && before.status !== 'DISABLED')
-    await disable(client, tenant.platformId, id, 'Disabled by the platform.');
-  const endpoint = await readOwn(client, tenant, id);
-  if (moved && endpoint.status !== 'DISABLED') await announceTest(client, tenant.platformId, id);
+    await disable(client, caller.platformId, id, 'Disabled by the platform.');
+  const endpoint = await readOwn(client, caller, id);
+  if (moved && endpoint.status !== 'DISABLED') await announceTest(client, caller.platformId, id);
   return endpoint;
 }
 
@@ -178,28 +178,28 @@ const deleteStatement = statement<object>(
 /** Removes an endpoint with all its deliveries. */
 export function deleteEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<{ deletedId: string; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'deleteWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (client) => {
-      await readOwn(client, tenant, id);
-      await removeEndpoint(client, tenant, id);
-      return { kept: keptEndpoint(tenant, id), answer };
+      await readOwn(client, caller, id);
+      await removeEndpoint(client, caller, id);
+      return { kept: keptEndpoint(caller, id), answer };
     },
     repeat: async () => answer,
   });
 }
 
 /** Removes an endpoint with all its deliveries, in the caller's transaction. */
-export async function removeEndpoint(client: pg.PoolClient, tenant: Tenant, id: string): Promise<void> {
-  await deleteStatement(client, tenant.platformId, id);
+export async function removeEndpoint(client: pg.PoolClient, caller: Caller, id: string): Promise<void> {
+  await deleteStatement(client, caller.platformId, id);
 }
 
 const rotateStatement = statement<object>(
@@ -212,22 +212,22 @@ const rotateStatement = statement<object>(
 /** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can change over without a gap. */
 export function rotateSecret(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<WithSecret & { replayed: boolean }> {
   const box = boxOf(webhooks);
   const id = endpointUuid(input.endpointId);
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'rotateWebhookSecret',
     input,
     idempotencyKey,
     effect: async (client) => {
-      await readOwn(client, tenant, id);
+      await readOwn(client, caller, id);
       const secret = newSigningSecret();
-      const sealed = box.seal(secret, secretOwner(tenant.platformId, id));
-      await rotateStatement(client, tenant.platformId, id, sealed, webhooks.pace.rotationMs);
-      return { kept: keptEndpoint(tenant, id), answer: { endpoint: await readOwn(client, tenant, id), secret } };
+      const sealed = box.seal(secret, secretOwner(caller.platformId, id));
+      await rotateStatement(client, caller.platformId, id, sealed, webhooks.pace.rotationMs);
+      return { kept: keptEndpoint(caller, id), answer: { endpoint: await readOwn(client, caller, id), secret } };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
   });
@@ -241,9 +241,9 @@ const enableStatement = statement<object>(
 );
 
 /** What was missed while it was disabled is not sent by itself: it is replayed as a range. */
-async function enable(client: pg.PoolClient, tenant: Tenant, id: string, fromNow: boolean): Promise<void> {
-  if (fromNow) await dropPending(client, tenant.platformId, id);
-  await enableStatement(client, tenant.platformId, id, fromNow);
+async function enable(client: pg.PoolClient, caller: Caller, id: string, fromNow: boolean): Promise<void> {
+  if (fromNow) await dropPending(client, caller.platformId, id);
+  await enableStatement(client, caller.platformId, id, fromNow);
 }
 
 const disableStatement = statement<object>(
@@ -292,8 +292,8 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   return [...new Set(types)];
 }
 
-function keptEndpoint(tenant: Tenant, id: string) {
-  return { type: 'WebhookEndpoint', row: { platform_id: tenant.platformId, id } } as const;
+function keptEndpoint(caller: Caller, id: string) {
+  return { type: 'WebhookEndpoint', row: { platform_id: caller.platformId, id } } as const;
 }
 
 function secretIsGone(id: string | undefined): Promise<never> {

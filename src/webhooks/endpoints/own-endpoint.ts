@@ -1,47 +1,51 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { WebhookEndpoint } from '../../database/generated/client/client.ts';
-import { type Queryable, statement } from '../../database/statement.ts';
+import type { Queryable } from '../../database/statement.ts';
 
 const columns = `platform_id as "platformId", id, url, of_config as "ofConfig", event_types::text[] as "eventTypes",
      description, status, secret, previous_secret as "previousSecret", previous_secret_until as "previousSecretUntil",
      created_at as "createdAt", position, failures, failing_since as "failingSince", disabled_at as "disabledAt", notice`;
 
-const endpointStatement = statement<WebhookEndpoint>(
+/** The endpoints that the caller may see. */
+const own = `from webhook_endpoint e where ${visibleRow('webhookEndpoint', 'e')}`;
+
+const endpointStatement = callerStatement<WebhookEndpoint>(
   'webhook_endpoint',
-  `select ${columns} from webhook_endpoint where platform_id = $1 and id = $2`,
+  `select ${columns} ${own} and e.id = $4`,
 );
 
-const configEndpointStatement = statement<WebhookEndpoint>(
+const configEndpointStatement = callerStatement<WebhookEndpoint>(
   'config_webhook_endpoint',
-  `select ${columns} from webhook_endpoint where platform_id = $1 and of_config`,
+  `select ${columns} ${own} and e.of_config`,
 );
 
-const endpointByUrlStatement = statement<WebhookEndpoint>(
+const endpointByUrlStatement = callerStatement<WebhookEndpoint>(
   'webhook_endpoint_by_url',
-  `select ${columns} from webhook_endpoint where platform_id = $1 and url = $2 order by of_config desc, id limit 1`,
+  `select ${columns} ${own} and e.url = $4 order by e.of_config desc, e.id limit 1`,
 );
 
-/** An endpoint of the tenant. Refuses one that is unknown or another's, both alike. */
-export async function readOwn(on: Queryable, tenant: Tenant, id: string | undefined): Promise<WebhookEndpoint> {
-  const [row] = id === undefined ? [] : await endpointStatement(on, tenant.platformId, id);
+/** An endpoint that the caller may see. Refuses one that is unknown or another's, both alike. */
+export async function readOwn(on: Queryable, caller: Caller, id: string | undefined): Promise<WebhookEndpoint> {
+  const [row] = id === undefined ? [] : await endpointStatement(on, caller, id);
   return row ?? endpointNotFound();
 }
 
 /** The endpoint that the platform's settings name, if they name one. */
-export async function readConfigEndpoint(on: Queryable, tenant: Tenant): Promise<WebhookEndpoint | undefined> {
-  const [row] = await configEndpointStatement(on, tenant.platformId);
+export async function readConfigEndpoint(on: Queryable, caller: Caller): Promise<WebhookEndpoint | undefined> {
+  const [row] = await configEndpointStatement(on, caller);
   return row;
 }
 
 /** The endpoint at this URL: the settings' own before others, and of those the oldest. */
 export async function readEndpointByUrl(
   on: Queryable,
-  tenant: Tenant,
+  caller: Caller,
   url: string,
 ): Promise<WebhookEndpoint | undefined> {
-  const [row] = await endpointByUrlStatement(on, tenant.platformId, url);
+  const [row] = await endpointByUrlStatement(on, caller, url);
   return row;
 }
 

@@ -1,8 +1,8 @@
 import type pg from 'pg';
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { once } from '../../core/once.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { statement } from '../../database/statement.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { Webhooks } from '../webhooks.ts';
@@ -56,20 +56,20 @@ const sequenceStatement = statement<{ sequence: bigint }>(
  */
 export function replay(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: Replay,
   idempotencyKey: string | null | undefined,
 ): Promise<{ count: number; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'replayWebhookEvents',
     input,
     idempotencyKey,
     effect: async (client) => {
-      const endpoint = await readOwn(client, tenant, id);
+      const endpoint = await readOwn(client, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
-      const { after, before, named } = await rangeOf(client, tenant, input);
-      const range = [tenant.platformId, id, after.toString(), before.toString(), named];
+      const { after, before, named } = await rangeOf(client, caller, input);
+      const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
         throw new Refusal('INVALID_INPUT', `the range has more than ${maxEvents} events: replay it in parts`, {
@@ -82,7 +82,7 @@ export function replay(
   });
 }
 
-async function rangeOf(client: pg.PoolClient, tenant: Tenant, { eventId, after, before }: Replay) {
+async function rangeOf(client: pg.PoolClient, caller: Caller, { eventId, after, before }: Replay) {
   const ranged = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (ranged)
@@ -90,22 +90,22 @@ async function rangeOf(client: pg.PoolClient, tenant: Tenant, { eventId, after, 
         field: after ? 'after' : 'before',
       });
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
-    const [event] = uuid === undefined ? [] : await sequenceStatement(client, tenant.platformId, uuid);
+    const [event] = uuid === undefined ? [] : await sequenceStatement(client, caller.platformId, uuid);
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { field: 'eventId' });
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!ranged)
     throw new Refusal('INVALID_INPUT', 'name an eventId, or a range by after and before', { field: 'eventId' });
   return {
-    after: boundOf(tenant, after, 'after') ?? 0n,
-    before: boundOf(tenant, before, 'before') ?? lastSequence,
+    after: boundOf(caller, after, 'after') ?? 0n,
+    before: boundOf(caller, before, 'before') ?? lastSequence,
     named: false,
   };
 }
 
-function boundOf(tenant: Tenant, cursor: string | null | undefined, field: string): bigint | undefined {
+function boundOf(caller: Caller, cursor: string | null | undefined, field: string): bigint | undefined {
   if (cursor === null || cursor === undefined) return undefined;
-  const sequence = sequenceOf(tenant.platformId, cursor);
+  const sequence = sequenceOf(caller.platformId, cursor);
   if (sequence === undefined) throw new Refusal('INVALID_INPUT', `${field} is not a cursor of this feed`, { field });
   return sequence;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { once } from '../../core/once.ts';
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
@@ -57,37 +57,37 @@ const outcomeStatement = statement<{
 /** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
 export async function sendTest(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<TestOutcome & { replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  const { eventId, url, replayed } = await once(webhooks.payments.database, tenant, {
+  const { eventId, url, replayed } = await once(webhooks.payments.database, caller, {
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
     effect: async (client) => {
-      const endpoint = await readOwn(client, tenant, id);
+      const endpoint = await readOwn(client, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
-      const eventId = await announceTest(client, tenant.platformId, id);
+      const eventId = await announceTest(client, caller.platformId, id);
       const sent = { eventId, url: endpoint.url };
       return { kept: sent, answer: sent };
     },
     repeat: async (kept) => ({ eventId: String(kept.eventId), url: String(kept.url) }),
   });
-  return { url, ...(await afterCommit(firstOutcome(webhooks, tenant, id, eventId))), replayed };
+  return { url, ...(await afterCommit(firstOutcome(webhooks, caller, id, eventId))), replayed };
 }
 
 async function firstOutcome(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
   eventId: string,
 ): Promise<Omit<TestOutcome, 'url'>> {
   const { pool } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const [row] = await outcomeStatement(pool, tenant.platformId, id, eventId);
+    const [row] = await outcomeStatement(pool, caller.platformId, id, eventId);
     if (row?.ended || Date.now() >= deadline)
       return {
         delivered: row?.status === 'DELIVERED',

@@ -1,12 +1,13 @@
 import type pg from 'pg';
+import { claimOf } from '../core/idempotency.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { claimOf } from './idempotency.ts';
-import { Refusal } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
+import type { Caller } from './caller.ts';
+import { authorize, type Operation } from './operations.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
 export interface Kept {
@@ -16,7 +17,7 @@ export interface Kept {
 }
 
 interface Act<Answer> {
-  readonly operation: string;
+  readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** Does it, in the transaction of `client`. A Refusal undoes everything and is not kept. */
@@ -45,14 +46,16 @@ const keepStatement = statement<object>(
 /**
  * Carries out a command on plain records once per idempotency key, in one transaction with its key. (Commands that move
  * money or statuses are plans: payments/command.ts.)
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT, and what `effect` throws
  */
 export async function once<Answer>(
   database: Database,
-  tenant: Tenant,
+  caller: Caller,
   act: Act<Answer>,
 ): Promise<Answer & { readonly replayed: boolean }> {
-  const claim = claimOf(tenant, act);
-  const key = claim && [tenant.platformId, claim.operation, claim.key];
+  authorize(caller, act.operation);
+  const claim = claimOf(caller, act);
+  const key = claim && [caller.platformId, claim.operation, claim.key];
   try {
     const outcome = await retryLostRaces(() =>
       inTransaction(database, async (client) => {
