@@ -1,12 +1,13 @@
 import { publicId } from '../../../core/ids.ts';
 import { stored } from '../../../database/stored.ts';
+import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { planned } from '../../reading/planned.ts';
 import { jsonObject, leaf, type Read, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
-import { TransactionFilter, whereTransactions } from '../filters.ts';
+import { TransactionFilter } from '../filters.ts';
 import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
