@@ -76,13 +76,19 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
 }
 
 /** As `visibleEvents`, for one event in hand. */
-export function maySeeEvent({ platformId, bound }: Scope, event: Event): boolean {
-  if (event.platformId !== platformId) return false;
-  return bound.kind === 'PLATFORM' || event[rules.event[bound.kind]] === idOf(bound);
+export function maySeeEvent(scope: Scope, event: Event): boolean {
+  return event.platformId === scope.platformId && maySee('event', scope, event);
+}
+
+/** Whether the caller may see a row in hand of its own platform. */
+export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
+  if (bound.kind === 'PLATFORM') return true;
+  const field = rules[noun][bound.kind];
+  return field !== null && row[field] === idOf(bound);
 }
 
 /** Whether the caller sees rows of this noun at all. */
-export function seesAny(noun: Noun, { bound }: Scope): boolean {
+export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
 

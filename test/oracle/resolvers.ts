@@ -119,12 +119,12 @@ function connection<Row extends { id: string }>(
 }
 
 async function transactionList(args: Data, asking: Asking, of: Prisma.TransactionWhereInput = {}) {
-  const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter), of] };
+  const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter, asking.viewer), of] };
   return connection('Transaction', await asking.reads.transactions(where), args, asking);
 }
 
 async function quoteList(args: Data, asking: Asking, of: Prisma.QuoteWhereInput = {}) {
-  const where = { AND: [quotesSeenBy(asking.viewer), quotesWanted(args.filter), of] };
+  const where = { AND: [quotesSeenBy(asking.viewer), quotesWanted(args.filter, asking.viewer), of] };
   return connection('Quote', await asking.reads.quotes(where), args, asking);
 }
 
@@ -146,7 +146,7 @@ async function customerList(args: Data, asking: Asking) {
 
 async function eventList(args: Data, asking: Asking) {
   const { viewer, reads } = asking;
-  const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter)] });
+  const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter, viewer)] });
   return pageOf(rows, args, 'ASC', {
     keyOf: (row) => row.sequence,
     cursorOf: (row) => feedCursor(row.platformId, row.sequence),
