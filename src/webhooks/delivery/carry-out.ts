@@ -1,3 +1,4 @@
+import { platformItself } from '../../access/platform-itself.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { decideIncoming, type Decision as PaymentDecision } from '../../payments/approvals/approvals.ts';
@@ -14,7 +15,12 @@ export function carryOut(payments: Payments): Decide {
     if (!made) return;
     const { environment } = await payments.database.prisma.platform.findUniqueOrThrow({ where: { id: platformId } });
     try {
-      await decideIncoming(payments, { platformId, environment }, publicId('Transaction', transactionId), made);
+      await decideIncoming(
+        payments,
+        platformItself({ platformId, environment }),
+        publicId('Transaction', transactionId),
+        made,
+      );
     } catch (error) {
       const decided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
       if (!decided) throw error;
