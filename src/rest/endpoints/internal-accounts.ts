@@ -18,7 +18,6 @@ export const InternalAccountSchema = z
     id: id('InternalAccount', 'Its id.'),
     customerId: id('Customer', "Its owner; not there when it is the platform's own.").optional(),
     balance: AmountSchema.openapi({ description: 'What can be spent.' }),
-    totalBalance: AmountSchema.openapi({ description: 'What can be spent and what is held.' }),
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
       .openapi({ description: 'How to bring money in from outside; any one of them.' }),
