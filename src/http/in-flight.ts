@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import { Waits } from './waits.ts';
+import type { WatchedResponse } from './watched-response.ts';
 
 export interface Room {
   /** How many requests may be answered at once. */
@@ -37,7 +37,7 @@ export class InFlight {
   }
 
   /** Takes a place until the response is complete or broken off. False when there is none left. */
-  enter(response: ServerResponse): boolean {
+  enter(response: WatchedResponse): boolean {
     if (this.#count >= (this.#averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
     this.#count += 1;
     const began = performance.now();
@@ -48,42 +48,20 @@ export class InFlight {
       this.#count -= 1;
       if (answered) this.#averageMs += (performance.now() - began - this.#averageMs) / remembered;
     };
-    // How long a client waited before it broke off tells nothing of the answers.
-    response.once('close', () => leave(false));
+    let taken: (() => void) | undefined;
+    response.once('close', () => {
+      // How long a client waited before it broke off tells nothing of the answers.
+      leave(false);
+      taken?.();
+    });
     if (response.closed) leave(false);
-    onHead(response, (contentType) => {
+    response.onHead = (contentType) => {
       if (contentType.startsWith('text/event-stream')) leave(true);
-    });
-    onEnd(response, () => {
+    };
+    response.onEnd = () => {
       leave(true);
-      if (!response.closed)
-        response.once(
-          'close',
-          this.#unread.begin(() => response.destroy()),
-        );
-    });
+      if (!response.closed) taken ??= this.#unread.begin(() => response.destroy());
+    };
     return true;
   }
-}
-
-/** Node tells nobody when a response's head is complete, so writeHead is listened to. */
-function onHead(response: ServerResponse, tell: (contentType: string) => void): void {
-  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
-  // Passes on whatever it is given: the overloads of writeHead cannot be spelled as one signature.
-  response.writeHead = ((...args: unknown[]) => {
-    const done = writeHead(...args);
-    // Headers given to writeHead itself are not among those that getHeader knows.
-    const given = Object.entries(Object(args.at(-1))).find(([name]) => name.toLowerCase() === 'content-type');
-    tell(String(given?.[1] ?? response.getHeader('content-type')));
-    return done;
-  }) as typeof response.writeHead;
-}
-
-/** Nor when it is complete: 'finish' comes when it has been sent, behind others of its connection and as its client reads. */
-function onEnd(response: ServerResponse, tell: () => void): void {
-  const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
-  response.end = ((...args: unknown[]) => {
-    tell();
-    return end(...args);
-  }) as typeof response.end;
 }
