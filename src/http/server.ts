@@ -178,7 +178,7 @@ async function answerGraphql(
     // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
     response.setHeader('x-accel-buffering', 'no');
   }
-  await options.graphql(withBody(request, body), response);
+  await options.graphql.yoga(withBody(request, body), response);
 }
 
 /** The request as Yoga reads it: what it takes from one, and the body that has been read already. */
