@@ -1,5 +1,5 @@
 import { Waits } from './waits.ts';
-import type { WatchedResponse } from './watched-response.ts';
+import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
 export interface Room {
   /** How many requests may be answered at once. */
@@ -26,9 +26,7 @@ const mostUnread = 256;
 export class InFlight {
   readonly #room: Room;
   readonly #least: number;
-  #count = 0;
-  /** The moving average of how long answers took, in milliseconds. */
-  #averageMs = 0;
+  readonly #load: Load = { count: 0, averageMs: 0 };
   readonly #unread = new Waits(mostUnread);
 
   constructor(room: Room) {
@@ -38,30 +36,62 @@ export class InFlight {
 
   /** Takes a place until the response is complete or broken off. False when there is none left. */
   enter(response: WatchedResponse): boolean {
-    if (this.#count >= (this.#averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
-    this.#count += 1;
-    const began = performance.now();
-    let inside = true;
-    const leave = (answered: boolean) => {
-      if (!inside) return;
-      inside = false;
-      this.#count -= 1;
-      if (answered) this.#averageMs += (performance.now() - began - this.#averageMs) / remembered;
-    };
-    let taken: (() => void) | undefined;
-    response.once('close', () => {
-      // How long a client waited before it broke off tells nothing of the answers.
-      leave(false);
-      taken?.();
-    });
-    if (response.closed) leave(false);
-    response.onHead = (contentType) => {
-      if (contentType.startsWith('text/event-stream')) leave(true);
-    };
-    response.onEnd = () => {
-      leave(true);
-      if (!response.closed) taken ??= this.#unread.begin(() => response.destroy());
-    };
+    const { count, averageMs } = this.#load;
+    if (count >= (averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
+    response.watcher = new Place(response, this.#load, this.#unread);
     return true;
+  }
+}
+
+interface Load {
+  /** How many requests have a place. */
+  count: number;
+  /** The moving average of how long answers took, in milliseconds. */
+  averageMs: number;
+}
+
+/** The place of one request. */
+class Place implements ResponseWatcher {
+  readonly #response: WatchedResponse;
+  readonly #load: Load;
+  readonly #unread: Waits;
+  readonly #began = performance.now();
+  #isTaken = true;
+  /** Ends the wait for the client to take the answer. */
+  #read: (() => void) | undefined;
+
+  constructor(response: WatchedResponse, load: Load, unread: Waits) {
+    this.#response = response;
+    this.#load = load;
+    this.#unread = unread;
+    load.count += 1;
+    response.once('close', () => this.#close());
+    if (response.closed) this.#close();
+  }
+
+  headMade(contentType: string): void {
+    if (contentType.startsWith('text/event-stream')) this.#leaveAnswered();
+  }
+
+  ended(): void {
+    this.#leaveAnswered();
+    const response = this.#response;
+    if (!response.closed) this.#read ??= this.#unread.begin(() => response.destroy());
+  }
+
+  #close(): void {
+    // How long a client waited before it broke off tells nothing of the answers.
+    this.#leave();
+    this.#read?.();
+  }
+
+  #leaveAnswered(): void {
+    if (this.#isTaken) this.#load.averageMs += (performance.now() - this.#began - this.#load.averageMs) / remembered;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#isTaken) this.#load.count -= 1;
+    this.#isTaken = false;
   }
 }

@@ -1,25 +1,30 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
+/** Who is told of a response. */
+export interface ResponseWatcher {
+  /** Its head is made, with this media type or 'undefined'. */
+  headMade(contentType: string): void;
+  /** All of it is there. */
+  ended(): void;
+}
+
 /**
  * A response that tells when its head is made and when it is complete. Node tells nobody: 'finish' comes when all has been
- * sent, behind other responses of its connection and as its client reads. By a class, since methods that are put onto every
- * single response keep what they hold through V8's young collections (bench/LOG.md).
+ * sent, behind other responses of its connection and as its client reads.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Called with the media type, or 'undefined', once the head is made. */
-  onHead: ((contentType: string) => void) | undefined;
-  /** Called when all of the response is there. */
-  onEnd: (() => void) | undefined;
+  /** An object, since functions in a field of each response survive V8's young collections, with all they hold (bench/LOG.md). */
+  watcher: ResponseWatcher | undefined;
 
   // Both pass on whatever they are given: the overloads of Node's cannot be spelled as one signature.
   override writeHead(...args: unknown[]): this {
     const done = (super.writeHead as (...args: unknown[]) => this).apply(this, args);
-    this.onHead?.(this.#contentType(args.at(-1)));
+    this.watcher?.headMade(this.#contentType(args.at(-1)));
     return done;
   }
 
   override end(...args: unknown[]): this {
-    this.onEnd?.();
+    this.watcher?.ended();
     return (super.end as (...args: unknown[]) => this).apply(this, args);
   }
 
