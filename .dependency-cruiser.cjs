@@ -17,6 +17,8 @@ const rooms = {
   bodies: [],
   events: base,
   rails: base,
+  // What the sandbox pretends: the domain reaches it through the port, so only the root may name it.
+  'rails/sandbox': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
   payments: domain,
@@ -30,7 +32,7 @@ const rooms = {
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
-  'payments/sandbox': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
   webhooks: ['webhooks/delivery', 'records', ...allOfPayments],
   'webhooks/endpoints': ['webhooks', 'webhooks/delivery', ...allOfPayments],
@@ -78,6 +80,13 @@ module.exports = {
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
+      name: 'packages-of-a-production-install',
+      comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+    {
       name: 'prisma-moves-no-money',
       comment: 'Money is posted through pg, in one transaction (src/ledger).',
       severity: 'error',
@@ -90,6 +99,7 @@ module.exports = {
     exclude: { path: 'src/database/generated' },
     tsConfig: { fileName: 'tsconfig.json' },
     parser: 'swc',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
     tsPreCompilationDeps: true,
   },
 };

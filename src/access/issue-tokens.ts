@@ -1,12 +1,13 @@
 import { checkText } from '../core/checks.ts';
-import { publicId, uuidOf } from '../core/ids.ts';
+import { type IdType, publicId, uuidOf } from '../core/ids.ts';
 import { once } from '../core/once.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import { afterCommit } from '../database/faults.ts';
-import type { ApiToken, Permission } from '../database/generated/client/client.ts';
-import { type Queryable, statement } from '../database/statement.ts';
-import { hashSecret, newCredentials } from './api-tokens.ts';
+import type { ApiToken, ClientToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import type { Transaction } from '../database/transaction.ts';
+import { storeApiToken } from './api-token-records.ts';
+import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -21,11 +22,26 @@ export interface NewClientToken {
   readonly expiresInSeconds: number;
 }
 
+type Finder = (prisma: Prisma.TransactionClient, key: { platformId: string; id: string }) => Promise<object | null>;
+
+/** What a client token can be bound to: the type of its id, the refusal of an unknown one, and how it is looked up. */
 const targets = {
-  customerId: ['Customer', 'customer', 'USER_NOT_FOUND'],
-  quoteId: ['Quote', 'quote', 'QUOTE_NOT_FOUND'],
-  transactionId: ['Transaction', 'transaction', 'TRANSACTION_NOT_FOUND'],
-} as const;
+  customerId: {
+    type: 'Customer',
+    code: 'USER_NOT_FOUND',
+    find: ({ customer }, key) => customer.findUnique({ where: { platformId_id: key }, select: { id: true } }),
+  },
+  quoteId: {
+    type: 'Quote',
+    code: 'QUOTE_NOT_FOUND',
+    find: ({ quote }, key) => quote.findUnique({ where: { platformId_id: key }, select: { id: true } }),
+  },
+  transactionId: {
+    type: 'Transaction',
+    code: 'TRANSACTION_NOT_FOUND',
+    find: ({ transaction }, key) => transaction.findUnique({ where: { platformId_id: key }, select: { id: true } }),
+  },
+} as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
@@ -38,7 +54,7 @@ export async function createClientToken(
   viewer: Viewer,
   input: NewClientToken,
   idempotencyKey?: string | null,
-): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: false }> {
+): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: boolean }> {
   tokens.requireKey();
   const target = targetOf(input);
   checkPermissions(viewer, input.permissions);
@@ -55,20 +71,18 @@ export async function createClientToken(
       field: 'expiresInSeconds',
     });
   }
-  const done = await recorded(
+  const { row, replayed } = await recorded(
     database,
     viewer,
     { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
-    (on) => storeClientToken(on, viewer, target, input),
+    (transaction) => storeClientToken(transaction, viewer, target, input),
+    secretIsGone('ClientToken'),
   );
-  if (done.replayed) throw alreadyAnswered(publicId('ClientToken', done.id));
-  const where = { platformId_id: { platformId: viewer.platformId, id: done.id } };
-  const row = await afterCommit(database.prisma.clientToken.findUniqueOrThrow({ where }));
   return {
     token: await tokens.sign(row, subjectOf(row)),
     tokenId: publicId('ClientToken', row.id),
     expiresAt: row.expiresAt,
-    replayed: false,
+    replayed,
   };
 }
 
@@ -85,27 +99,35 @@ function targetOf(input: NewClientToken): Target {
       field: given[1] ?? 'customerId',
     });
   }
-  const [type, , code] = targets[name];
+  const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
   if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
   return { name, uuid };
 }
 
-async function storeClientToken(on: Queryable, viewer: Viewer, { name, uuid }: Target, input: NewClientToken) {
-  const [type, table, code] = targets[name];
-  const { rows } = await on.query<{ id: string }>(
-    `insert into client_token (platform_id, ${table}_id, permissions, expires_at)
-     select t.platform_id, t.id, $3::text[]::permission[], clock_ms() + $4::int * interval '1 second'
-     from ${table} t where t.platform_id = $1 and t.id = $2 returning id`,
-    [viewer.platformId, uuid, [...new Set(input.permissions)], input.expiresInSeconds],
-  );
-  const [row] = rows;
-  if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
-  return row.id;
+async function storeClientToken(
+  { client, prisma }: Transaction,
+  { platformId }: Viewer,
+  { name, uuid }: Target,
+  input: NewClientToken,
+): Promise<ClientToken> {
+  const { type, code, find } = targets[name];
+  if (!(await find(prisma, { platformId, id: uuid }))) {
+    throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  }
+  const { now } = await readClock(client);
+  return prisma.clientToken.create({
+    data: {
+      platformId,
+      [name]: uuid,
+      permissions: [...new Set(input.permissions)],
+      expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
+    },
+  });
 }
 
 /** Makes or ends a token once per idempotency key. Only its id is kept, so that no secret ever is. */
-function recorded(
+function recorded<Row extends { readonly id: string }>(
   database: Database,
   viewer: Viewer,
   command: {
@@ -114,18 +136,19 @@ function recorded(
     readonly input: object;
     readonly idempotencyKey: string | null | undefined;
   },
-  change: (on: Queryable) => Promise<string>,
-): Promise<{ readonly id: string; readonly replayed: boolean }> {
+  change: (transaction: Transaction) => Promise<Row>,
+  repeat: (id: string) => Row,
+): Promise<{ readonly row: Row; readonly replayed: boolean }> {
   const { type, ...act } = command;
   return once(database, viewer, {
     ...act,
-    effect: async (client) => {
-      const id = await change(client);
-      return { kept: { type, row: { platform_id: viewer.platformId, id } }, answer: { id } };
+    effect: async (transaction) => {
+      const row = await change(transaction);
+      return { kept: { type, row: { platform_id: viewer.platformId, id: row.id } }, answer: { row } };
     },
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a token is its id');
-      return { id: row.id };
+      return { row: repeat(row.id) };
     },
   });
 }
@@ -143,12 +166,16 @@ function checkPermissions(viewer: Viewer, permissions: readonly Permission[]): v
   }
 }
 
-/** An answer that carries a secret is kept nowhere, so it cannot be given again. */
-function alreadyAnswered(id: string): Refusal {
-  return new Refusal('CONFLICT', `this idempotency key has made ${id}; its secret was shown once and is not kept`, {
-    field: 'idempotencyKey',
-    existingId: id,
-  });
+/** Refuses a repeat: an answer that carries a secret is kept nowhere, so it cannot be given again. */
+function secretIsGone(type: 'ApiToken' | 'ClientToken') {
+  return (id: string): never => {
+    const existingId = publicId(type, id);
+    throw new Refusal(
+      'CONFLICT',
+      `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
+      { field: 'idempotencyKey', existingId },
+    );
+  };
 }
 
 /**
@@ -160,42 +187,20 @@ export async function issueApiToken(
   viewer: Viewer,
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
-): Promise<{ apiToken: ApiToken; secret: string; replayed: false }> {
+): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
   checkText(input.name, 'name');
   if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
   checkPermissions(viewer, input.permissions);
-  const { clientId, secret } = newCredentials();
-  const done = await recorded(
+  const credentials = newCredentials();
+  const { row, replayed } = await recorded(
     database,
     viewer,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
-    async (on) => {
-      const { rows } = await on.query<{ id: string }>(
-        `insert into api_token (platform_id, client_id, secret_hash, name, permissions)
-         values ($1, $2, $3, $4, $5::text[]::permission[]) returning id`,
-        [viewer.platformId, clientId, hashSecret(secret), input.name, [...new Set(input.permissions)]],
-      );
-      const [row] = rows;
-      if (!row) throw new Error('an insert returns its row');
-      return row.id;
-    },
+    ({ prisma }) => storeApiToken(prisma, viewer.platformId, { ...input, ...credentials }),
+    secretIsGone('ApiToken'),
   );
-  if (done.replayed) throw alreadyAnswered(publicId('ApiToken', done.id));
-  const where = { platformId_id: { platformId: viewer.platformId, id: done.id } };
-  const apiToken = await afterCommit(database.prisma.apiToken.findUniqueOrThrow({ where }));
-  return { apiToken, secret, replayed: false };
+  return { apiToken: row, secret: credentials.secret, replayed };
 }
-
-const revokeStatements = {
-  ApiToken: statement<{ id: string }>(
-    'revoke_api_token',
-    'update api_token set revoked_at = coalesce(revoked_at, clock_ms()) where platform_id = $1 and id = $2 returning id',
-  ),
-  ClientToken: statement<{ id: string }>(
-    'revoke_client_token',
-    'update client_token set revoked_at = coalesce(revoked_at, clock_ms()) where platform_id = $1 and id = $2 returning id',
-  ),
-};
 
 /**
  * Ends a token: within seconds no request is answered under it, and what it holds open is closed. A second time is no
@@ -205,20 +210,38 @@ const revokeStatements = {
 export async function revokeToken(
   database: Database,
   viewer: Viewer,
-  type: keyof typeof revokeStatements,
+  type: 'ApiToken' | 'ClientToken',
   tokenId: string,
   idempotencyKey?: string | null,
 ): Promise<{ revokedId: string; replayed: boolean }> {
-  const done = await recorded(
+  const { row, replayed } = await recorded(
     database,
     viewer,
     { operation: `revoke${type}`, type, input: { tokenId }, idempotencyKey },
-    async (on) => {
-      const uuid = uuidOf(tokenId, type);
-      const [row] = uuid ? await revokeStatements[type](on, viewer.platformId, uuid) : [];
-      if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
-      return row.id;
+    async (transaction) => {
+      const id = uuidOf(tokenId, type);
+      const token = id && (await revoke(transaction, type, { platformId: viewer.platformId, id }));
+      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+      return token;
     },
+    (id) => ({ id }),
   );
-  return { revokedId: publicId(type, done.id), replayed: done.replayed };
+  return { revokedId: publicId(type, row.id), replayed };
+}
+
+/** Ends a token, unless it has ended before. @returns undefined where there is none */
+async function revoke(
+  { client, prisma }: Transaction,
+  type: 'ApiToken' | 'ClientToken',
+  token: { readonly platformId: string; readonly id: string },
+): Promise<{ id: string } | undefined> {
+  const { now: revokedAt } = await readClock(client);
+  const alive = { ...token, revokedAt: null };
+  // Told apart here: to TypeScript the two tables have nothing in common.
+  if (type === 'ApiToken') {
+    await prisma.apiToken.updateMany({ where: alive, data: { revokedAt } });
+    return (await prisma.apiToken.count({ where: token })) > 0 ? token : undefined;
+  }
+  await prisma.clientToken.updateMany({ where: alive, data: { revokedAt } });
+  return (await prisma.clientToken.count({ where: token })) > 0 ? token : undefined;
 }

@@ -11,6 +11,7 @@ import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../led
 import { HeldUp } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
+import type { Simulation } from '../rails/simulation.ts';
 
 /** What the domain works with. */
 export interface Payments {
@@ -19,7 +20,7 @@ export interface Payments {
   readonly rails: { readonly [E in Environment]?: Rail };
   /** How long a quote holds its rate, in seconds. */
   readonly quoteSeconds: number;
-  /** How long a platform has to approve or reject an incoming payment, in milliseconds (domain-facts 2.5). */
+  /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
   readonly log: Logger;
 }
@@ -29,6 +30,16 @@ export function railOf(payments: Payments, tenant: Tenant): Rail {
   const rail = payments.rails[tenant.environment];
   if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
   return rail;
+}
+
+/**
+ * What a tenant may have the world outside do.
+ * @throws Refusal FORBIDDEN where its rail simulates nothing
+ */
+export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
+  const simulation = payments.rails[tenant.environment]?.simulation;
+  if (!simulation) throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+  return simulation;
 }
 
 /** A command's success: its row as it was right after, and whether this repeats an earlier answer. */

@@ -1,7 +1,7 @@
 import { type Currency, currencyOf } from '../core/currencies.ts';
 import { uuidOf } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
-import { type Account, type Customer, rowFromSnapshot } from '../database/rows.ts';
+import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
 
@@ -28,8 +28,6 @@ export interface Parties extends Sides {
   readonly platformFee: PlatformFeeTerms;
 }
 
-type Json = Record<string, unknown> | null;
-
 // Of both statements Postgres keeps one plan for all calls. A series as long as a parameter says would have each planned anew.
 
 /** The accounts $2 and $3, as `source` and `destination`, and as many fresh ids as an array of $4 elements has. */
@@ -39,15 +37,15 @@ const sides = `
   array(select uuid_v7() from unnest(array_fill(0, array[$4::int]))) as ids`;
 
 interface SidesRow {
-  source: Json;
-  destination: Json;
-  ids: string[];
+  readonly source: Account | null;
+  readonly destination: Account | null;
+  readonly ids: string[];
 }
 
-const sidesStatement = statement<SidesRow>('sides', `select ${sides}`);
+const sidesStatement = statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' });
 
 const partiesStatement = statement<
-  SidesRow & { customer: Json; fixed_fee: string | null; variable_fee_rate: string | null }
+  SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
 >(
   'parties',
   `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
@@ -56,6 +54,7 @@ const partiesStatement = statement<
         (select a.customer_id from account a where a.platform_id = $1 and a.id = $3))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
      $6, (select a.currency from account a where a.platform_id = $1 and a.id = $2))`,
+  { source: 'Account', destination: 'Account', customer: 'Customer' },
 );
 
 /** Reads the accounts of a command in one statement. Another platform's are not there. */
@@ -94,15 +93,15 @@ export async function readParties(
   if (!row) throw new Error('the parties statement answers one row');
   return {
     ...sidesOf(row),
-    customer: row.customer ? rowFromSnapshot('Customer', row.customer) : undefined,
-    platformFee: { fixedFee: BigInt(row.fixed_fee ?? 0), variableFeeRate: row.variable_fee_rate ?? '0' },
+    customer: row.customer ?? undefined,
+    platformFee: { fixedFee: BigInt(row.fixedFee ?? 0), variableFeeRate: row.variableFeeRate ?? '0' },
   };
 }
 
 function sidesOf({ source, destination, ids }: SidesRow): Sides {
   return {
-    source: source ? rowFromSnapshot('Account', source) : undefined,
-    destination: destination ? rowFromSnapshot('Account', destination) : undefined,
+    source: source ?? undefined,
+    destination: destination ?? undefined,
     // Two that were made in one microsecond are in any order.
     ids: ids.sort(),
   };

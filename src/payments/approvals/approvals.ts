@@ -2,7 +2,7 @@ import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { type Customer, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import type { Account, Customer, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
@@ -13,7 +13,7 @@ import { wakeOrders } from '../orders/orders.ts';
 import { outsideOf } from '../parties.ts';
 import { requestedFields } from './incoming.ts';
 
-/** The platform's word on an incoming payment that waits for it (domain-facts 2.5), whichever way it comes. */
+/** The platform's word on an incoming payment that waits for it (decision 33), whichever way it comes. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
@@ -68,10 +68,10 @@ export async function decideIncoming(
 }
 
 const pendingStatement = statement<{
-  transaction: Record<string, unknown>;
-  customer: Record<string, unknown> | null;
-  destination: Record<string, unknown> | null;
-  internal_account_id: string | null;
+  transaction: Transaction;
+  customer: Customer | null;
+  destination: Account | null;
+  internalAccountId: string | null;
   scenario: unknown;
   over: boolean;
 }>(
@@ -86,6 +86,7 @@ const pendingStatement = statement<{
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
    where t.platform_id = $1 and t.id = $2`,
+  { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
 );
 
 async function decide(
@@ -124,7 +125,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
   const [found] = id ? await pendingStatement(payments.database.pool, tenant.platformId, id) : [];
   const field = 'transactionId';
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
-  const transaction = rowFromSnapshot('Transaction', found.transaction);
+  const { transaction, customer, destination: announced } = found;
   if (!transaction.approvalDueAt || found.over) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -153,7 +154,6 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
         set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
       });
     case 'approve': {
-      const customer = found.customer ? rowFromSnapshot('Customer', found.customer) : undefined;
       const requested = requestedFields(transaction);
       const known = { ...recorded(customer), ...given };
       const missing = missingFields(requested, known);
@@ -164,10 +164,8 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
           set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
         });
       }
-      const announced = found.destination ? rowFromSnapshot('Account', found.destination) : undefined;
       // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
-      const instead =
-        announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internal_account_id : null;
+      const instead = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
       const destination = instead === null ? announced : undefined;
       return move({
         to: 'PROCESSING',
@@ -180,7 +178,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
         },
         expectedInMs: railOf(payments, tenant).expectedMs({
           step: 'SETTLEMENT',
-          account: destination && outsideOf(destination),
+          account: destination ? outsideOf(destination) : undefined,
           umaAddress: transaction.sourceUmaAddress ?? undefined,
           scenario: found.scenario,
         }),
@@ -190,7 +188,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
 }
 
 /** What the customer's record says under the names that can be asked for. */
-function recorded(customer: Customer | undefined): Information {
+function recorded(customer: Customer | null): Information {
   if (!customer) return {};
   const address = stored<{ readonly country?: string } | null>(customer.address);
   return Object.fromEntries(

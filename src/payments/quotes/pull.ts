@@ -7,7 +7,7 @@ import { debit, deposit, type Flow } from '../movements.ts';
 import type { Executable } from './execution.ts';
 
 /**
- * Payments whose source is an account outside (specification 2.7, domain-facts 6.1): the money is pulled from it into its
+ * Payments whose source is an account outside (specification 2.7, decision 30): the money is pulled from it into its
  * owner's internal account of that currency, converted and paid out from there. Until the pull has settled, nothing here
  * is debited or credited.
  */
@@ -36,7 +36,7 @@ export function pull(
     /** The quote is inserted by the same plan. */
     readonly fresh?: boolean;
   },
-) {
+): Plan {
   const reason = 'executed: the money is being pulled from the account outside';
   const { orderId, expectedInMs, dueInMs, scenario, fresh = false } = options;
   const order = {
@@ -50,8 +50,8 @@ export function pull(
   return {
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, fresh }],
     transactions: [{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, fresh }],
-    order,
-  } as const satisfies Plan & { order: object };
+    insert: { rail_order: [order] },
+  };
 }
 
 /** Pulled: the money is credited to the flow's source account, debited and converted, and the rail is to pay it out. */

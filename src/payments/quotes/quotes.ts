@@ -3,9 +3,10 @@ import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { type Account, type Quote, rowFromSnapshot } from '../../database/rows.ts';
+import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import type { NewRow } from '../../ledger/plan.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
 import { checkInformation, type InformationField } from '../information.ts';
 import { firstAskMs } from '../orders/orders.ts';
@@ -39,7 +40,7 @@ export interface CreateQuote {
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
   readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency, 1 to 9·10^15. */
+  /** Smallest units of the locked side's currency, 1 to `maxAmount`. */
   readonly lockedCurrencyAmount: bigint;
   /** From a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
@@ -118,7 +119,7 @@ export function executeQuote(
 
 async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote): Promise<PlanOf> {
   checkText(input.description, 'description');
-  const scenario = checkScenario(tenant, input.sandboxScenario, {
+  const scenario = checkScenario(payments, tenant, input.sandboxScenario, {
     deposit: input.source.kind === 'REALTIME_FUNDING',
     step: 'PULL',
   });
@@ -164,10 +165,9 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: accountsOf(parties.source, to) },
     room: roomAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },
-    result: quote.id,
   };
-  if (!input.immediatelyExecute || !parties.source) return base;
-  const { order, ...moves } = start(quote, parties.source, {
+  if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
+  const started = start(quote, parties.source, {
     orderId: idAt(parties, 2),
     rail: railOf(payments, tenant),
     target: to.target,
@@ -175,7 +175,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
     reason: 'executed at creation',
     fresh: true,
   });
-  return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+  return { ...mergePlans(base, started), result: quote.id };
 }
 
 /** Starts a payment from an account: debits one here, or has the rail pull from one outside. */
@@ -183,7 +183,7 @@ function start(
   quote: Executable,
   source: Account,
   options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'fresh'>,
-) {
+): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
   const errand = { step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario } as const;
@@ -267,16 +267,17 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
 }
 
 const executableStatement = statement<{
-  quote: Record<string, unknown>;
-  source: Record<string, unknown> | null;
-  destination: Record<string, unknown> | null;
-  order_id: string;
+  quote: Quote;
+  source: Account | null;
+  destination: Account | null;
+  orderId: string;
 }>(
   'executable_quote',
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where q.platform_id = $1 and q.id = $2`,
+  { quote: 'Quote', source: 'Account', destination: 'Account' },
 );
 
 async function planExecution(
@@ -285,33 +286,30 @@ async function planExecution(
   id: string,
   sandboxScenario: GivenScenario | null | undefined,
 ): Promise<PlanOf> {
-  const scenario = checkScenario(tenant, sandboxScenario, { step: 'PULL' });
+  const scenario = checkScenario(payments, tenant, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
-  const quote = rowFromSnapshot('Quote', found.quote);
-  if (!found.source) {
+  const { quote, source } = found;
+  if (!source) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
       { field: 'quoteId' },
     );
   }
-  const source = rowFromSnapshot('Account', found.source);
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
-  const { order, ...moves } = start(quote, source, {
-    orderId: found.order_id,
+  const started = start(quote, source, {
+    orderId: found.orderId,
     rail: railOf(payments, tenant),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
-  return {
-    ...moves,
+  const checked = {
     ready: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
     room: roomAt(to, quote),
-    insert: { rail_order: [order] },
-    result: quote.id,
   };
+  return { ...mergePlans(checked, started), result: quote.id };
 }

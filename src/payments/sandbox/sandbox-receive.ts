@@ -5,7 +5,7 @@ import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type Done, type Payments, run } from '../command.ts';
+import { type Done, type Payments, run, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -23,7 +23,7 @@ export interface SandboxReceiveUma {
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
-const receiverStatement = statement<{ customer_id: string; deposit_account_id: string | null; ids: string[] }>(
+const receiverStatement = statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
   'sandbox_receiver',
   `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
      coalesce(
@@ -52,10 +52,8 @@ export function sandboxReceiveUma(
     input,
     idempotencyKey,
     plan: async () => {
-      if (tenant.environment !== 'SANDBOX') {
-        throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
-      }
-      const scenario = checkScenario(tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const simulation = simulationOf(payments, tenant);
+      const scenario = checkScenario(payments, tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
       checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
       const extra = extraFields(input.requestedReceiverFields ?? []);
@@ -66,9 +64,9 @@ export function sandboxReceiveUma(
         {
           platformId: tenant.platformId,
           id,
-          customerId: receiver.customer_id,
+          customerId: receiver.customerId,
           senderUmaAddress,
-          information: { FULL_NAME: 'Sandbox Sender' },
+          information: simulation.senderInformation(senderUmaAddress),
           requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
           depositAccountId: receiver.depositAccountId,
           currency: input.receivingCurrencyCode,
@@ -79,7 +77,7 @@ export function sandboxReceiveUma(
         payments.approvalMs,
       );
       return {
-        ready: { customers: [receiver.customer_id] },
+        ready: { customers: [receiver.customerId] },
         insert: {
           transaction: [transaction],
           rail_order: [{ platformId: tenant.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
@@ -103,7 +101,7 @@ async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxRe
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
   const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, currency);
   if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
-  const { deposit_account_id: depositAccountId } = receiver;
+  const { depositAccountId } = receiver;
   if (currency === null || depositAccountId === null) {
     throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
       field: 'receivingCurrencyCode',

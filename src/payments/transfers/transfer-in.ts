@@ -26,7 +26,7 @@ export function transferIn(
     idempotencyKey,
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(tenant, input.sandboxScenario);
+      const scenario = checkScenario(payments, tenant, input.sandboxScenario);
       const { from, to, sides } = await readAccounts(payments, tenant, input, 'EXTERNAL');
       const rail = railOf(payments, tenant);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));

@@ -28,7 +28,7 @@ export function transferOut(
     idempotencyKey,
     plan: async () => {
       checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(tenant, input.sandboxScenario);
+      const scenario = checkScenario(payments, tenant, input.sandboxScenario);
       const { from, to, sides } = await readAccounts(payments, tenant, input, 'INTERNAL');
       const outside = outsideOf(to);
       const transaction = newTransaction(tenant, input, sides, {

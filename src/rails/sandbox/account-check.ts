@@ -1,5 +1,6 @@
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
 import type { AccountCheck, OutsideAccount } from '../rail.ts';
+import type { AccountVerification } from '../simulation.ts';
 import { suffixOf } from './suffix.ts';
 
 /** What an account is at first, and what it becomes after one step; no `later`: nothing, until somebody says so. */
@@ -9,7 +10,7 @@ interface Course<Status> {
 }
 
 /**
- * What the end of a bank account's identifier makes the sandbox say of its owner (domain-facts 6.8); others match. 108 and
+ * What the end of a bank account's identifier makes the sandbox say of its owner (decision 21); others match. 108 and
  * 109 are ours, for verifications that take a while and do not end well.
  */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
@@ -64,7 +65,10 @@ function at<Status>(course: Course<Status> | undefined, old: boolean): Status | 
 }
 
 /** A verification with what the bank tells: its name for the owner when it finds a near match, none when it finds none. */
-export function verificationOf(ownerName: string | undefined, verification: BeneficiaryVerificationStatus) {
+export function verificationOf(
+  ownerName: string | undefined,
+  verification: BeneficiaryVerificationStatus,
+): AccountVerification {
   return ownerName === undefined
     ? { verification: null, verifiedName: null }
     : { verification, verifiedName: nameAtBank(verification, ownerName) };

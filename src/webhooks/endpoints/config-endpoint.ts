@@ -1,15 +1,16 @@
-import type pg from 'pg';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
+import type { Transaction } from '../../database/transaction.ts';
 import type { Done } from '../../payments/command.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { changeEndpoint, insertEndpoint, removeEndpoint, webhookTypes } from './endpoints.ts';
-import { readConfigEndpoint, readEndpointByUrl } from './own-endpoint.ts';
+import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-changes.ts';
+import { findConfigEndpoint, findEndpointByUrl } from './endpoint-queries.ts';
+import { webhookTypes } from './endpoints.ts';
 import { sendTest } from './test-event.ts';
 
 /**
- * The one endpoint of a platform's settings, as REST knows it (domain-facts 2.1): an endpoint like those that GraphQL
+ * The one endpoint of a platform's settings, as REST knows it (decision 51): an endpoint like those that GraphQL
  * makes, for every type of event, and known as the settings' own. Setting it never touches the others.
  */
 
@@ -21,22 +22,22 @@ import { sendTest } from './test-event.ts';
  */
 export async function setConfigEndpoint(
   webhooks: Webhooks,
-  client: pg.PoolClient,
+  transaction: Transaction,
   tenant: Tenant,
   url: string | null,
 ): Promise<string | undefined> {
-  const endpoint = await readConfigEndpoint(client, tenant);
+  const endpoint = await findConfigEndpoint(transaction.prisma, tenant);
   if (url === null) {
-    if (endpoint) await removeEndpoint(client, tenant, endpoint.id);
+    if (endpoint) await removeEndpoint(transaction.prisma, tenant, endpoint.id);
     return undefined;
   }
   if (endpoint) {
-    await changeEndpoint(client, tenant, endpoint.id, { url, enabled: true });
+    await changeEndpoint(transaction, tenant, endpoint.id, { url, enabled: true });
     return undefined;
   }
   const description = 'The webhookEndpoint of the settings.';
   const made = { url, description, eventTypes: webhookTypes, ofConfig: true };
-  return (await insertEndpoint(webhooks, client, tenant, made)).secret;
+  return (await insertEndpoint(webhooks, transaction, tenant, made)).secret;
 }
 
 /**
@@ -52,8 +53,10 @@ export async function testConfigEndpoint(
   { url }: { readonly url?: string | undefined },
   idempotencyKey: string | undefined,
 ): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
-  const { pool } = webhooks.payments.database;
-  const endpoint = await (url === undefined ? readConfigEndpoint(pool, tenant) : readEndpointByUrl(pool, tenant, url));
+  const { prisma } = webhooks.payments.database;
+  const endpoint = await (url === undefined
+    ? findConfigEndpoint(prisma, tenant)
+    : findEndpointByUrl(prisma, tenant, url));
   if (!endpoint) {
     throw url === undefined
       ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhookEndpoint is set: set one with PATCH /config')
