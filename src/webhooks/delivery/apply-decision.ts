@@ -1,4 +1,4 @@
-import { platformItself } from '../../access/caller.ts';
+import { platformItself } from '../../access/platform-itself.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { type Decision, decideIncoming } from '../../payments/approvals/approvals.ts';
