@@ -17,6 +17,8 @@ const rooms = {
   bodies: [],
   events: base,
   rails: base,
+  // What the sandbox pretends: the domain reaches it through the port, so only the root may name it.
+  'rails/sandbox': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
   payments: domain,
@@ -30,7 +32,7 @@ const rooms = {
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
-  'payments/sandbox': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
   webhooks: ['webhooks/delivery', 'records', ...allOfPayments],
   'webhooks/endpoints': ['webhooks', 'webhooks/delivery', ...allOfPayments],

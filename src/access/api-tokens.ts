@@ -18,8 +18,8 @@ export function newCredentials(): { clientId: string; secret: string } {
 
 interface TokenRow {
   id: string;
-  platform_id: string;
-  secret_hash: Buffer;
+  platformId: string;
+  secretHash: Buffer;
   permissions: Permission[];
   environment: Environment;
 }
@@ -58,21 +58,21 @@ export class ApiTokens {
     if (known) return known;
 
     const [row] = await tokenStatement(this.#database.pool, credentials.clientId);
-    const right = timingSafeEqual(hashSecret(credentials.secret), row?.secret_hash ?? nobody);
+    const right = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? nobody);
     if (!row || !right) return undefined;
     const viewer: Viewer = {
       kind: 'PLATFORM',
-      platformId: row.platform_id,
+      platformId: row.platformId,
       environment: row.environment,
       permissions: row.permissions,
       tokenId: row.id,
       bound: { kind: 'PLATFORM' },
-      subject: publicId('Platform', row.platform_id),
+      subject: publicId('Platform', row.platformId),
       expiresAt: null,
     };
     this.#known.set(digest, viewer);
     // For people who look after their tokens; a request does not wait for it.
-    usedStatement(this.#database.pool, row.platform_id, row.id).catch(() => undefined);
+    usedStatement(this.#database.pool, row.platformId, row.id).catch(() => undefined);
     return viewer;
   }
 }

@@ -11,15 +11,15 @@ import type { Viewer } from './viewer.ts';
 
 interface Row {
   id: string;
-  platform_id: string;
+  platformId: string;
   environment: Environment;
   permissions: Permission[];
-  expires_at: Date;
-  customer_id: string | null;
-  quote_id: string | null;
-  transaction_id: string | null;
-  bound_quote_id: string | null;
-  bound_transaction_id: string | null;
+  expiresAt: Date;
+  customerId: string | null;
+  quoteId: string | null;
+  transactionId: string | null;
+  boundQuoteId: string | null;
+  boundTransactionId: string | null;
 }
 
 /** The database's clock decides what has expired, as everywhere. */
@@ -123,24 +123,24 @@ async function verified(token: string, key: Uint8Array): Promise<{ platformId: s
 }
 
 function viewerOf(row: Row): Viewer {
-  const subject = subjectOf({ customerId: row.customer_id, quoteId: row.quote_id, transactionId: row.transaction_id });
+  const subject = subjectOf(row);
   return {
     kind: 'CLIENT',
-    platformId: row.platform_id,
+    platformId: row.platformId,
     environment: row.environment,
     permissions: row.permissions,
     tokenId: row.id,
     bound: boundOf(row),
     subject,
     keySpace: subject,
-    expiresAt: row.expires_at,
+    expiresAt: row.expiresAt,
   };
 }
 
 function boundOf(row: Row): Bound {
-  if (row.customer_id !== null) return { kind: 'CUSTOMER', customerId: row.customer_id };
-  if (row.bound_transaction_id === null) throw new Error(`client token ${row.id} is bound to nothing`);
-  return { kind: 'PAYMENT', transactionId: row.bound_transaction_id, quoteId: row.bound_quote_id };
+  if (row.customerId !== null) return { kind: 'CUSTOMER', customerId: row.customerId };
+  if (row.boundTransactionId === null) throw new Error(`client token ${row.id} is bound to nothing`);
+  return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 
 /** The public id of what a token is bound to. */

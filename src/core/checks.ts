@@ -3,6 +3,12 @@ import { Refusal } from './refusal.ts';
 /** The most that one payment may move on either side, in smallest units (specification section 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
+/**
+ * The most that an account may have with what it is owed, refunds and fees, in smallest units; with new money it has at most
+ * `maxAmount` (check_balance.sql).
+ */
+export const maxBalance = 1_000n * maxAmount;
+
 /** Refuses an amount (smallest units) that is not positive or over what one payment may move. */
 export function checkAmount(amount: bigint, field: string): void {
   if (amount < 1n) {

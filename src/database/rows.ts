@@ -26,6 +26,11 @@ export function columnName(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** The field of a column: `total_sending_amount` is `totalSendingAmount`. */
+export function fieldName(column: string): string {
+  return column.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined];
 
@@ -43,6 +48,11 @@ const revivers = new Map<string, readonly Reviver[]>(
       .map((field) => [field.name, columnName(field.name), reviveByType[field.type]]),
   ]),
 );
+
+/** The columns of a model, for a statement that answers them one by one. */
+export function columnsOf(model: 'Event', alias: string): string {
+  return (revivers.get(model) ?? []).map(([, column]) => `${alias}.${column}`).join(', ');
+}
 
 /**
  * A row as Prisma would have read it, from the JSON that Postgres made of it (`to_jsonb`). The columns are those of

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { connectionConfig, type Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { columnsOf } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
 import { type EventFilter, offer, type Subject, type Subscriber, SubscriberIndex } from './subscribers.ts';
@@ -16,19 +17,17 @@ const listenTimeoutMs = 5_000;
 /** So many looks that find what no notification told of, and the listener is taken for deaf (its peer gone without a word). */
 const deafLooks = 3;
 
-const columns = `platform_id as "platformId", sequence, id, type, occurred_at as "occurredAt", transaction_id as "transactionId",
-  quote_id as "quoteId", account_id as "accountId", customer_id as "customerId", version,
-  previous_status as "previousStatus", status, reason, terminal, old_balance as "oldBalance", new_balance as "newBalance", snapshot`;
+const columns = columnsOf('Event', 'e');
 
 const eventsAfter = statement<Event>(
   'events_after',
-  `select ${columns} from event where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
+  `select ${columns} from event e where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
 );
 
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    `select ${columns} from event
+    `select ${columns} from event e
      where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${page}`,
   );
 const eventsOfSubject = {

@@ -1,3 +1,4 @@
+import { maxBalance } from '../core/checks.ts';
 import type { Rule } from './rule.ts';
 
 /**
@@ -113,7 +114,7 @@ export const paymentRules: readonly Rule[] = [
       where share <> 0 and (share <> platform_fee or status not in ('COMPLETED', 'REFUNDED'))
         or share <> platform_fee and status = 'COMPLETED' and platform_account_id is not null and not exists (
           select from posting l where l.platform_id = p.platform_id and l.account_id = p.platform_account_id
-            and l.balance_after > 9000000000000000000 - p.platform_fee)`,
+            and l.balance_after > ${maxBalance} - p.platform_fee)`,
   },
   {
     rule: 'a refund is of all that was sent, for a payment that went out and did not arrive, and is in the books once it is paid',

@@ -14,6 +14,7 @@ import { commitPlan, firstOutcome, type Outcome, type PlanRefusal } from '../led
 import { HeldUp } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
+import type { Simulation } from '../rails/simulation.ts';
 
 /** What the domain works with. */
 export interface Payments {
@@ -32,6 +33,16 @@ export function railOf(payments: Payments, tenant: Tenant): Rail {
   const rail = payments.rails[tenant.environment];
   if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
   return rail;
+}
+
+/**
+ * What a tenant may have the world outside do.
+ * @throws Refusal FORBIDDEN where its rail simulates nothing
+ */
+export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
+  const simulation = payments.rails[tenant.environment]?.simulation;
+  if (!simulation) throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+  return simulation;
 }
 
 /** A command's success: its row as it was right after, and whether this repeats an earlier answer. */

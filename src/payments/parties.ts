@@ -1,9 +1,9 @@
-import { callerStatement, type Scope, visibleRow } from '../access/visible.ts';
+import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 import { type Currency, currencyOf } from '../core/currencies.ts';
 import { uuidOf } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
-import { type Account, type Customer, rowFromSnapshot } from '../database/rows.ts';
-import type { Queryable } from '../database/statement.ts';
+import type { Account, Customer } from '../database/rows.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
 
 /** The accounts that a command names, and fresh ids for what it will make. */
@@ -29,8 +29,6 @@ export interface Parties extends Sides {
   readonly platformFee: PlatformFeeTerms;
 }
 
-type Json = Record<string, unknown> | null;
-
 // Of both statements Postgres keeps one plan for all calls. A series as long as a parameter says would have each planned anew.
 
 /** The account that a parameter names, where the caller may see it. */
@@ -43,22 +41,25 @@ const sides = `
   array(select uuid_v7() from unnest(array_fill(0, array[$6::int]))) as ids`;
 
 interface SidesRow {
-  source: Json;
-  destination: Json;
-  ids: string[];
+  readonly source: Account | null;
+  readonly destination: Account | null;
+  readonly ids: string[];
 }
 
-const sidesStatement = callerStatement<SidesRow>('sides', `select ${sides}`);
+const sidesStatement = forCaller(
+  statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' }),
+);
 
-const partiesStatement = callerStatement<
-  SidesRow & { customer: Json; fixed_fee: string | null; variable_fee_rate: string | null }
->(
-  'parties',
-  `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
+const partiesStatement = forCaller(
+  statement<SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }>(
+    'parties',
+    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
         $7, (select a.customer_id from ${named('$4')}), (select a.customer_id from ${named('$5')}))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
      $8, (select a.currency from ${named('$4')}))`,
+    { source: 'Account', destination: 'Account', customer: 'Customer' },
+  ),
 );
 
 /** Reads the accounts of a command in one statement. What the caller may not see is not there. */
@@ -97,15 +98,15 @@ export async function readParties(
   if (!row) throw new Error('the parties statement answers one row');
   return {
     ...sidesOf(row),
-    customer: row.customer ? rowFromSnapshot('Customer', row.customer) : undefined,
-    platformFee: { fixedFee: BigInt(row.fixed_fee ?? 0), variableFeeRate: row.variable_fee_rate ?? '0' },
+    customer: row.customer ?? undefined,
+    platformFee: { fixedFee: BigInt(row.fixedFee ?? 0), variableFeeRate: row.variableFeeRate ?? '0' },
   };
 }
 
 function sidesOf({ source, destination, ids }: SidesRow): Sides {
   return {
-    source: source ? rowFromSnapshot('Account', source) : undefined,
-    destination: destination ? rowFromSnapshot('Account', destination) : undefined,
+    source: source ?? undefined,
+    destination: destination ?? undefined,
     // Two that were made in one microsecond are in any order.
     ids: ids.sort(),
   };

@@ -6,6 +6,8 @@ import type {
   FailureReason,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
+import type { RailStep } from './rail-step.ts';
+import type { Simulation } from './simulation.ts';
 
 /**
  * How money arrives and leaves. The domain asks a rail to name a rate, to pay out and to collect; it never knows which
@@ -65,6 +67,9 @@ export interface Rail {
    * asked again.
    */
   checkAccount(account: OutsideAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
+
+  /** What a developer may have happen outside; left out by a rail that moves real money. */
+  readonly simulation?: Simulation;
 }
 
 /** What a rail says of an account outside. */
@@ -108,13 +113,6 @@ export interface OutsideAccount {
   readonly identifier: string;
 }
 
-/**
- * The steps of a payment that a rail is asked about. PAY_REQUEST: whether the sender of an incoming UMA payment, who has
- * looked its receiver up, has asked to pay (`settled` then). PULL: the collection that comes before a payment paid from an
- * account outside. SETTLEMENT: the delivery or collection that ends a payment.
- */
-export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
-
 export interface RailOrder {
   readonly id: string;
   readonly step: RailStep;
@@ -132,7 +130,7 @@ export interface RailOrder {
   readonly ageMs: number;
   /** How often the rail was asked before. */
   readonly attempts: number;
-  /** What the sandbox is asked to do to it. A real rail ignores it. */
+  /** What shall happen to it (`Scenario`), for a rail that simulates; any other ignores it. */
   readonly scenario: unknown;
 }
 

@@ -203,7 +203,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
   if (thrown instanceof UnrepresentableAmount) {
-    // Above 9·10^15 is outside the contract of this interface (specification 7.2), and asking again does not help.
+    // Above `maxAmount` is outside the contract of this interface (specification 7.2), and asking again does not help.
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, {
       ...(thrown.of !== undefined && { facts: { accountId: thrown.of } }),
     });

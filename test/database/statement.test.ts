@@ -1,8 +1,70 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { getDatamodel } from '../../src/database/generated/pothos.ts';
+import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/database/rows.ts';
 import { statement } from '../../src/database/statement.ts';
+import { quote, transactionOf } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let database: Database;
+let quoteId: string;
+beforeAll(async () => {
+  t = await startTestGateway();
+  database = t.gateway.payments.database;
+  const scene = await makeScene(t.platform);
+  const made = await quote(t.platform, {
+    source: { account: { accountId: scene.usd } },
+    destination: { account: { accountId: scene.outsideEur } },
+    lockedCurrencyAmount: 9_000,
+  });
+  // The timeline waits until what happened has its place in the feed.
+  await transactionOf(t.platform, made.transaction.id);
+  quoteId = made.id.replace('Quote:', '');
+});
+afterAll(() => t.stop());
 
 test('two texts cannot have one name: a connection that had prepared the one would refuse the other', () => {
   statement('a_test_of_names', 'select 1');
   expect(() => statement('a_test_of_names', 'select 1')).not.toThrow();
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
+});
+
+test('every field of every model is found under its column, and the column under its field', () => {
+  const names = Object.values(getDatamodel().datamodel.models).flatMap(({ fields }) => fields.map(({ name }) => name));
+  expect(names.length).toBeGreaterThan(100);
+  expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);
+});
+
+test('the rows of a statement have the names of fields, and what is null stays null', async () => {
+  const read = statement<{ dueInMs: number; leasedUntil: Date | null; ids: string[] }>(
+    'test_of_fields',
+    "select 5 as due_in_ms, null::timestamptz as leased_until, array['a_b'] as ids union all select 6, 'epoch', '{}'",
+  );
+  expect(await read(database.pool)).toEqual([
+    { dueInMs: 5, leasedUntil: null, ids: ['a_b'] },
+    { dueInMs: 6, leasedUntil: new Date(0), ids: [] },
+  ]);
+});
+
+test('a whole row in JSON is the row that Prisma reads', async () => {
+  const read = statement<{ quote: Quote; none: Quote | null }>(
+    'test_of_nouns',
+    'select to_json(q) as quote, null::json as none from quote q where id = $1',
+    { quote: 'Quote', none: 'Quote' },
+  );
+  const [row] = await read(database.pool, quoteId);
+  expect(row).toEqual({ quote: await database.prisma.quote.findFirst({ where: { id: quoteId } }), none: null });
+  expect(row?.quote.expiresAt).toBeInstanceOf(Date);
+});
+
+test('the columns of an event make the event that Prisma reads', async () => {
+  const read = statement<Event>(
+    'test_of_columns',
+    `select ${columnsOf('Event', 'e')} from event e where quote_id = $1 order by sequence`,
+  );
+  const events = await read(database.pool, quoteId);
+  expect(events).toEqual(await database.prisma.event.findMany({ where: { quoteId }, orderBy: { sequence: 'asc' } }));
+  expect(events).not.toHaveLength(0);
 });

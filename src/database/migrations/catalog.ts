@@ -1,4 +1,4 @@
-import type { Queryable } from '../statement.ts';
+import { type Queryable, statement } from '../statement.ts';
 
 /** One thing that a database's catalog says: of table "quote", "column", "status", "quote_status not null". */
 export interface CatalogFact {
@@ -9,12 +9,14 @@ export interface CatalogFact {
   readonly definition: string;
 }
 
-const factsSql = `
+const factsStatement = statement<CatalogFact>(
+  'catalog_facts',
+  `
 with tables as (
   select oid, relname from pg_class
   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> '_prisma_migrations'
 )
-select 'table' as kind, null as "partOf", relname::text as name, '' as definition
+select 'table' as kind, null as part_of, relname::text as name, '' as definition
 from tables
 union all
 select 'column', t.relname, a.attname,
@@ -36,11 +38,20 @@ select 'enum', null, t.typname, string_agg(e.enumlabel, ', ' order by e.enumsort
 from pg_type t join pg_enum e on e.enumtypid = t.oid
 where t.typnamespace = 'public'::regnamespace
 group by t.typname
-order by 1, 2, 3`;
+order by 1, 2, 3`,
+);
 
 /** What the catalog says about everything that a Prisma schema can describe, Prisma's own table of migrations aside. */
-export async function readFacts(on: Queryable): Promise<CatalogFact[]> {
-  return (await on.query<CatalogFact>(factsSql)).rows;
+export function readFacts(on: Queryable): Promise<CatalogFact[]> {
+  return factsStatement(on);
+}
+
+/** The functions that triggers call. */
+export async function readTriggerFunctions(on: Queryable): Promise<Set<string>> {
+  const { rows } = await on.query<{ name: string }>(
+    'select p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid where not t.tgisinternal',
+  );
+  return new Set(rows.map(({ name }) => name));
 }
 
 /** Every function of the database, by name and argument types, as Postgres prints it. */

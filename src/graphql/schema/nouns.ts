@@ -1,4 +1,5 @@
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../access/visible.ts';
+import { maxAmount } from '../../core/checks.ts';
 import { typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
 
@@ -43,8 +44,7 @@ export const Account = builder.prismaInterface('Account', {
 export const InternalAccount = builder.prismaObject('Account', {
   variant: 'InternalAccount',
   ...typeReads({ model: 'Account', visible: visibleAccounts, only: (alias) => [`${alias}.kind = 'INTERNAL'`] }),
-  description:
-    'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.',
+  description: `A balance held here, in one currency (specification 2.11). New money brings it to at most ${maxAmount} smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.`,
   interfaces: [Account, builder.nodeInterfaceRef()],
 });
 

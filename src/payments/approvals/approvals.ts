@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Customer, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import type { Account, Customer, Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
@@ -67,16 +68,17 @@ export async function decideIncoming(
   return (await decide(payments, caller, { operation, input: { transactionId }, idempotencyKey: null }, decision)).row;
 }
 
-const pendingStatement = callerStatement<{
-  transaction: Record<string, unknown>;
-  customer: Record<string, unknown> | null;
-  destination: Record<string, unknown> | null;
-  internal_account_id: string | null;
-  scenario: unknown;
-  over: boolean;
-}>(
-  'pending_approval',
-  `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+const pendingStatement = forCaller(
+  statement<{
+    transaction: Transaction;
+    customer: Customer | null;
+    destination: Account | null;
+    internalAccountId: string | null;
+    scenario: unknown;
+    over: boolean;
+  }>(
+    'pending_approval',
+    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
         and i.currency = t.received_currency) as internal_account_id,
@@ -86,6 +88,8 @@ const pendingStatement = callerStatement<{
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
    where ${visibleRow('transaction', 't')} and t.id = $4`,
+    { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+  ),
 );
 
 async function decide(
@@ -124,7 +128,7 @@ async function planDecision(payments: Payments, caller: Caller, input: object, d
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const field = 'transactionId';
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
-  const transaction = rowFromSnapshot('Transaction', found.transaction);
+  const { transaction, customer, destination: announced } = found;
   if (!transaction.approvalDueAt || found.over) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -153,7 +157,6 @@ async function planDecision(payments: Payments, caller: Caller, input: object, d
         set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
       });
     case 'approve': {
-      const customer = found.customer ? rowFromSnapshot('Customer', found.customer) : undefined;
       const requested = requestedFields(transaction);
       const known = { ...recorded(customer), ...given };
       const missing = missingFields(requested, known);
@@ -164,10 +167,8 @@ async function planDecision(payments: Payments, caller: Caller, input: object, d
           set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
         });
       }
-      const announced = found.destination ? rowFromSnapshot('Account', found.destination) : undefined;
       // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
-      const instead =
-        announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internal_account_id : null;
+      const instead = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
       const destination = instead === null ? announced : undefined;
       return move({
         to: 'PROCESSING',
@@ -180,7 +181,7 @@ async function planDecision(payments: Payments, caller: Caller, input: object, d
         },
         expectedInMs: railOf(payments, caller).expectedMs({
           step: 'SETTLEMENT',
-          account: destination && outsideOf(destination),
+          account: destination ? outsideOf(destination) : undefined,
           umaAddress: transaction.sourceUmaAddress ?? undefined,
           scenario: found.scenario,
         }),
@@ -190,7 +191,7 @@ async function planDecision(payments: Payments, caller: Caller, input: object, d
 }
 
 /** What the customer's record says under the names that can be asked for. */
-function recorded(customer: Customer | undefined): Information {
+function recorded(customer: Customer | null): Information {
   if (!customer) return {};
   const address = stored<{ readonly country?: string } | null>(customer.address);
   return Object.fromEntries(

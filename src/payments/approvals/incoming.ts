@@ -2,7 +2,7 @@ import { madeAt, paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { stored } from '../../database/stored.ts';
-import type { Journal, NewRow, TransactionMove } from '../../ledger/plan.ts';
+import type { Journal, NewRow, Plan, TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { deposit, passage } from '../movements.ts';
 import type { DueOrder, Incoming } from '../orders/orders.ts';
@@ -67,7 +67,7 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
  * The receiver's side of a payment to an account that another customer, or the platform, has here: its platform ordered
  * the payment itself, so it is not asked again.
  */
-export function directArrival(order: DueOrder, to: Party) {
+export function directArrival(order: DueOrder, to: Party): Plan {
   const { transaction, newId: id } = order;
   const amount = receivedAmount(transaction);
   const incoming: NewRow<Transaction> = {

@@ -1,11 +1,12 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Customer, rowFromSnapshot } from '../../database/rows.ts';
+import type { Customer } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
-import { type CustomerDetails, detailColumns, kycOf } from './customers.ts';
+import { type CustomerDetails, detailColumns, simulatedIdentity } from './customers.ts';
 
 export interface UpdateCustomer {
   readonly customerId: string;
@@ -15,8 +16,8 @@ export interface UpdateCustomer {
 }
 
 /**
- * Changes what is known of a customer. Its type stays. In the sandbox a new name is checked as a new customer's is, so a
- * test value moves its KYC status.
+ * Changes what is known of a customer. Its type stays. Where the rail simulates, a new name is checked as a new customer's
+ * is, so a test value moves its KYC status.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -41,10 +42,11 @@ export function updateCustomer(
       }
       const columns = details ? detailColumns(details) : {};
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
+      const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
       const set = {
         ...columns,
         ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, caller, input.umaAddress) }),
-        ...(renamed && caller.environment === 'SANDBOX' && { kycStatus: kycOf('SANDBOX', columns.name ?? null) }),
+        ...(kycStatus && { kycStatus }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
@@ -79,13 +81,16 @@ export function deleteCustomer(
   });
 }
 
-const customerStatement = callerStatement<{ customer: Record<string, unknown> }>(
-  'customer_to_change',
-  `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
+const customerStatement = forCaller(
+  statement<{ customer: Customer }>(
+    'customer_to_change',
+    `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
+    { customer: 'Customer' },
+  ),
 );
 
 async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
   const uuid = customerUuid(customerId, 'customerId');
   const [found] = await customerStatement(payments.database.pool, caller, uuid);
-  return found ? rowFromSnapshot('Customer', found.customer) : customerNotFound('customerId');
+  return found?.customer ?? customerNotFound('customerId');
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Environment, KycStatus } from '../../database/generated/client/client.ts';
+import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
@@ -47,7 +47,7 @@ export interface CreateCustomer {
   readonly details: CustomerDetails;
 }
 
-const profileStatement = statement<{ uma_domain: string; currencies: string[]; ids: string[] }>(
+const profileStatement = statement<{ umaDomain: string; currencies: string[]; ids: string[] }>(
   'platform_profile',
   `select uma_domain, currencies, array(select uuid_v7() from generate_series(0, cardinality(currencies))) as ids
    from platform where id = $1`,
@@ -84,7 +84,7 @@ export function createCustomer(
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
         ? await checkCustomerAddress(payments, caller, input.umaAddress)
-        : `$${id.slice(-12)}@${profile.uma_domain}`;
+        : `$${id.slice(-12)}@${profile.umaDomain}`;
       const owner = { platformId: caller.platformId, customerId: id };
       return {
         insert: {
@@ -95,7 +95,7 @@ export function createCustomer(
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: kycOf(caller.environment, details.name ?? null),
+              kycStatus: simulatedIdentity(payments, caller, details.name ?? null) ?? 'PENDING_REVIEW',
               isDeleted: false,
               beneficialOwners: [],
               ...details,
@@ -169,13 +169,7 @@ function checkOwner(owner: BeneficialOwner, field: string): void {
   }
 }
 
-const sandboxKyc: Readonly<Record<string, KycStatus>> = {
-  '001': 'PENDING_REVIEW',
-  '002': 'REJECTED',
-  '003': 'EXPIRED',
-};
-
-/** The sandbox decides by the end of the name; elsewhere a new customer waits for its identity check. */
-export function kycOf(environment: Environment, name: string | null): KycStatus {
-  return environment === 'SANDBOX' ? (sandboxKyc[name?.slice(-3) ?? ''] ?? 'APPROVED') : 'PENDING_REVIEW';
+/** What the identity check of a customer of this name comes to, where the rail decides it; undefined where it waits for one. */
+export function simulatedIdentity(payments: Payments, caller: Caller, name: string | null): KycStatus | undefined {
+  return payments.rails[caller.environment]?.simulation?.identityStatus(name);
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Environment, Prisma, RailOrderKind } from '../../database/generated/client/client.ts';
-import { rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { Rail, RailOrder } from '../../rails/rail.ts';
 import type { Party } from '../parties.ts';
@@ -57,43 +57,48 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-/** A row of the function `lease_orders`. */
-interface LeasedRow {
-  platform_id: string;
-  id: string;
-  kind: RailOrderKind;
-  attempts: number;
-  age_ms: number;
-  leased_until: string;
-  scenario: Prisma.JsonValue;
-  environment: Environment;
-  new_id: string;
-  transaction: Record<string, unknown>;
-  source: Party | null;
-  destination: Party | null;
-  funding_account_id: string | null;
-  platform_fee: bigint | null;
-  platform_account_id: string | null;
-  can_return_fee: boolean | null;
-  sender_information: Record<string, string> | null;
-  sender_uma_address: string | null;
-  receiver_platform_id: string | null;
-  receiver_customer_id: string | null;
-  receiver_ready: boolean | null;
-  deposit_account_id: string | null;
-  incoming: Record<string, unknown> | null;
-  incoming_destination: Party | null;
-  approval_left_ms: number | null;
+type Shared =
+  | 'platformId'
+  | 'id'
+  | 'kind'
+  | 'attempts'
+  | 'ageMs'
+  | 'leasedUntil'
+  | 'scenario'
+  | 'environment'
+  | 'newId'
+  | 'transaction';
+
+/** A row of the function `lease_orders`: flat, and null where something is not there. */
+interface LeasedRow extends Pick<DueOrder, Shared> {
+  readonly source: Party | null;
+  readonly destination: Party | null;
+  readonly fundingAccountId: string | null;
+  readonly platformFee: bigint | null;
+  readonly platformAccountId: string | null;
+  readonly canReturnFee: boolean | null;
+  readonly senderInformation: Record<string, string> | null;
+  readonly senderUmaAddress: string | null;
+  readonly receiverPlatformId: string | null;
+  readonly receiverCustomerId: string | null;
+  readonly receiverReady: boolean | null;
+  readonly depositAccountId: string | null;
+  readonly incoming: Transaction | null;
+  readonly incomingDestination: Party | null;
+  readonly approvalLeftMs: number | null;
 }
 
-const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint)');
+const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint)', {
+  transaction: 'Transaction',
+  incoming: 'Transaction',
+});
 
 /** Takes up to `limit` orders that are due; nobody else takes them until their lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
 
-const renewStatement = statement<{ platform_id: string; id: string; leased_until: string }>(
+const renewStatement = statement<{ platformId: string; id: string; leasedUntil: string }>(
   'renew_orders',
   `update rail_order o set due_at = clock_ms() + $4::bigint * interval '1 millisecond'
    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as l(platform_id, id, leased_until)
@@ -115,7 +120,7 @@ export function keepLeases(on: Queryable, orders: readonly DueOrder[], log: Logg
       orders.map(({ leasedUntil }) => leasedUntil),
       leaseMs,
     );
-    const renewed = new Map(rows.map((row) => [`${row.platform_id} ${row.id}`, row.leased_until]));
+    const renewed = new Map(rows.map((row) => [`${row.platformId} ${row.id}`, row.leasedUntil]));
     for (const order of orders) order.leasedUntil = renewed.get(`${order.platformId} ${order.id}`) ?? order.leasedUntil;
   };
   const timer = setInterval(() => {
@@ -158,53 +163,37 @@ export function isPull(order: DueOrder): boolean {
 }
 
 function dueOrder(row: LeasedRow): DueOrder {
-  const transaction = rowFromSnapshot('Transaction', row.transaction);
+  const { platformAccountId, receiverPlatformId, receiverCustomerId } = row;
   return {
-    platformId: row.platform_id,
-    id: row.id,
-    kind: row.kind,
-    attempts: row.attempts,
-    ageMs: row.age_ms,
-    leasedUntil: row.leased_until,
-    scenario: row.scenario,
-    environment: row.environment,
-    newId: row.new_id,
-    transaction,
+    ...row,
     source: row.source ?? undefined,
     destination: row.destination ?? undefined,
-    fundingAccountId: row.funding_account_id ?? undefined,
-    platformFee: row.platform_fee ?? 0n,
+    fundingAccountId: row.fundingAccountId ?? undefined,
+    platformFee: row.platformFee ?? 0n,
     platformAccount:
-      row.platform_account_id === null
-        ? undefined
-        : { id: row.platform_account_id, canReturnFee: row.can_return_fee ?? false },
-    sender: { information: row.sender_information ?? {}, umaAddress: row.sender_uma_address ?? undefined },
+      platformAccountId === null ? undefined : { id: platformAccountId, canReturnFee: row.canReturnFee ?? false },
+    sender: { information: row.senderInformation ?? {}, umaAddress: row.senderUmaAddress ?? undefined },
     receiver:
-      row.receiver_platform_id === null || row.receiver_customer_id === null
+      receiverPlatformId === null || receiverCustomerId === null
         ? undefined
         : {
-            platformId: row.receiver_platform_id,
-            customerId: row.receiver_customer_id,
-            ready: row.receiver_ready ?? false,
-            depositAccountId: row.deposit_account_id ?? undefined,
+            platformId: receiverPlatformId,
+            customerId: receiverCustomerId,
+            ready: row.receiverReady ?? false,
+            depositAccountId: row.depositAccountId ?? undefined,
           },
-    incoming: incomingOf(row, transaction),
+    incoming: incomingOf(row),
   };
 }
 
 /** No platform has longer to decide (the setting PAYMENT_APPROVAL_MS): where more is left, the clock was set back since. */
 const longestApprovalMs = 60_000;
 
-function incomingOf(row: LeasedRow, transaction: Transaction): Incoming | undefined {
-  const leftMs = row.approval_left_ms ?? 0;
+function incomingOf(row: LeasedRow): Incoming | undefined {
+  const { transaction, incoming } = row;
+  const leftMs = row.approvalLeftMs ?? 0;
   const approvalLeftMs = leftMs > longestApprovalMs ? 0 : leftMs;
-  if (row.incoming) {
-    return {
-      transaction: rowFromSnapshot('Transaction', row.incoming),
-      destination: row.incoming_destination ?? undefined,
-      approvalLeftMs,
-    };
-  }
+  if (incoming) return { transaction: incoming, destination: row.incomingDestination ?? undefined, approvalLeftMs };
   return transaction.type === 'INCOMING'
     ? { transaction, destination: row.destination ?? undefined, approvalLeftMs }
     : undefined;
@@ -238,7 +227,7 @@ export async function postponeOrders(on: Queryable, postponements: readonly Post
   );
 }
 
-const nextDueStatement = statement<{ wait_ms: number }>(
+const nextDueStatement = statement<{ waitMs: number }>(
   'next_order_due',
   `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
    from rail_order where due_at is not null order by due_at limit 1`,
@@ -247,7 +236,7 @@ const nextDueStatement = statement<{ wait_ms: number }>(
 /** How many milliseconds until an order is due; undefined when none waits. */
 export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   const [row] = await nextDueStatement(on);
-  return row?.wait_ms;
+  return row?.waitMs;
 }
 
 const wakeStatement = statement<object>(

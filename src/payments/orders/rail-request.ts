@@ -1,4 +1,5 @@
-import type { RailOrder, RailStep } from '../../rails/rail.ts';
+import type { RailOrder } from '../../rails/rail.ts';
+import type { RailStep } from '../../rails/rail-step.ts';
 import { outsideOf } from '../parties.ts';
 import { type DueOrder, isPull } from './orders.ts';
 

@@ -40,7 +40,7 @@ export interface ExecutionOptions {
  * The part of a plan that executes a quote (specification 3.1, domain-facts 6.2): before its expiry, once, the source is
  * debited, quote and transaction are PROCESSING, and the rail has its order.
  */
-export function execution(quote: Executable, options: ExecutionOptions) {
+export function execution(quote: Executable, options: ExecutionOptions): Plan {
   const { rail, reason, target, scenario, sourceAccountId, fresh = false } = options;
   const errand = { step: 'SETTLEMENT', ...target, scenario } as const;
   const order = {
@@ -76,6 +76,6 @@ export function execution(quote: Executable, options: ExecutionOptions) {
       },
     ],
     journals: [...(options.arrived ? [options.arrived] : []), debit(flow)],
-    order,
-  } as const satisfies Plan & { order: object };
+    insert: { rail_order: [order] },
+  };
 }

@@ -3,14 +3,14 @@ import { statement } from '../../database/statement.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import type { Payments } from '../command.ts';
 
-const expiredStatement = statement<{ platform_id: string; id: string; transaction_id: string }>(
+const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
   // The clock is read once, as a value: read for each row it could not lead into the index.
   `select platform_id, id, transaction_id from quote
    where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
 );
 
-const nextExpiryStatement = statement<{ wait_ms: number }>(
+const nextExpiryStatement = statement<{ waitMs: number }>(
   'next_quote_expiry',
   `select greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as wait_ms
    from quote where status = 'PENDING' order by expires_at limit 1`,
@@ -22,7 +22,7 @@ const told = new LRUCache<string, true>({ max: 10_000 });
 /** How many milliseconds until a quote expires; undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
-  return row?.wait_ms;
+  return row?.waitMs;
 }
 
 /**
@@ -46,12 +46,12 @@ export async function expireQuotes(
     payments.database,
     expired.map((quote) => [
       {
-        platformId: quote.platform_id,
+        platformId: quote.platformId,
         plan: {
           quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
           transactions: [
             {
-              id: quote.transaction_id,
+              id: quote.transactionId,
               from: ['PENDING'],
               to: 'EXPIRED',
               reason,

@@ -36,7 +36,7 @@ export function pull(
     /** The quote is inserted by the same plan. */
     readonly fresh?: boolean;
   },
-) {
+): Plan {
   const reason = 'executed: the money is being pulled from the account outside';
   const { orderId, expectedInMs, dueInMs, scenario, fresh = false } = options;
   const order = {
@@ -50,8 +50,8 @@ export function pull(
   return {
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, fresh }],
     transactions: [{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, fresh }],
-    order,
-  } as const satisfies Plan & { order: object };
+    insert: { rail_order: [order] },
+  };
 }
 
 /** Pulled: the money is credited to the flow's source account, debited and converted, and the rail is to pay it out. */

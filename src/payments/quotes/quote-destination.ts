@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Account, type Lookup, type Quote, rowFromSnapshot } from '../../database/rows.ts';
+import type { Account, Lookup, Quote } from '../../database/rows.ts';
 import { stored } from '../../database/stored.ts';
 import type { OutsideAccount } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
@@ -65,11 +65,8 @@ export function accountDestination(parties: Parties): Destination {
 }
 
 /** What the destination of a quote that was made before means for its execution. */
-export function quotedDestination(
-  quote: Pick<Quote, 'destinationUmaAddress'>,
-  account: Record<string, unknown> | null,
-): Standing {
-  if (account) return standing(rowFromSnapshot('Account', account));
+export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Standing {
+  if (account) return standing(account);
   return {
     target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined },
     receivers: [],

@@ -4,9 +4,9 @@ import type { Tenant } from '../../core/tenant.ts';
 import { Prisma } from '../../database/generated/client/client.ts';
 import type { Quote, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
+import type { Scenario } from '../../rails/simulation.ts';
 import type { Payments } from '../command.ts';
 import type { Information } from '../information.ts';
-import type { SandboxScenario } from '../orders/scenario.ts';
 import { idAt, type Parties } from '../parties.ts';
 import type { Pricing } from '../pricing/pricing.ts';
 import type { Destination } from './quote-destination.ts';
@@ -24,7 +24,7 @@ export interface Priced {
   readonly price: Pricing;
   readonly to: Destination;
   readonly sender: Information;
-  readonly scenario: SandboxScenario | null;
+  readonly scenario: Scenario | null;
 }
 
 /** The rows of a new quote and of its transaction, both PENDING. */

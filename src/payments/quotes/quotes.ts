@@ -1,11 +1,13 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Account, type Quote, rowFromSnapshot } from '../../database/rows.ts';
-import type { NewRow } from '../../ledger/plan.ts';
+import type { Account, Quote } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
 import { checkInformation, type InformationField } from '../information.ts';
 import { firstAskMs } from '../orders/orders.ts';
@@ -39,7 +41,7 @@ export interface CreateQuote {
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
   readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency, 1 to 9·10^15. */
+  /** Smallest units of the locked side's currency, 1 to `maxAmount`. */
   readonly lockedCurrencyAmount: bigint;
   /** From a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
@@ -118,7 +120,7 @@ export function executeQuote(
 
 async function planQuote(payments: Payments, caller: Caller, input: CreateQuote): Promise<PlanOf> {
   checkText(input.description, 'description');
-  const scenario = checkScenario(caller, input.sandboxScenario, {
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, {
     deposit: input.source.kind === 'REALTIME_FUNDING',
     step: 'PULL',
   });
@@ -164,10 +166,9 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
     ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: accountsOf(parties.source, to) },
     room: roomAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },
-    result: quote.id,
   };
-  if (!input.immediatelyExecute || !parties.source) return base;
-  const { order, ...moves } = start(quote, parties.source, {
+  if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
+  const started = start(quote, parties.source, {
     orderId: idAt(parties, 2),
     rail: railOf(payments, caller),
     target: to.target,
@@ -175,7 +176,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
     reason: 'executed at creation',
     fresh: true,
   });
-  return { ...base, ...moves, insert: { ...base.insert, rail_order: [order] } };
+  return { ...mergePlans(base, started), result: quote.id };
 }
 
 /** Starts a payment from an account: debits one here, or has the rail pull from one outside. */
@@ -183,7 +184,7 @@ function start(
   quote: Executable,
   source: Account,
   options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'fresh'>,
-) {
+): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
   const errand = { step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario } as const;
@@ -266,17 +267,20 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return currencyOfAccount(from);
 }
 
-const executableStatement = callerStatement<{
-  quote: Record<string, unknown>;
-  source: Record<string, unknown> | null;
-  destination: Record<string, unknown> | null;
-  order_id: string;
-}>(
-  'executable_quote',
-  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+const executableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    source: Account | null;
+    destination: Account | null;
+    orderId: string;
+  }>(
+    'executable_quote',
+    `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+    { quote: 'Quote', source: 'Account', destination: 'Account' },
+  ),
 );
 
 async function planExecution(
@@ -285,33 +289,30 @@ async function planExecution(
   id: string,
   sandboxScenario: GivenScenario | null | undefined,
 ): Promise<PlanOf> {
-  const scenario = checkScenario(caller, sandboxScenario, { step: 'PULL' });
+  const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
-  const quote = rowFromSnapshot('Quote', found.quote);
-  if (!found.source) {
+  const { quote, source } = found;
+  if (!source) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
       { field: 'quoteId' },
     );
   }
-  const source = rowFromSnapshot('Account', found.source);
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
-  const { order, ...moves } = start(quote, source, {
-    orderId: found.order_id,
+  const started = start(quote, source, {
+    orderId: found.orderId,
     rail: railOf(payments, caller),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
-  return {
-    ...moves,
+  const checked = {
     ready: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
     room: roomAt(to, quote),
-    insert: { rail_order: [order] },
-    result: quote.id,
   };
+  return { ...mergePlans(checked, started), result: quote.id };
 }

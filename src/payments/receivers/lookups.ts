@@ -1,13 +1,17 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { once } from '../../access/once.ts';
+import { authorize } from '../../access/operations.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Lookup, rowFromSnapshot } from '../../database/rows.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
+import type { Lookup } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { type Done, type Payments, railOf, run } from '../command.ts';
+import { type Done, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 
@@ -34,18 +38,19 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
-const receiverStatement = callerStatement<{
-  id: string;
-  base_currency: string;
-  sender_id: string | null;
-  receiver_platform_id: string | null;
-  receiver_customer_id: string | null;
-  uma_domain: string | null;
-  currencies: string[] | null;
-  deposit_currency: string | null;
-}>(
-  'receiver_by_uma_address',
-  `select uuid_v7() as id, p.currencies[1] as base_currency,
+const receiverStatement = forCaller(
+  statement<{
+    id: string;
+    baseCurrency: string;
+    senderId: string | null;
+    receiverPlatformId: string | null;
+    receiverCustomerId: string | null;
+    umaDomain: string | null;
+    currencies: string[] | null;
+    depositCurrency: string | null;
+  }>(
+    'receiver_by_uma_address',
+    `select uuid_v7() as id, p.currencies[1] as base_currency,
      (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
         and ($5::uuid is not null or $6::text is not null)
         and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
@@ -56,64 +61,80 @@ const receiverStatement = callerStatement<{
        and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
    left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
    where p.id = $1`,
+  ),
 );
 
 /**
  * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
  * that the rail finds. The answer is good for ten minutes.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
  */
-export function lookUpReceiver(
+export async function lookUpReceiver(
   payments: Payments,
   caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
 ): Promise<Done<Lookup>> {
-  return run(payments, caller, {
+  authorize(caller, 'lookUpReceiver');
+  const { platformId } = caller;
+  const found = () => findReceiver(payments, caller, input);
+  // It is one statement: without a key to keep beside it, it needs no transaction, which takes as long again.
+  if (idempotencyKey === null || idempotencyKey === undefined) {
+    return { row: await payments.database.prisma.lookup.create({ data: await found() }), replayed: false };
+  }
+  return once(payments.database, caller, {
     operation: 'lookUpReceiver',
-    type: 'Lookup',
     input,
     idempotencyKey,
-    plan: async () => {
-      const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
-      const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
-      const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
-      const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
-      if (!found) throw new Error(`no platform ${caller.platformId}`);
-      if ((customer || sender) && !found.sender_id) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
-
-      const rail = railOf(payments, caller);
-      const receiver = found.receiver_customer_id
-        ? ownReceiver(found.uma_domain ?? '', found.currencies ?? [], found.deposit_currency)
-        : await rail.lookUp(umaAddress);
-      if (!receiver) {
-        throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
-          field: 'umaAddress',
-          value: umaAddress,
-        });
-      }
-      return {
-        insert: {
-          lookup: [
-            {
-              platformId: caller.platformId,
-              id: found.id,
-              umaAddress,
-              senderCustomerId: found.sender_id,
-              receiverPlatformId: found.receiver_platform_id,
-              receiverCustomerId: found.receiver_customer_id,
-              vaspName: receiver.vaspName,
-              network: 'UMA',
-              currencies: await pricedCurrencies(rail, found.base_currency, receiver),
-              requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
-              information: { ...receiver.information },
-            },
-          ],
-        },
-        result: found.id,
+    prepare: async () => {
+      const data = await found();
+      return async ({ prisma }) => {
+        const row = await prisma.lookup.create({ data });
+        return { kept: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
+    // A lookup never changes, and is kept longer than the key that made it.
+    repeat: async ({ row }) => {
+      if (!row) throw new Error('what is kept of a lookup is its id');
+      const where = { platformId_id: { platformId, id: row.id } };
+      return { row: await payments.database.prisma.lookup.findUniqueOrThrow({ where }) };
+    },
   });
+}
+
+/** Finds the receiver, and what a lookup keeps of it. */
+async function findReceiver(
+  payments: Payments,
+  caller: Caller,
+  input: LookUpReceiver,
+): Promise<Prisma.LookupUncheckedCreateInput> {
+  const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
+  const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
+  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
+  const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+  if (!found) throw new Error(`no platform ${caller.platformId}`);
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+
+  const rail = railOf(payments, caller);
+  const receiver = found.receiverCustomerId
+    ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
+    : await rail.lookUp(umaAddress);
+  if (!receiver) {
+    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, { field: 'umaAddress', value: umaAddress });
+  }
+  return {
+    platformId: caller.platformId,
+    id: found.id,
+    umaAddress,
+    senderCustomerId: found.senderId,
+    receiverPlatformId: found.receiverPlatformId,
+    receiverCustomerId: found.receiverCustomerId,
+    vaspName: receiver.vaspName,
+    network: 'UMA',
+    currencies: await pricedCurrencies(rail, found.baseCurrency, receiver),
+    requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
+    information: { ...receiver.information },
+  };
 }
 
 /** A customer of this installation, with the currency of its default deposit account first. */
@@ -130,7 +151,11 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 }
 
 /** The receiver's currencies, each with what one unit of it would cost in the platform's first currency. */
-function pricedCurrencies(rail: Rail, base: string, receiver: UmaReceiver): Promise<(LookupCurrency & object)[]> {
+function pricedCurrencies(
+  rail: Rail,
+  base: string,
+  receiver: UmaReceiver,
+): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
   const from = currencyOf(base);
   return Promise.all(
     receiver.currencies.map(async ({ code, minAmount, maxAmount: most }) => {
@@ -146,10 +171,13 @@ function pricedCurrencies(rail: Rail, base: string, receiver: UmaReceiver): Prom
   );
 }
 
-const lookupStatement = callerStatement<{ lookup: Record<string, unknown>; expired: boolean }>(
-  'lookup_for_quote',
-  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
-   where ${visibleRow('lookup', 'l')} and l.id = $4`,
+const lookupStatement = forCaller(
+  statement<{ lookup: Lookup; expired: boolean }>(
+    'lookup_for_quote',
+    `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
+   where ${visibleRow('ofPlatform', 'l')} and l.id = $4`,
+    { lookup: 'Lookup' },
+  ),
 );
 
 /**
@@ -171,7 +199,7 @@ export async function readLookup(
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
   if (found.expired)
     throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });
-  const lookup = rowFromSnapshot('Lookup', found.lookup);
+  const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
     throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { field });
   }

@@ -1,11 +1,12 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type Done, type Payments, run } from '../command.ts';
+import { type Done, type Payments, run, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -23,9 +24,10 @@ export interface SandboxReceiveUma {
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
-const receiverStatement = callerStatement<{ customer_id: string; deposit_account_id: string | null; ids: string[] }>(
-  'sandbox_receiver',
-  `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
+const receiverStatement = forCaller(
+  statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
+    'sandbox_receiver',
+    `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
      coalesce(
        (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.default_uma_deposit_account
           and a.status = 'ACTIVE' and a.currency = $6),
@@ -33,6 +35,7 @@ const receiverStatement = callerStatement<{ customer_id: string; deposit_account
           and a.currency = $6)) as deposit_account_id
    from customer c
    where ${visibleRow('customer', 'c')} and not c.is_deleted and (c.id = $4 or $4::uuid is null) and (lower(c.uma_address) = $5 or $5::text is null)`,
+  ),
 );
 
 /**
@@ -52,10 +55,8 @@ export function sandboxReceiveUma(
     input,
     idempotencyKey,
     plan: async () => {
-      if (caller.environment !== 'SANDBOX') {
-        throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
-      }
-      const scenario = checkScenario(caller, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const simulation = simulationOf(payments, caller);
+      const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PAY_REQUEST' });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
       checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
       const extra = extraFields(input.requestedReceiverFields ?? []);
@@ -66,9 +67,9 @@ export function sandboxReceiveUma(
         {
           platformId: caller.platformId,
           id,
-          customerId: receiver.customer_id,
+          customerId: receiver.customerId,
           senderUmaAddress,
-          information: { FULL_NAME: 'Sandbox Sender' },
+          information: simulation.senderInformation(senderUmaAddress),
           requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
           depositAccountId: receiver.depositAccountId,
           currency: input.receivingCurrencyCode,
@@ -79,7 +80,7 @@ export function sandboxReceiveUma(
         payments.approvalMs,
       );
       return {
-        ready: { customers: [receiver.customer_id] },
+        ready: { customers: [receiver.customerId] },
         insert: {
           transaction: [transaction],
           rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
@@ -103,7 +104,7 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
   const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency);
   if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
-  const { deposit_account_id: depositAccountId } = receiver;
+  const { depositAccountId } = receiver;
   if (currency === null || depositAccountId === null) {
     throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
       field: 'receivingCurrencyCode',

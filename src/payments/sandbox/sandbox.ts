@@ -1,13 +1,16 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Account, rowFromSnapshot, type Transaction } from '../../database/rows.ts';
-import { type Done, type Payments, railOf, run } from '../command.ts';
+import type { Account, Quote, Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { Plan } from '../../ledger/plan.ts';
+import { type Done, type Payments, railOf, run, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
-import { checkScenario, depositOf, type GivenScenario, readScenario } from '../orders/scenario.ts';
+import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { accountNotFound, accountUuid, readSides } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
@@ -15,11 +18,6 @@ import { lateDeposit } from './late-deposit.ts';
 
 /** The most that one call may bring into a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
-
-function sandboxOnly(caller: Caller): void {
-  if (caller.environment !== 'SANDBOX')
-    throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
-}
 
 /**
  * Lets money arrive in an internal account, as a bank transfer to it would (sandbox).
@@ -37,7 +35,7 @@ export function fundAccount(
     input,
     idempotencyKey,
     plan: async () => {
-      sandboxOnly(caller);
+      simulationOf(payments, caller);
       checkAmount(input.amount, 'amount');
       if (input.amount > maxFunding) {
         throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
@@ -58,18 +56,21 @@ export function fundAccount(
   });
 }
 
-const fundableStatement = callerStatement<{
-  quote: Record<string, unknown>;
-  destination: Record<string, unknown> | null;
-  funding_account_id: string | null;
-  order_id: string;
-}>(
-  'fundable_quote',
-  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+const fundableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    destination: Account | null;
+    fundingAccountId: string | null;
+    orderId: string;
+  }>(
+    'fundable_quote',
+    `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+    { quote: 'Quote', destination: 'Account' },
+  ),
 );
 
 interface SandboxSend {
@@ -113,23 +114,22 @@ export function sandboxSend(
 
 /** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
-  sandboxOnly(caller);
-  const scenario = checkScenario(caller, input.sandboxScenario, { deposit: true });
+  const simulation = simulationOf(payments, caller);
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
   const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
   const asked = input.currencyAmount ?? due;
   checkAmount(asked, 'currencyAmount');
-  const { amount, twice, late } = depositOf(scenario ?? readScenario(quote.scenario), asked);
+  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, asked);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
   const common = {
     ready: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
     otherwise: lateDeposit(quote, arrived, twice ? 2n * amount : amount),
-    result: quote.transactionId,
   };
   if (amount === due && !late) {
-    const { order, ...moves } = execution(quote, {
-      orderId: found.order_id,
+    const executed = execution(quote, {
+      orderId: found.orderId,
       rail: railOf(payments, caller),
       sourceAccountId: fundingAccountId,
       target: to.target,
@@ -137,7 +137,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
       reason: 'the deposit arrived',
       arrived,
     });
-    return { ...common, ...moves, insert: { rail_order: [order] } };
+    return { ...mergePlans(common, executed), result: quote.transactionId };
   }
   // The money stays in the customer's account of that currency; the payment fails (decision 12).
   const reason = late
@@ -145,12 +145,12 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
     : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
   const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
   const fails = { from: ['PENDING'], to: 'FAILED', reason } as const;
-  return {
-    ...common,
-    quotes: [{ id: quote.id, ...fails, expiry: 'before' as const }],
+  const credited: Plan = {
+    quotes: [{ id: quote.id, ...fails, expiry: 'before' }],
     transactions: [{ id: quote.transactionId, ...fails, set: { failureReason } }],
     journals: [arrived],
   };
+  return { ...mergePlans(common, credited), result: quote.transactionId };
 }
 
 /** The quote that a deposit is for, and the customer's account that the money comes to. */
@@ -158,8 +158,7 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
-  const quote = rowFromSnapshot('Quote', found.quote);
-  const fundingAccountId = found.funding_account_id;
+  const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
     throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', { field: 'quoteId' });
   }

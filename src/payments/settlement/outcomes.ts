@@ -2,6 +2,7 @@ import { paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
 import { stored } from '../../database/stored.ts';
 import type { PlanGroup } from '../../ledger/commit.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Journal, Plan, TransactionMove } from '../../ledger/plan.ts';
 import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';
 import { bankReturn, delivery, deposit, type Flow, refund, suspension } from '../movements.ts';
@@ -48,13 +49,8 @@ export function delivered(order: DueOrder, watchMs: number | undefined): PlanGro
   if (to?.kind === 'INTERNAL' && to.customerId !== transaction.customerId) {
     // Its receiver has a transaction of its own, so the money leaves this one's books on one side and enters on the other.
     const arrival = directArrival(order, to);
-    return alone(order, {
-      orders,
-      quotes,
-      insert: arrival.insert,
-      transactions: [move, ...arrival.transactions],
-      journals: [delivery(flow), ...arrival.journals],
-    });
+    const sent: Plan = { orders, quotes, transactions: [move], journals: [delivery(flow)] };
+    return alone(order, mergePlans(sent, arrival));
   }
   const here = to?.kind === 'INTERNAL' ? to.id : undefined;
   return alone(order, {
@@ -187,7 +183,5 @@ function together(platformId: string, plan: Plan, otherPlatformId: string, other
       { platformId: otherPlatformId, plan: other },
     ];
   }
-  const transactions = [...(plan.transactions ?? []), ...(other.transactions ?? [])];
-  const journals = [...(plan.journals ?? []), ...(other.journals ?? [])];
-  return [{ platformId, plan: { ...plan, transactions, journals } }];
+  return [{ platformId, plan: mergePlans(plan, other) }];
 }

@@ -1,6 +1,6 @@
 import { uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../database/database.ts';
-import { rowFromSnapshot, type Transaction } from '../../database/rows.ts';
+import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import { fullAccount } from '../command.ts';
@@ -27,14 +27,6 @@ export type Release =
   | { readonly kind: 'paid' | 'paid-before'; readonly suspended: Suspended; readonly settledAt: Date }
   | { readonly kind: 'refused'; readonly reason: string };
 
-interface SuspendedRow {
-  platform_id: string;
-  platform_name: string;
-  transaction: Record<string, unknown>;
-  refund_account_id: string;
-  was_suspended: boolean;
-}
-
 /** The account that a payment was paid from, or, where that is outside, its owner's account here of the currency sent. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -43,20 +35,22 @@ const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transact
        and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end)) as refund_account_id,
   exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
 
-const waitingStatement = statement<SuspendedRow>(
+const waitingStatement = statement<Suspended>(
   'refunds_in_suspense',
   `select ${columns} from transaction t join platform p on p.id = t.platform_id
    where t.refund_reference is not null and t.refund_settled_at is null order by t.refund_initiated_at, t.id`,
+  { transaction: 'Transaction' },
 );
 
-const oneStatement = statement<SuspendedRow>(
+const oneStatement = statement<Suspended>(
   'refund_of_transaction',
   `select ${columns} from platform p join transaction t on t.platform_id = p.id and t.id = $1`,
+  { transaction: 'Transaction' },
 );
 
 /** Every refund that waits in suspense, on all platforms, the oldest first. */
 export async function listSuspense(database: Database): Promise<Suspended[]> {
-  return (await waitingStatement(database.pool)).map(suspendedOf);
+  return waitingStatement(database.pool);
 }
 
 /**
@@ -111,17 +105,7 @@ export async function releaseSuspense(database: Database, transactionId: string)
 
 async function find(on: Queryable, uuid: string): Promise<Suspended | undefined> {
   const [row] = await oneStatement(on, uuid);
-  return row && suspendedOf(row);
-}
-
-function suspendedOf(row: SuspendedRow): Suspended {
-  return {
-    platformId: row.platform_id,
-    platformName: row.platform_name,
-    transaction: rowFromSnapshot('Transaction', row.transaction),
-    refundAccountId: row.refund_account_id,
-    wasSuspended: row.was_suspended,
-  };
+  return row;
 }
 
 /** What was debited and then suspended. */

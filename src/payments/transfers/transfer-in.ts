@@ -26,7 +26,7 @@ export function transferIn(
     idempotencyKey,
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(caller, input.sandboxScenario);
+      const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, sides } = await readAccounts(payments, caller, input, 'EXTERNAL');
       const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));

@@ -28,7 +28,7 @@ export function transferOut(
     idempotencyKey,
     plan: async () => {
       checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(caller, input.sandboxScenario);
+      const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
       const outside = outsideOf(to);
       const transaction = newTransaction(caller, input, sides, {

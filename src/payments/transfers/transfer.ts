@@ -12,7 +12,7 @@ import { accountNotFound, accountUuid, idAt, readSides, type Sides } from '../pa
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
-  /** Smallest units, 1 to 9·10^15. */
+  /** Smallest units, 1 to `maxAmount`. */
   readonly amount: bigint;
   readonly description?: string | null | undefined;
   /** Sandbox: what shall happen to it. */

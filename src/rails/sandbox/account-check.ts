@@ -1,5 +1,6 @@
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
 import type { AccountCheck, OutsideAccount } from '../rail.ts';
+import type { AccountVerification } from '../simulation.ts';
 import { suffixOf } from './suffix.ts';
 
 /** What an account is at first, and what it becomes after one step; no `later`: nothing, until somebody says so. */
@@ -64,7 +65,10 @@ function at<Status>(course: Course<Status> | undefined, old: boolean): Status | 
 }
 
 /** A verification with what the bank tells: its name for the owner when it finds a near match, none when it finds none. */
-export function verificationOf(ownerName: string | undefined, verification: BeneficiaryVerificationStatus) {
+export function verificationOf(
+  ownerName: string | undefined,
+  verification: BeneficiaryVerificationStatus,
+): AccountVerification {
   return ownerName === undefined
     ? { verification: null, verifiedName: null }
     : { verification, verifiedName: nameAtBank(verification, ownerName) };

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { maxAmount } from '../../core/checks.ts';
 import { type Currency, type CurrencyCode, isCurrencyCode } from '../../core/currencies.ts';
 import {
   add,
@@ -53,7 +54,7 @@ const minSendingWorth = '0.1';
 const defaultVariableFeeRate = '0.003';
 
 /** Smallest units of any currency: the sandbox adds no bound to the interface's own. */
-const maxSendingAmount = 9_000_000_000_000_000n;
+const maxSendingAmount = maxAmount;
 
 /** Rates are written with these decimal places, as the interface's samples are, from the least rate that bears it. */
 const usualPlaces = 8;

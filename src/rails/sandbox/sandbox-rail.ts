@@ -8,10 +8,12 @@ import type {
   RailOutcome,
   RateTerms,
 } from '../rail.ts';
-import { checkSandboxAccount } from './account-check.ts';
+import type { Simulation } from '../simulation.ts';
+import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
+import { checkSandboxIdentity } from './identity-check.ts';
 import type { SandboxRates } from './rates.ts';
-import { scenarioAt } from './scenario.ts';
+import { scenarioAt, scenarioFault, simulatedDeposit } from './scenario.ts';
 import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
@@ -69,8 +71,18 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     },
     // The world outside has no balances.
     giveBack: async () => undefined,
+    simulation,
   };
 }
+
+/** What a developer may have the sandbox's world outside do. */
+const simulation: Simulation = {
+  scenarioFault,
+  deposit: simulatedDeposit,
+  senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
+  accountVerification: verificationOf,
+  identityStatus: checkSandboxIdentity,
+};
 
 /** How long an order takes: what its scenario says, or as many paces as its account or address asks for. */
 function durationMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>, paceMs: number): number {

@@ -1,54 +1,48 @@
 import { z } from 'zod';
 import { FailureReason } from '../../database/generated/client/client.ts';
-import type { RailStep } from '../rail.ts';
+import type { RailStep } from '../rail-step.ts';
+import type { Deposit, Scenario, ScenarioFault } from '../simulation.ts';
 
 /** The longest that a scenario may let a step take: an hour. */
 const maxMs = 3_600_000;
 
 const duration = z.int().min(0).max(maxMs).optional();
 
-/**
- * What the sandbox is asked to do to one order, for what the documented suffixes cannot say. Stored with the order; a
- * real rail ignores it.
- */
+/** The form of a scenario, given or stored. */
 const scenarioSchema = z.object({
-  /** The step that it is about: SETTLEMENT when left out. */
   step: z.enum(['PAY_REQUEST', 'PULL', 'SETTLEMENT']).optional(),
-  /** How long the step takes, in milliseconds, instead of one pace. */
   delayMs: duration,
-  /** It ends FAILED, for this reason. */
   failureReason: z.enum(FailureReason).optional(),
-  /** The receiving side refuses it. */
   reject: z.boolean().optional(),
-  /** When it fails, the money does not come back either. */
   refundFails: z.boolean().optional(),
-  /** It settles, and is returned by the bank so many milliseconds later. */
   returnAfterMs: duration,
-  /** How the deposit for a real-time funded quote arrives: half of it, two of it, or after the quote's expiry. */
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
-});
-
-export type SandboxScenario = z.infer<typeof scenarioSchema>;
+} satisfies Record<keyof Scenario, z.ZodType>);
 
 /** What a scenario asks of one step of its payment; nothing where it is about another. */
-export function scenarioAt(step: RailStep, value: unknown): SandboxScenario {
+export function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
 /** The scenario in a stored or given value; none when there is none. */
-export function readScenario(value: unknown): SandboxScenario {
+function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
-/** What is wrong with a scenario that a caller gives, as field and reason, or undefined. */
-export function scenarioFault(value: object): { readonly field: string; readonly reason: string } | undefined {
-  const issue = scenarioSchema.safeParse(value).error?.issues[0];
-  if (issue) return { field: issue.path.join('.'), reason: `must lie between 0 and ${maxMs}` };
-  const { step, failureReason, reject, refundFails, returnAfterMs } = readScenario(value);
+/** What is wrong with a scenario that a caller gives, or undefined. */
+export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
+  const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
+  for (const [field, ms] of [
+    ['delayMs', delayMs],
+    ['returnAfterMs', returnAfterMs],
+  ] as const) {
+    if (!duration.safeParse(ms).success) return { field, reason: `must lie between 0 and ${maxMs}` };
+  }
   if (step === 'PAY_REQUEST' || step === 'PULL') {
-    const unfit = Object.entries({ reject, refundFails, returnAfterMs }).find(([, asked]) => asked !== undefined);
-    if (unfit) return { field: unfit[0], reason: `is of the step SETTLEMENT, not of ${step}` };
+    const asked = { reject, refundFails, returnAfterMs };
+    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => asked[field] !== undefined);
+    if (unfit) return { field: unfit, reason: `is of the step SETTLEMENT, not of ${step}` };
   }
   if (reject && failureReason) return { field: 'reject', reason: 'goes without failureReason' };
   if (refundFails && !failureReason) return { field: 'refundFails', reason: 'goes with failureReason' };
@@ -56,4 +50,11 @@ export function scenarioFault(value: object): { readonly field: string; readonly
     return { field: 'returnAfterMs', reason: 'is of a payment that settles' };
   }
   return undefined;
+}
+
+/** The deposit of `amount` (smallest units) as a given or stored scenario has it arrive. */
+export function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
+  const { deposit } = readScenario(scenario);
+  const short = deposit === 'SHORT' && amount > 1n;
+  return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }

@@ -6,8 +6,8 @@ import { Refusal } from '../../core/refusal.ts';
 import { TransactionType } from '../../database/generated/client/client.ts';
 import { readPlatform, updatePlatform } from '../../payments/platforms/platform-config.ts';
 import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import { readConfigEndpoint } from '../../webhooks/endpoints/own-endpoint.ts';
 import type { RestApp, RestRooms } from '../app.ts';
 import { answers, body, managing, noQuery, readErrors, reading, renamed } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
@@ -158,7 +158,7 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
 async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): Promise<z.infer<typeof ConfigSchema>> {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
-    readConfigEndpoint(webhooks.payments.database.pool, caller),
+    findConfigEndpoint(webhooks.payments.database.prisma, caller),
   ]);
   return {
     id: publicId('PlatformConfig', platform.id),
@@ -190,8 +190,8 @@ export function configEndpoints(app: RestApp, rooms: RestRooms): void {
     try {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
       const settings = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
-      const webhookSecret = await updatePlatform(payments, viewer, settings, async (client) =>
-        url === undefined ? undefined : setConfigEndpoint(webhooks, client, viewer, url),
+      const webhookSecret = await updatePlatform(payments, viewer, settings, async (transaction) =>
+        url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
       );
       return context.json({ ...(await configRecord(rooms, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
     } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { maxAmount } from '../../core/checks.ts';
 import type { Payments } from '../../payments/command.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
@@ -17,7 +18,6 @@ export const InternalAccountSchema = z
     id: id('InternalAccount', 'Its id.'),
     customerId: id('Customer', "Its owner; not there when it is the platform's own.").optional(),
     balance: AmountSchema.openapi({ description: 'What can be spent.' }),
-    totalBalance: AmountSchema.openapi({ description: 'What can be spent and what is held.' }),
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
       .openapi({ description: 'How to bring money in from outside; any one of them.' }),
@@ -25,8 +25,7 @@ export const InternalAccountSchema = z
     updatedAt: time('When it last changed.'),
   })
   .openapi('InternalAccount', {
-    description:
-      'A balance held here, in one currency (specification 2.11). New money brings it to at most 9000000000000000 smallest units; only refunds and the platform’s fees may go beyond.',
+    description: `A balance held here, in one currency (specification 2.11). New money brings it to at most ${maxAmount} smallest units; only refunds and the platform’s fees may go beyond.`,
   });
 
 const ofCustomers = pagedEndpoint({

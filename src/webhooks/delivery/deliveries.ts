@@ -1,8 +1,9 @@
-import type { AccountKind, Environment, Event } from '../../database/generated/client/client.ts';
+import type { Environment, Event } from '../../database/generated/client/client.ts';
+import { columnsOf } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { dropPending } from '../endpoints/endpoints.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Surroundings } from './bodies.ts';
+import { dropPending } from './drop-pending.ts';
 import type { Outcome } from './sender.ts';
 
 /**
@@ -36,8 +37,8 @@ export interface LeasedDelivery extends Surroundings {
   readonly event: Event;
 }
 
-type LeasedRow = Omit<LeasedDelivery, 'event'> &
-  Omit<Event, 'id' | 'platformId'> & { readonly eventId: string; readonly sourceKind: AccountKind | null };
+/** A leased row is flat: the event's columns and the delivery's, whose names do not collide but for the ids. */
+type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
  * Endpoints with the least under way come first, so that those that answer are served before those that do not.
@@ -75,17 +76,12 @@ const leaseStatement = statement<LeasedRow>(
      where d.platform_id = t.platform_id and d.id = t.id
      returning d.*
    )
-   select l.platform_id as "platformId", l.id, l.endpoint_id as "endpointId", l.begun, l.tries, l.question,
+   select ${columnsOf('Event', 'v')}, l.id as delivery_id, l.endpoint_id, l.begun, l.tries, l.question,
      (select a.response_status from webhook_attempt a where a.platform_id = l.platform_id and a.delivery_id = l.id
-      order by a.number desc limit 1) as "lastStatus",
-     e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as "previousSecret",
+      order by a.number desc limit 1) as last_status,
+     e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
      clock_ms() as now,
-     v.id as "eventId", v.sequence, v.type, v.occurred_at as "occurredAt", v.transaction_id as "transactionId",
-     v.quote_id as "quoteId", v.account_id as "accountId", v.customer_id as "customerId", v.version,
-     v.previous_status as "previousStatus", v.status, v.reason, v.terminal, v.old_balance as "oldBalance",
-     v.new_balance as "newBalance", v.snapshot,
-     c.platform_customer_id as "platformCustomerId", s.kind as "sourceKind", t.kind as "destinationKind",
-     a.currency as "accountCurrency"
+     c.platform_customer_id, s.kind as source_kind, t.kind as destination_kind, a.currency as account_currency
    from leased l
    join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
    join platform p on p.id = l.platform_id
@@ -99,8 +95,7 @@ const leaseStatement = statement<LeasedRow>(
 /** Takes up to `limit` deliveries (and as many questions) that are due, for as long as a lease lasts. */
 export async function leaseDeliveries({ payments, pace }: Webhooks, limit: number): Promise<LeasedDelivery[]> {
   const rows = await leaseStatement(payments.database.pool, limit, pace.leaseMs);
-  // A leased row is flat: the delivery's own columns and the event's, whose names do not collide but for the ids.
-  return rows.map((row) => ({ ...row, event: { ...row, id: row.eventId } }));
+  return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));
 }
 
 const releaseStatement = statement<object>(

@@ -6,13 +6,13 @@ import { Refusal } from '../../core/refusal.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointUuid, readOwn } from './own-endpoint.ts';
+import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** How long a caller waits for the outcome of its test. The delivery itself goes on as any other. */
 const waitMs = 8_000;
 const lookAgainMs = 50;
 
-const announceStatement = statement<{ event_id: string }>(
+const announceStatement = statement<{ eventId: string }>(
   'announce_test',
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
@@ -22,7 +22,7 @@ const announceStatement = statement<{ event_id: string }>(
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('an insert answers its row');
-  return row.event_id;
+  return row.eventId;
 }
 
 export interface TestOutcome {
@@ -37,23 +37,6 @@ export interface TestOutcome {
   readonly error: string | null;
 }
 
-const outcomeStatement = statement<{
-  status: string;
-  responseStatus: number | null;
-  error: string | null;
-  ended: boolean;
-}>(
-  'test_outcome',
-  `select d.status::text, a.response_status as "responseStatus", a.error, a.number is not null or d.status <> 'PENDING' as ended
-   from event v
-   join webhook_delivery d on d.platform_id = v.platform_id and d.event_sequence = v.sequence and d.endpoint_id = $2
-   left join lateral (
-     select number, response_status, error from webhook_attempt
-     where platform_id = d.platform_id and delivery_id = d.id order by number limit 1
-   ) a on true
-   where v.platform_id = $1 and v.id = $3`,
-);
-
 /** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
 export async function sendTest(
   webhooks: Webhooks,
@@ -66,8 +49,8 @@ export async function sendTest(
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
-    effect: async (client) => {
-      const endpoint = await readOwn(client, caller, id);
+    effect: async ({ client, prisma }) => {
+      const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, caller.platformId, id);
       const sent = { eventId, url: endpoint.url };
@@ -84,16 +67,25 @@ async function firstOutcome(
   id: string,
   eventId: string,
 ): Promise<Omit<TestOutcome, 'url'>> {
-  const { pool } = webhooks.payments.database;
+  const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const [row] = await outcomeStatement(pool, caller.platformId, id, eventId);
-    if (row?.ended || Date.now() >= deadline)
+    // The event comes into its place in the feed after the command, and its delivery after that.
+    const event = await prisma.event.findUnique({
+      where: { platformId_id: { platformId: caller.platformId, id: eventId } },
+      select: {
+        deliveries: { where: { endpointId: id }, include: { attempts: { orderBy: { number: 'asc' }, take: 1 } } },
+      },
+    });
+    const delivery = event?.deliveries[0];
+    const attempt = delivery?.attempts[0];
+    const ended = attempt !== undefined || (delivery !== undefined && delivery.status !== 'PENDING');
+    if (ended || Date.now() >= deadline)
       return {
-        delivered: row?.status === 'DELIVERED',
-        responseStatus: row?.responseStatus ?? null,
-        ended: row?.ended ?? false,
-        error: row?.error ?? null,
+        delivered: delivery?.status === 'DELIVERED',
+        responseStatus: attempt?.responseStatus ?? null,
+        ended,
+        error: attempt?.error ?? null,
       };
     await delay(lookAgainMs);
   }

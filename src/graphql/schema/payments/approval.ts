@@ -1,3 +1,4 @@
+import { maxAmount } from '../../../core/checks.ts';
 import { approveTransaction, rejectTransaction } from '../../../payments/approvals/approvals.ts';
 import { requestedFields } from '../../../payments/approvals/incoming.ts';
 import { sandboxReceiveUma } from '../../../payments/sandbox/sandbox-receive.ts';
@@ -72,7 +73,7 @@ mutation('sandboxReceiveUma', {
     receivingCurrencyAmount: t.field({
       type: 'BigInt',
       required: true,
-      description: 'In its smallest unit: 1 to 9000000000000000.',
+      description: `In its smallest unit: 1 to ${maxAmount}.`,
     }),
     requestedReceiverFields: t.stringList({
       description: 'More that the sender asks to know of the receiver, all of it mandatory: TAX_ID, …',

@@ -1,3 +1,4 @@
+import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { stored } from '../../../database/stored.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
@@ -238,7 +239,7 @@ mutation('createQuote', {
     lockedCurrencyAmount: t.field({
       type: 'BigInt',
       required: true,
-      description: "The fixed amount, in its currency's smallest unit: 1 to 9000000000000000.",
+      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}.`,
     }),
     lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
     immediatelyExecute: t.boolean({

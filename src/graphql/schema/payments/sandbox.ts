@@ -1,5 +1,5 @@
-import { setExternalAccountStatus } from '../../../payments/accounts/account-moves.ts';
 import { fundAccount, sandboxSend } from '../../../payments/sandbox/sandbox.ts';
+import { setExternalAccountStatus } from '../../../payments/sandbox/set-account-status.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';

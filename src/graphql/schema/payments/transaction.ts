@@ -1,4 +1,6 @@
+import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
+import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import { stored } from '../../../database/stored.ts';
 import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
@@ -24,8 +26,6 @@ import {
 } from '../values/money.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
-
-const terminal: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
 
 interface Refund {
   readonly reference: string;
@@ -79,7 +79,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   terminal: t.boolean({
     description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
     ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
-    resolve: (transaction) => terminal.has(transaction.status),
+    resolve: (transaction) => terminalTransactionStatuses.has(transaction.status),
   }),
   sentAmount: t.field({
     type: MoneyType,
@@ -233,7 +233,7 @@ mutation('transferOut', {
     amount: t.field({
       type: 'BigInt',
       required: true,
-      description: "In the currency's smallest unit: 1 to 9000000000000000.",
+      description: `In the currency's smallest unit: 1 to ${maxAmount}.`,
     }),
     description: t.string({ description: 'Memo.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),

@@ -1,5 +1,6 @@
 import { visibleQuotes } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
+import { terminalQuoteStatuses } from '../../../core/statuses.ts';
 import type { Event, QuoteStatus as Status } from '../../../database/generated/client/client.ts';
 import { readRow } from '../../../database/read-rows.ts';
 import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.ts';
@@ -36,8 +37,6 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   }),
 });
 
-const terminal: ReadonlySet<Status> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);
-
 function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, QuoteUpdate> {
   const uuid = uuidOf(id, 'Quote');
   return {
@@ -63,11 +62,11 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
       quote,
       previousStatus: null,
       status: quote.status,
-      terminal: terminal.has(quote.status),
+      terminal: terminalQuoteStatuses.has(quote.status),
       occurredAt: quote.updatedAt,
     }),
     isLast: (event) => event.terminal,
-    isOver: ({ status }) => terminal.has(status),
+    isOver: ({ status }) => terminalQuoteStatuses.has(status),
   };
 }
 

@@ -1,5 +1,6 @@
 import { visibleCustomers, visibleTransactions } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
+import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import type { Event, TransactionStatus as Status } from '../../../database/generated/client/client.ts';
 import { readRow } from '../../../database/read-rows.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../database/rows.ts';
@@ -53,8 +54,6 @@ function updateOf(event: Event, first = false): TransactionUpdate {
   };
 }
 
-const terminal: ReadonlySet<Status> = new Set(['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']);
-
 function oneTransaction({ payments, viewer }: Context, id: string): One<TransactionRow, TransactionUpdate> {
   const uuid = uuidOf(id, 'Transaction');
   return {
@@ -73,11 +72,11 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
       transaction,
       previousStatus: null,
       status: transaction.status,
-      terminal: terminal.has(transaction.status),
+      terminal: terminalTransactionStatuses.has(transaction.status),
       occurredAt: transaction.updatedAt,
     }),
     isLast: (event) => event.terminal,
-    isOver: ({ status }) => terminal.has(status),
+    isOver: ({ status }) => terminalTransactionStatuses.has(status),
   };
 }
 

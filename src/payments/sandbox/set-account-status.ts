@@ -1,0 +1,69 @@
+import type { Caller } from '../../access/caller.ts';
+import { checkText } from '../../core/checks.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import type { Account } from '../../database/rows.ts';
+import type { AccountMove } from '../../ledger/plan.ts';
+import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
+import { type Done, type Payments, run, simulationOf } from '../command.ts';
+import { accountNotFound, readParties } from '../parties.ts';
+
+export interface SetExternalAccountStatus {
+  readonly accountId: string;
+  readonly status?: ExternalAccountStatus | null | undefined;
+  readonly beneficiaryVerificationStatus?: BeneficiaryVerificationStatus | null | undefined;
+  readonly reason?: string | null | undefined;
+}
+
+/**
+ * Sandbox only: moves the status or the beneficiary verification of an external account, or both at once, as its bank or
+ * the rail would. What is said here stands: the sandbox's own check of the account is over.
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (no such move from its present status, or the same
+ *   account was registered anew while it was INACTIVE), IDEMPOTENCY_MISMATCH
+ */
+export function setExternalAccountStatus(
+  payments: Payments,
+  caller: Caller,
+  input: SetExternalAccountStatus,
+  idempotencyKey?: string | null,
+): Promise<Done<Account>> {
+  return run(payments, caller, {
+    operation: 'sandboxSetExternalAccountStatus',
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const simulation = simulationOf(payments, caller);
+      checkText(input.reason, 'reason');
+      const { status, beneficiaryVerificationStatus: verification } = input;
+      if (!status && !verification) {
+        throw new Refusal('INVALID_INPUT', 'say what moves: status, beneficiaryVerificationStatus or both', {
+          field: 'status',
+        });
+      }
+      const account = await readExternal(payments, caller, input.accountId);
+      const name = ownerOf(account);
+      if (verification && name === undefined) {
+        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', {
+          field: 'beneficiaryVerificationStatus',
+        });
+      }
+      const move: AccountMove = {
+        id: account.id,
+        from: status ? statusSources[status] : [statusOf(account)],
+        to: status ?? statusOf(account),
+        reason: input.reason ?? 'set on request (sandbox)',
+        ...(verification && { set: verificationColumns(simulation.accountVerification(name, verification)) }),
+      };
+      return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
+    },
+    fields: { CONFLICT: 'status', ACCOUNT_EXISTS: 'accountId' },
+  });
+}
+
+async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
+  const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound('accountId');
+  const { source } = await readParties(payments.database.pool, caller, { source: uuid, ids: 0 });
+  return source?.kind === 'EXTERNAL' ? source : accountNotFound('accountId');
+}

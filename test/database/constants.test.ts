@@ -1,0 +1,72 @@
+import { globSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { maxAmount, maxBalance } from '../../src/core/checks.ts';
+import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../src/core/statuses.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { QuoteStatus, TransactionStatus } from '../../src/database/generated/client/client.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { freshDatabase } from '../setup/database.ts';
+
+/** What TypeScript and SQL both say is said once on each side, and here they are compared. */
+
+let throwaway: ThrowawayDatabase;
+let database: Database;
+beforeAll(async () => {
+  throwaway = await freshDatabase();
+  database = openDatabase({ url: throwaway.url });
+});
+afterAll(async () => {
+  await database.close();
+  await throwaway.drop();
+});
+
+async function bodyOf(name: string): Promise<string> {
+  return (await database.pool.query('select prosrc from pg_proc where proname = $1', [name])).rows[0].prosrc;
+}
+
+test('a payment has come to its end where is_terminal says so', async () => {
+  const { rows } = await database.pool.query(
+    'select s::text as status from unnest(enum_range(null::transaction_status)) s where is_terminal(s)',
+  );
+  expect(new Set(rows.map(({ status }) => status))).toEqual(terminalTransactionStatuses);
+  expect(Object.values(TransactionStatus).length).toBeGreaterThan(rows.length);
+});
+
+test('a quote has come to its end where it has no way on, and its events say so', async () => {
+  const { rows } = await database.pool.query('select distinct "from"::text as status from quote_move');
+  const moving = new Set(rows.map(({ status }) => status));
+  expect(new Set(Object.values(QuoteStatus).filter((status) => !moving.has(status)))).toEqual(terminalQuoteStatuses);
+  const lists = [...(await bodyOf('announce_quote')).matchAll(/status in \(([^)]*)\)/g)].map(([, list = '']) => list);
+  expect(lists.length).toBeGreaterThan(0);
+  for (const list of lists) expect(new Set(list.replaceAll("'", '').split(', '))).toEqual(terminalQuoteStatuses);
+});
+
+/** Numbers that can only be meant as bounds of amounts: a nine and many digits. */
+const bounds = (text: string) =>
+  text.match(/\b9[\d_,]{13,}/g)?.map((digits) => BigInt(digits.replaceAll(/[_,]/g, ''))) ?? [];
+
+test('every bound of an amount in SQL is the one that TypeScript has', async () => {
+  const { rows } = await database.pool.query<{ name: string; body: string }>(
+    `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
+  );
+  const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
+  // check_room looks closer from a tenth of the bound on.
+  const known = [maxAmount, maxBalance, maxAmount / 10n];
+  expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
+  const names = new Set(stated.map(({ name }) => name));
+  for (const name of ['is_sound_quote', 'is_sound_transaction', 'check_balance', 'check_room'])
+    expect(names).toContain(name);
+});
+
+test('every bound of an amount in the schema and the papers is the same, and TypeScript states it once', () => {
+  const papers = ['README.md', 'schema.graphql', ...globSync('docs/*.md')];
+  const told = papers.flatMap((file) => bounds(readFileSync(file, 'utf8')));
+  expect(told.length).toBeGreaterThan(5);
+  // One more than the most is what tests try.
+  expect(told.filter((bound) => ![maxAmount, maxBalance, maxAmount + 1n].includes(bound))).toEqual([]);
+  const sources = globSync('src/**/*.ts', { exclude: (path) => path.includes('generated') });
+  const stating = sources.filter((file) =>
+    bounds(readFileSync(file, 'utf8')).some((bound) => bound === maxAmount || bound === maxBalance),
+  );
+  expect(stating).toEqual(['src/core/checks.ts']);
+});

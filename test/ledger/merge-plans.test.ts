@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mergePlans } from '../../src/ledger/merge-plans.ts';
+import type { Plan } from '../../src/ledger/plan.ts';
+
+/** Rows and moves by name only: what is in them is not the merge's business. */
+const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
+const one = fc.record({ id: fc.uuid() });
+
+// The compiler finds a field of a plan that these forget.
+const ready = { customers: some, accounts: some } satisfies Fields<Plan['ready']>;
+const insert = {
+  customer: some,
+  account: some,
+  transaction: some,
+  quote: some,
+  arrival: some,
+  rail_order: some,
+  account_check: some,
+} satisfies Fields<Plan['insert']>;
+const lists = {
+  room: some,
+  quotes: some,
+  transactions: some,
+  customers: some,
+  accounts: some,
+  checks: some,
+  journals: some,
+  orders: some,
+};
+const singles = { claim: one, result: one, otherwise: one };
+const fields = {
+  ready: fc.record(ready, { requiredKeys: [] }),
+  insert: fc.record(insert, { requiredKeys: [] }),
+  ...lists,
+  ...singles,
+} satisfies Fields<Plan>;
+type Fields<T> = Record<keyof NonNullable<T>, fc.Arbitrary<unknown>>;
+
+const parts = fc.record(fields, { requiredKeys: [] });
+const { claim: _claim, result: _result, otherwise: _otherwise, ...listed } = fields;
+const listedParts = fc.record(listed, { requiredKeys: [] });
+
+/** All that a plan wants, each under the name of its field, in order. */
+function wants(plan: unknown, name = ''): [string, unknown][] {
+  if (Array.isArray(plan)) return plan.map((item) => [name, item]);
+  if (name !== '' && Object.keys(singles).includes(name)) return [[name, plan]];
+  return Object.entries(plan ?? {}).flatMap(([field, value]) => wants(value, name ? `${name}.${field}` : field));
+}
+
+const byField = (all: [string, unknown][]) => Object.groupBy(all, ([field]) => field);
+
+test('a merge has every field of both plans, the first one’s before the other’s, and nothing else', () => {
+  fc.assert(
+    fc.property(parts, listedParts, fc.boolean(), (whole, partial, isFirst) => {
+      const [first, second] = (isFirst ? [whole, partial] : [partial, whole]) as [Plan, Plan];
+      const before = structuredClone([first, second]);
+      expect(byField(wants(mergePlans(first, second)))).toEqual(byField([...wants(first), ...wants(second)]));
+      // The plans themselves stay as they are.
+      expect([first, second]).toEqual(before);
+    }),
+  );
+});
+
+test('three plans are merged in any grouping', () => {
+  fc.assert(
+    fc.property(listedParts, listedParts, listedParts, (...three) => {
+      const [a, b, c] = three as [Plan, Plan, Plan];
+      expect(mergePlans(a, b, c)).toEqual(mergePlans(a, mergePlans(b, c)));
+    }),
+  );
+});
+
+test.each(['claim', 'result', 'otherwise'])('of two plans that each have one, no %s is lost in silence', (field) => {
+  const plans = [{ [field]: { id: '1' } }, { [field]: { id: '2' } }] as [Plan, Plan];
+  expect(() => mergePlans(...plans)).toThrow(`two plans have a ${field}`);
+});

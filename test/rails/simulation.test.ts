@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Viewer } from '../../src/access/viewer.ts';
+import type { Payments } from '../../src/payments/command.ts';
+import { updateCustomer } from '../../src/payments/customers/customer-changes.ts';
+import { createCustomer } from '../../src/payments/customers/customers.ts';
+import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
+import { setExternalAccountStatus } from '../../src/payments/sandbox/set-account-status.ts';
+import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+/** The simulation is an optional part of the rail's port: a rail without it is a real one, whatever its platform is named. */
+
+let t: TestGateway;
+let scene: Scene;
+let viewer: Viewer;
+/** The domain with a rail that moves money and simulates nothing. */
+let real: Payments;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform);
+  viewer = {
+    platformId: t.platform.platformId,
+    environment: 'SANDBOX',
+    kind: 'PLATFORM',
+    permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
+    tokenId: t.platform.platformId,
+    bound: { kind: 'PLATFORM' },
+    subject: `Platform:${t.platform.platformId}`,
+    expiresAt: null,
+  };
+  const { payments } = t.gateway;
+  if (!payments.rails.SANDBOX) throw new Error('no sandbox');
+  const { simulation: _none, ...rail } = payments.rails.SANDBOX;
+  real = { ...payments, rails: { SANDBOX: rail } };
+});
+afterAll(() => t.stop());
+
+const forbidden = { code: 'FORBIDDEN', message: 'only sandbox platforms can simulate the world outside' };
+
+test('a rail that simulates nothing refuses every act of the sandbox', async () => {
+  await expect(fundAccount(real, viewer, { accountId: scene.usd, amount: 1n })).rejects.toMatchObject(forbidden);
+  await expect(sandboxSend(real, viewer, { quoteId: 'Quote:1', currencyCode: 'USD' })).rejects.toMatchObject(forbidden);
+  await expect(
+    sandboxReceiveUma(real, viewer, {
+      senderUmaAddress: '$a@example.com',
+      customerId: scene.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 1n,
+    }),
+  ).rejects.toMatchObject(forbidden);
+  await expect(
+    setExternalAccountStatus(real, viewer, { accountId: scene.outsideUsd, status: 'INACTIVE' }),
+  ).rejects.toMatchObject(forbidden);
+});
+
+test('a rail that simulates nothing takes payments without a scenario, and none with one', async () => {
+  const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 5n };
+  await expect(transferOut(real, viewer, { ...transfer, sandboxScenario: { delayMs: 1 } })).rejects.toMatchObject(
+    forbidden,
+  );
+  expect((await transferOut(real, viewer, transfer)).row.status).toBe('PENDING');
+});
+
+test('a rail that simulates nothing checks no identity by its name', async () => {
+  const details = { customerType: 'INDIVIDUAL', fullName: 'Person 002' } as const;
+  const made = await createCustomer(real, viewer, { platformCustomerId: 'real-1', details });
+  expect(made.row.kycStatus).toBe('PENDING_REVIEW');
+  const renamed = { customerId: `Customer:${made.row.id}`, details: { ...details, fullName: 'Person 003' } };
+  expect((await updateCustomer(real, viewer, renamed)).row).toMatchObject({
+    name: 'Person 003',
+    kycStatus: 'PENDING_REVIEW',
+  });
+  // The same name, where the rail simulates.
+  const simulated = await createCustomer(t.gateway.payments, viewer, { platformCustomerId: 'simulated-1', details });
+  expect(simulated.row.kycStatus).toBe('REJECTED');
+});
