@@ -11,13 +11,7 @@ import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import { once } from './once.ts';
 import type { Operation } from './operations.ts';
-import {
-  revocableApiTokens,
-  revocableClientTokens,
-  visibleCustomers,
-  visibleQuotes,
-  visibleTransactions,
-} from './visible.ts';
+import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
 
 /** The longest that a client token lives: a day. */
 export const maxClientSeconds = 86_400;
@@ -32,26 +26,25 @@ export interface NewClientToken {
 
 type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
 
-const select = { id: true } as const;
-
 /** What a client token can be bound to: the type of its id, the refusal of an unknown one, and how it is looked up. */
 const targets = {
   customerId: {
     type: 'Customer',
     code: 'USER_NOT_FOUND',
     find: ({ customer }, caller, id) =>
-      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select }),
+      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }),
   },
   quoteId: {
     type: 'Quote',
     code: 'QUOTE_NOT_FOUND',
-    find: ({ quote }, caller, id) => quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select }),
+    find: ({ quote }, caller, id) =>
+      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { id: true } }),
   },
   transactionId: {
     type: 'Transaction',
     code: 'TRANSACTION_NOT_FOUND',
     find: ({ transaction }, caller, id) =>
-      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select }),
+      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { id: true } }),
   },
 } as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
 
@@ -232,31 +225,30 @@ export async function revokeToken(
     { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
     async (transaction) => {
       const id = uuidOf(tokenId, type);
-      if (!id || !(await revoke(transaction, caller, type, id))) {
-        throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
-      }
-      return { id };
+      const token = id && (await revoke(transaction, caller, type, id));
+      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+      return token;
     },
     (id) => ({ id }),
   );
   return { revokedId: publicId(type, row.id), replayed };
 }
 
-/** Ends a token, unless it has ended before. @returns whether there is one */
+/** Ends a token, unless it has ended before. @returns undefined where there is none */
 async function revoke(
   { client, prisma }: Transaction,
   caller: Caller,
   type: 'ApiToken' | 'ClientToken',
   id: string,
-): Promise<boolean> {
+): Promise<{ id: string } | undefined> {
   const { now: revokedAt } = await readClock(client);
+  const token = { AND: [visibleToPlatform(caller), { id }] };
+  const alive = { ...token, revokedAt: null };
   // Told apart here: to TypeScript the two tables have nothing in common.
   if (type === 'ApiToken') {
-    const where = { AND: [revocableApiTokens(caller), { id }] };
-    await prisma.apiToken.updateMany({ where: { ...where, revokedAt: null }, data: { revokedAt } });
-    return (await prisma.apiToken.count({ where })) > 0;
+    await prisma.apiToken.updateMany({ where: alive, data: { revokedAt } });
+    return (await prisma.apiToken.count({ where: token })) > 0 ? { id } : undefined;
   }
-  const where = { AND: [revocableClientTokens(caller), { id }] };
-  await prisma.clientToken.updateMany({ where: { ...where, revokedAt: null }, data: { revokedAt } });
-  return (await prisma.clientToken.count({ where })) > 0;
+  await prisma.clientToken.updateMany({ where: alive, data: { revokedAt } });
+  return (await prisma.clientToken.count({ where: token })) > 0 ? { id } : undefined;
 }

@@ -55,8 +55,8 @@ const keepStatement = statement<object>(
 /**
  * Carries out a command on plain records once per idempotency key, in one transaction with its key. (Commands that move
  * money or statuses are plans: payments/command.ts.)
- * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is
- *   under way), and what the act throws
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is under
+ *   way), and what the act throws
  */
 export async function once<Answer>(
   database: Database,

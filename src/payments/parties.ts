@@ -1,9 +1,9 @@
-import { callerStatement, type Scope, visibleRow } from '../access/visible.ts';
+import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 import { type Currency, currencyOf } from '../core/currencies.ts';
 import { uuidOf } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
-import type { Queryable } from '../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
 
 /** The accounts that a command names, and fresh ids for what it will make. */
@@ -46,21 +46,20 @@ interface SidesRow {
   readonly ids: string[];
 }
 
-const sidesStatement = callerStatement<SidesRow>('sides', `select ${sides}`, {
-  source: 'Account',
-  destination: 'Account',
-});
+const sidesStatement = forCaller(
+  statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' }),
+);
 
-const partiesStatement = callerStatement<
-  SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
->(
-  'parties',
-  `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
+const partiesStatement = forCaller(
+  statement<SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }>(
+    'parties',
+    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
         $7, (select a.customer_id from ${named('$4')}), (select a.customer_id from ${named('$5')}))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
      $8, (select a.currency from ${named('$4')}))`,
-  { source: 'Account', destination: 'Account', customer: 'Customer' },
+    { source: 'Account', destination: 'Account', customer: 'Customer' },
+  ),
 );
 
 /** Reads the accounts of a command in one statement. What the caller may not see is not there. */

@@ -1,17 +1,23 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 import { nextOf } from '../setup/streams.ts';
 
 let t: TestGateway;
+let counting: CountedGateway;
 let mine: Scene;
 let theirs: Scene;
 beforeAll(async () => {
   t = await startTestGateway();
+  counting = await countedGateway(t);
   mine = await makeScene(t.platform);
   theirs = await makeScene(t.platform);
 });
-afterAll(() => t.stop());
+afterAll(async () => {
+  await counting.stop();
+  await t.stop();
+});
 
 const mintDocument = `mutation ($input: CreateClientTokenInput!) { createClientToken(input: $input) {
   ... on CreateClientTokenSuccess { token tokenId expiresAt replayed } ... on UserError { code message path } } }`;
@@ -20,8 +26,8 @@ async function mint(input: object): Promise<Data> {
   return (await t.platform.ask(mintDocument, { input })).createClientToken;
 }
 
-async function phone(input: object): Promise<TestPlatform> {
-  return connect(t.url, t.platform.platformId, `Bearer ${(await mint(input)).token}`);
+async function phone(input: object, url = t.url): Promise<TestPlatform> {
+  return connect(url, t.platform.platformId, `Bearer ${(await mint(input)).token}`);
 }
 
 const quoteDocument = `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
@@ -66,10 +72,16 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
 const bareDocument = quoteDocument.replace(' transaction { id }', '');
 
 test('text of an app that looks like the id of what it may not see is text, and nothing more', async () => {
-  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
+  const make = (description: string) =>
+    counting.statements.during(() => app.ask(bareDocument, { input: quoteInput(mine, { description }) }));
+  const { statements: ofOtherText } = await make('a memo');
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
-    const { createQuote } = await app.ask(bareDocument, { input: quoteInput(mine, { description: text }) });
+    const { result, statements } = await make(text);
+    const { createQuote } = result;
     expect(createQuote).toMatchObject({ quote: { status: 'PENDING' } });
+    // No row is looked up before the command, which looks for itself.
+    expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
     const { quote } = await app.ask('query ($id: ID!) { quote(id: $id) { description } }', {
       id: createQuote.quote.id,
     });

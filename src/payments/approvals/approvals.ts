@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Customer, Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
@@ -71,16 +72,17 @@ export async function decideIncoming(
   return (await decide(payments, caller, call, transactionId, decision)).row;
 }
 
-const pendingStatement = callerStatement<{
-  transaction: Transaction;
-  customer: Customer | null;
-  destination: Account | null;
-  internalAccountId: string | null;
-  scenario: unknown;
-  over: boolean;
-}>(
-  'pending_approval',
-  `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+const pendingStatement = forCaller(
+  statement<{
+    transaction: Transaction;
+    customer: Customer | null;
+    destination: Account | null;
+    internalAccountId: string | null;
+    scenario: unknown;
+    over: boolean;
+  }>(
+    'pending_approval',
+    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
         and i.currency = t.received_currency) as internal_account_id,
@@ -90,7 +92,8 @@ const pendingStatement = callerStatement<{
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
    where ${visibleRow('transaction', 't')} and t.id = $4`,
-  { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+    { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+  ),
 );
 
 async function decide(

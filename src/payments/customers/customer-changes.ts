@@ -1,7 +1,8 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
@@ -80,10 +81,12 @@ export function deleteCustomer(
   });
 }
 
-const customerStatement = callerStatement<{ customer: Customer }>(
-  'customer_to_change',
-  `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
-  { customer: 'Customer' },
+const customerStatement = forCaller(
+  statement<{ customer: Customer }>(
+    'customer_to_change',
+    `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
+    { customer: 'Customer' },
+  ),
 );
 
 async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {

@@ -1,10 +1,11 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
@@ -266,18 +267,20 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return currencyOfAccount(from);
 }
 
-const executableStatement = callerStatement<{
-  quote: Quote;
-  source: Account | null;
-  destination: Account | null;
-  orderId: string;
-}>(
-  'executable_quote',
-  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+const executableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    source: Account | null;
+    destination: Account | null;
+    orderId: string;
+  }>(
+    'executable_quote',
+    `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
-  { quote: 'Quote', source: 'Account', destination: 'Account' },
+    { quote: 'Quote', source: 'Account', destination: 'Account' },
+  ),
 );
 
 async function planExecution(

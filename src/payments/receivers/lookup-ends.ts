@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
-import { visibleLookups } from '../../access/visible.ts';
+import { visibleToPlatform } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../command.ts';
@@ -23,8 +23,8 @@ export async function endsOfLookup(
   const accounts = { where: { kind: 'INTERNAL', currency: currency ?? '' }, select: { id: true } } as const;
   const lookup =
     uuid &&
-    (await payments.database.prisma.lookup.findFirst({
-      where: { AND: [visibleLookups(caller), { id: uuid }] },
+    (await payments.database.prisma.lookup.findUnique({
+      where: { platformId_id: { platformId: caller.platformId, id: uuid }, AND: [visibleToPlatform(caller)] },
       select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
     }));
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });

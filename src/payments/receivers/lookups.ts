@@ -1,13 +1,14 @@
 import type { Caller } from '../../access/caller.ts';
 import { once } from '../../access/once.ts';
 import { authorize } from '../../access/operations.ts';
-import { callerStatement, visibleLookups, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type Done, type Payments, railOf } from '../command.ts';
@@ -37,18 +38,19 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
-const receiverStatement = callerStatement<{
-  id: string;
-  baseCurrency: string;
-  senderId: string | null;
-  receiverPlatformId: string | null;
-  receiverCustomerId: string | null;
-  umaDomain: string | null;
-  currencies: string[] | null;
-  depositCurrency: string | null;
-}>(
-  'receiver_by_uma_address',
-  `select uuid_v7() as id, p.currencies[1] as base_currency,
+const receiverStatement = forCaller(
+  statement<{
+    id: string;
+    baseCurrency: string;
+    senderId: string | null;
+    receiverPlatformId: string | null;
+    receiverCustomerId: string | null;
+    umaDomain: string | null;
+    currencies: string[] | null;
+    depositCurrency: string | null;
+  }>(
+    'receiver_by_uma_address',
+    `select uuid_v7() as id, p.currencies[1] as base_currency,
      (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
         and ($5::uuid is not null or $6::text is not null)
         and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
@@ -59,6 +61,7 @@ const receiverStatement = callerStatement<{
        and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
    left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
    where p.id = $1`,
+  ),
 );
 
 /**
@@ -93,7 +96,7 @@ export async function lookUpReceiver(
     // A lookup never changes, and is kept longer than the key that made it.
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a lookup is its id');
-      const where = { AND: [visibleLookups(caller), { id: row.id }] };
+      const where = { AND: [visibleToPlatform(caller), { id: row.id }] };
       return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
@@ -168,10 +171,13 @@ function pricedCurrencies(
   );
 }
 
-const lookupStatement = callerStatement<{ lookup: Lookup; expired: boolean }>(
-  'lookup_for_quote',
-  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where ${visibleRow('lookup', 'l')} and l.id = $4`,
-  { lookup: 'Lookup' },
+const lookupStatement = forCaller(
+  statement<{ lookup: Lookup; expired: boolean }>(
+    'lookup_for_quote',
+    `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
+   where ${visibleRow('ofPlatform', 'l')} and l.id = $4`,
+    { lookup: 'Lookup' },
+  ),
 );
 
 /**

@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
 import { type Done, type Payments, run, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
@@ -23,9 +24,10 @@ export interface SandboxReceiveUma {
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
-const receiverStatement = callerStatement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
-  'sandbox_receiver',
-  `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
+const receiverStatement = forCaller(
+  statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
+    'sandbox_receiver',
+    `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
      coalesce(
        (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.default_uma_deposit_account
           and a.status = 'ACTIVE' and a.currency = $6),
@@ -33,6 +35,7 @@ const receiverStatement = callerStatement<{ customerId: string; depositAccountId
           and a.currency = $6)) as deposit_account_id
    from customer c
    where ${visibleRow('customer', 'c')} and not c.is_deleted and (c.id = $4 or $4::uuid is null) and (lower(c.uma_address) = $5 or $5::text is null)`,
+  ),
 );
 
 /**

@@ -1,10 +1,11 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Quote, Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { type Done, type Payments, railOf, run, simulationOf } from '../command.ts';
@@ -55,19 +56,21 @@ export function fundAccount(
   });
 }
 
-const fundableStatement = callerStatement<{
-  quote: Quote;
-  destination: Account | null;
-  fundingAccountId: string | null;
-  orderId: string;
-}>(
-  'fundable_quote',
-  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+const fundableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    destination: Account | null;
+    fundingAccountId: string | null;
+    orderId: string;
+  }>(
+    'fundable_quote',
+    `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
-  { quote: 'Quote', destination: 'Account' },
+    { quote: 'Quote', destination: 'Account' },
+  ),
 );
 
 interface SandboxSend {
