@@ -126,7 +126,7 @@ export async function startGateway(options: {
     host: config.HOST,
     port: config.PORT,
     graphql,
-    singleConnections: createSingleConnections({ graphql, credentials, sessions, keepAliveMs }),
+    singleConnections: createSingleConnections({ operations: graphql.operations, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
@@ -140,7 +140,7 @@ export async function startGateway(options: {
     ]),
   );
   const sockets = serveWebSockets(http.server, {
-    graphql,
+    operations: graphql.operations,
     credentials,
     sessions,
     acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),

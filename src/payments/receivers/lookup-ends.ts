@@ -1,27 +1,30 @@
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
+import { visibleLookups } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Payments } from '../command.ts';
 
 /**
  * What a receiver lookup tells of a quote that leaves it out: where it goes, and from what account (decision 24). A
  * lookup keeps both for good, so a repeated request means the same; whether it is still good is for the quote to say.
  * @param currency the sending currency; undefined where the quote names its source itself
- * @throws Refusal LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
+ * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
  *   sender has no account in the currency: `currency`)
  */
 export async function endsOfLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string,
   currency: string | undefined,
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
+  authorize(caller, 'createQuote');
   const uuid = uuidOf(lookupId, 'Lookup');
   const accounts = { where: { kind: 'INTERNAL', currency: currency ?? '' }, select: { id: true } } as const;
   const lookup =
     uuid &&
-    (await payments.database.prisma.lookup.findUnique({
-      where: { platformId_id: { platformId: tenant.platformId, id: uuid } },
+    (await payments.database.prisma.lookup.findFirst({
+      where: { AND: [visibleLookups(caller), { id: uuid }] },
       select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
     }));
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });

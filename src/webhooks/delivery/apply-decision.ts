@@ -1,3 +1,4 @@
+import { platformItself } from '../../access/platform-itself.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { type Decision, decideIncoming } from '../../payments/approvals/approvals.ts';
@@ -15,7 +16,7 @@ export async function applyDecision(
   decision: Decision,
 ): Promise<void> {
   try {
-    await decideIncoming(payments, tenant, transactionId, decision);
+    await decideIncoming(payments, platformItself(tenant), transactionId, decision);
   } catch (error) {
     const decided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
     if (!decided) throw error;
