@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tidyUp } from '../../src/work/housekeeping.ts';
-import { lookUp, umaQuote } from '../setup/acts.ts';
+import { lookUp, succeed, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -15,10 +15,9 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 const transfer = (idempotencyKey: string) =>
-  t.platform.ask(
-    'mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed } } }',
-    { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey } },
-  );
+  succeed(t.platform, 'transferOut', {
+    ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey },
+  });
 
 test('an idempotency key is remembered for 30 days and then forgotten', async () => {
   const { database } = t.gateway.payments;
