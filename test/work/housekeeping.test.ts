@@ -16,7 +16,10 @@ afterAll(() => t.stop());
 
 const transfer = (idempotencyKey: string) =>
   succeed(t.platform, 'transferOut', {
-    ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey },
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 100,
+    idempotencyKey,
   });
 
 test('an idempotency key is remembered for 30 days and then forgotten', async () => {
@@ -34,7 +37,7 @@ test('an idempotency key is remembered for 30 days and then forgotten', async ()
   expect(await tidyUp(database)).toBe(false);
   const { rows } = await database.pool.query("select key from idempotency_record where key in ('old', 'young')");
   expect(rows).toEqual([{ key: 'young' }]);
-  expect((await transfer('young')).transferOut).toEqual({ replayed: true });
+  expect((await transfer('young')).replayed).toBe(true);
 });
 
 test('webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay', async () => {
