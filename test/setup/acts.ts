@@ -87,6 +87,14 @@ export async function transactionOf(platform: TestPlatform, id: string): Promise
   return transaction;
 }
 
+/** The statuses of a transaction from now to its end, which is waited for. */
+export async function statusesOf(platform: TestPlatform, id: string): Promise<string[]> {
+  const statuses: string[] = [];
+  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+  for await (const { data } of platform.watch(updates, { id })) statuses.push(data.transactionUpdates.status);
+  return statuses;
+}
+
 /** Waits until a transaction has come to its end, and answers it. */
 export async function ended(platform: TestPlatform, id: string): Promise<Data> {
   const stream = platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }', {
@@ -128,7 +136,7 @@ export async function lookUp(platform: TestPlatform, umaAddress: string, rest: o
     platform,
     'lookUpReceiver',
     { umaAddress, ...rest },
-    'lookup { id umaAddress vaspName network expiresAt createdAt supportedCurrencies { currency { code } estimatedExchangeRate minAmount { amount } maxAmount { amount } } requiredPayerFields { name mandatory } }',
+    'lookup { id umaAddress vaspName network expiresAt createdAt supportedCurrencies { currency { code name symbol decimals } estimatedExchangeRate minAmount { amount } maxAmount { amount } } requiredPayerFields { name mandatory } }',
   );
   return made.lookup ?? made;
 }
