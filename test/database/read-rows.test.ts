@@ -4,6 +4,7 @@ import type { Database } from '../../src/database/database.ts';
 import { countRows, readRow, readRows } from '../../src/database/read-rows.ts';
 import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/payments/filters.ts';
 import { paymentEnds } from '../../src/records/payment-ends.ts';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -17,21 +18,8 @@ beforeAll(async () => {
   for (let made = 0; made < 3; made++) {
     const scene = await makeScene(t.platform, 10_000n);
     scenes.push(scene);
-    await t.platform.ask(
-      'mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 100 }) { ... on TransferOutSuccess { replayed } } }',
-      { from: scene.usd, to: scene.outsideUsd },
-    );
-    await t.platform.ask(
-      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { replayed } } }',
-      {
-        input: {
-          source: { account: { accountId: scene.usd } },
-          destination: { account: { accountId: scene.outsideEur } },
-          lockedCurrencySide: 'SENDING',
-          lockedCurrencyAmount: 1_000,
-        },
-      },
-    );
+    await pay(t.platform, scene);
+    await quote(t.platform, usdToEur(scene));
   }
 });
 afterAll(() => t.stop());

@@ -110,7 +110,7 @@ describe('an incoming payment', () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
-    for (const name of ['approveTransaction', 'rejectTransaction']) {
+    for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
       expect(await actOn(impatient.platform, name, { transactionId: transaction.id })).toMatchObject({
         __typename: 'ConflictError',
         code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
