@@ -76,7 +76,6 @@ export async function startGateway(options: {
   readonly log: Logger;
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
-  readonly onReadStatement?: (sql: string) => void;
   /** How often open streams are sent a sign of life, the most that one operation may take, and the like: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
@@ -93,7 +92,6 @@ export async function startGateway(options: {
     url: options.databaseUrl,
     poolSize: config.DATABASE_POOL,
     ...(options.pace?.statementMs !== undefined && { statementMs: options.pace.statementMs }),
-    ...(options.onReadStatement && { onReadStatement: options.onReadStatement }),
   });
   const payments = openPayments(database, config, log);
   const webhooks = openWebhooks(payments, config, { decide: carryOut(payments), ...options.webhooks });

@@ -86,6 +86,14 @@ describe('npm start', () => {
   });
 });
 
+test('SIGTERM to npm start stops the gateway behind it', async () => {
+  const database = await freshDatabase();
+  const { url, end } = await startChildGateway({ DATABASE_URL: database.url }, ['npm', 'start']);
+  expect(await end('SIGTERM')).toBe(0);
+  await expect(fetch(`${url}/health/live`)).rejects.toThrow('fetch failed');
+  await database.drop();
+});
+
 describe('a wrong setting stops the start and is named', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],

@@ -33,7 +33,7 @@ function made(after: Date | undefined, before: Date | undefined): Prisma.ApiToke
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** An API token as REST has it (domain-facts 8.6), without its secret. */
+/** An API token as REST has it (decision 27), without its secret. */
 export interface ApiTokenRecord {
   readonly id: string;
   readonly name: string;

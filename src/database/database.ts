@@ -33,8 +33,6 @@ export interface DatabaseOptions {
   readonly statementMs?: number;
   /** The most that Prisma may take in one transaction, in milliseconds: 30 seconds. For tests only. */
   readonly transactionMs?: number;
-  /** Called with the text of each statement of `read` and of Prisma, for tests that count them. */
-  readonly onReadStatement?: (sql: string) => void;
 }
 
 const INT8 = 20;
@@ -88,7 +86,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = openPool(options);
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
-  const prisma = openPrisma(driver, options.onReadStatement);
+  const prisma = new PrismaClient({ adapter: driver });
   const { transactionMs = longestTransactionMs } = options;
 
   return {
@@ -98,7 +96,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     async read<Row extends unknown[]>(text: string, values: readonly unknown[]) {
-      options.onReadStatement?.(text);
       const name = names.nameOf(text);
       return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
     },
@@ -143,12 +140,4 @@ function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOpti
 function giveUp(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
-}
-
-/** A client that tells of its statements only where somebody listens: telling costs time on each of them. */
-function openPrisma(adapter: PrismaDriver, onStatement: ((sql: string) => void) | undefined): PrismaClient {
-  if (!onStatement) return new PrismaClient({ adapter });
-  const prisma = new PrismaClient({ adapter, log: [{ level: 'query', emit: 'event' }] });
-  prisma.$on('query', (event) => onStatement(event.query));
-  return prisma;
 }

@@ -6,7 +6,7 @@ import { type InstructionRecord, instructionRecords } from './instruction-record
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
 
-/** A balance held here (specification 2.11, domain-facts 3). `balance` is what can be spent. */
+/** A balance held here (specification 2.11, decision 52). `balance` is what can be spent. */
 export interface InternalAccountRecord {
   readonly id: string;
   readonly customerId?: string;

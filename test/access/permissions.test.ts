@@ -14,6 +14,7 @@ import { schema } from '../../src/graphql/server/schema.ts';
 import { act } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 
 /**
  * A token without VIEW is answered what its mutation has made or changed, and reads nothing beside that: neither whose it is,
@@ -21,6 +22,7 @@ import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
  */
 
 let t: TestGateway;
+let counting: CountedGateway;
 let scene: Scene;
 let endpointId: string;
 let blind: TestPlatform;
@@ -31,9 +33,13 @@ beforeAll(async () => {
   endpointId = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id;
   const given = { name: 'blind', permissions: ['TRANSACT', 'MANAGE'] };
   const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
-  blind = connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
+  counting = await countedGateway(t);
+  blind = connect(counting.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 });
-afterAll(() => t.stop());
+afterAll(async () => {
+  await counting.stop();
+  await t.stop();
+});
 
 /** A mutation that answers each noun, under its name in the success. */
 const mutations: Readonly<Record<string, readonly [name: string, field: string, input: () => object]>> = {
@@ -105,8 +111,9 @@ describe.each(fields)('%s.%s of what a mutation answers', (noun, name) => {
     const type = getNamedType(objectType(noun).getFields()[name]?.type);
     if (!type) throw new Error(name);
     const statementsOf = async (selection: string): Promise<[Data, number]> => {
-      t.statements.length = 0;
-      return [await act(blind, mutation, input(), `${field} { ${selection} }`), t.statements.length];
+      const work = () => act(blind, mutation, input(), `${field} { ${selection} }`);
+      const { result, statements } = await counting.statements.during(work);
+      return [result, statements.length];
     };
     const [, ofCommand] = await statementsOf('__typename');
     const [answer, count] = await statementsOf(`${name} ${isCompositeType(type) ? '{ __typename }' : ''}`);

@@ -71,7 +71,7 @@ const rateDetailsOf = (value: Data) =>
   value &&
   Object.fromEntries(Object.entries(value).map(([key, field]) => [key, field === null ? null : Number(field)]));
 
-/** What the specification shows flat (2.4). */
+/** What REST shows flat (specification 2.4). */
 const shownFlat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],

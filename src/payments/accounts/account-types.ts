@@ -19,7 +19,7 @@ export interface AccountField {
 }
 
 export interface AccountType {
-  /** The GraphQL type, the input's field and the description (domain-facts 5.1). */
+  /** The GraphQL type, the input's field and the description (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
   readonly currencies: readonly CurrencyCode[];
@@ -79,7 +79,7 @@ const pixKeyForms = {
 };
 
 /**
- * Every kind of bank account and wallet outside (specification 2.9, domain-facts 5.1). The doors make their types and
+ * Every kind of bank account and wallet outside (specification 2.9, decision 16). The doors make their types and
  * inputs from this table, so a kind or a field is added here only.
  */
 export const accountTypes = {

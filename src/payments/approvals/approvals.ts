@@ -14,7 +14,7 @@ import { wakeOrders } from '../orders/orders.ts';
 import { outsideOf } from '../parties.ts';
 import { requestedFields } from './incoming.ts';
 
-/** The platform's word on an incoming payment that waits for it (domain-facts 2.5), whichever way it comes. */
+/** The platform's word on an incoming payment that waits for it (decision 33), whichever way it comes. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }

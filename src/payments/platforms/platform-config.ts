@@ -13,7 +13,7 @@ import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { idAt, readParties } from '../parties.ts';
 
-/** What a platform can change of itself (domain-facts 9). */
+/** What a platform can change of itself (decision 56). */
 export interface PlatformSettings {
   /** The domain of UMA addresses that are made up for new customers. */
   readonly umaDomain?: string | undefined;

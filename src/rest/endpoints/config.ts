@@ -70,7 +70,7 @@ const ConfigSchema = z
     createdAt: time('When the platform was made.'),
     updatedAt: time('When its settings last changed.'),
   })
-  .openapi('PlatformConfig', { description: "The platform's settings (domain-facts 9)." });
+  .openapi('PlatformConfig', { description: "The platform's settings (decision 56)." });
 
 const ChangedConfigSchema = z
   .object({
@@ -174,7 +174,7 @@ async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): 
 /** Where this door's request keeps the domain's fields. */
 const fields = { currencies: 'supportedCurrencies', url: 'webhookEndpoint' };
 
-/** Adds the endpoints of the platform's settings (domain-facts 9). */
+/** Adds the endpoints of the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, rooms: RestRooms): void {
   const { payments, webhooks } = rooms;
 

@@ -107,7 +107,7 @@ const listOfPlatform = wholeEndpoint({
 /** Where this door's requests keep the domain's fields. */
 const fields = { beneficiary: 'accountInfo.beneficiary' };
 
-/** Adds the endpoints of external accounts (specification 4.8 to 4.10, domain-facts 7.2). */
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decision 54). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
 

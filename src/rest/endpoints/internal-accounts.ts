@@ -48,7 +48,7 @@ const ofPlatform = wholeEndpoint({
   name: 'InternalAccountList',
 });
 
-/** Adds the endpoints of internal accounts (specification 4.13, domain-facts 7.1). */
+/** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
 export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
 

@@ -9,7 +9,7 @@ export interface PendingPayment {
   readonly transactionId: string;
 }
 
-/** What a platform's answer means for a pending incoming payment (domain-facts 2.5). */
+/** What a platform's answer means for a pending incoming payment (decision 33). */
 export type Decision =
   | { readonly kind: 'APPROVED'; readonly receiverCustomerInfo: Readonly<Record<string, string>> }
   | { readonly kind: 'REJECTED'; readonly reason: string | undefined }

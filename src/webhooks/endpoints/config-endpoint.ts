@@ -11,7 +11,7 @@ import { webhookTypes } from './endpoints.ts';
 import { sendTest } from './test-event.ts';
 
 /**
- * The one endpoint of a platform's settings, as REST knows it (domain-facts 2.1): an endpoint like those that GraphQL
+ * The one endpoint of a platform's settings, as REST knows it (decision 51): an endpoint like those that GraphQL
  * makes, for every type of event, and known as the settings' own. Setting it never touches the others.
  */
 

@@ -1,14 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { heapInUse } from '../setup/heap.ts';
 import { often } from '../setup/often.ts';
 
 let t: TestGateway;
-let gc: () => void;
 beforeAll(async () => {
-  setFlagsFromString('--expose-gc');
-  gc = runInNewContext('gc');
   t = await startTestGateway();
 });
 afterAll(() => t.stop());
@@ -18,13 +14,9 @@ const little = 5;
 
 /** What stays in memory after so many acts, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
-  t.statements.length = 0;
-  gc();
-  const before = process.memoryUsage().heapUsed;
+  const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);
-  t.statements.length = 0;
-  gc();
-  return (process.memoryUsage().heapUsed - before) / 1e6;
+  return (heapInUse() - before) / 1e6;
 }
 
 async function sendAsStranger(query: string): Promise<number> {
