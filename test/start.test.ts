@@ -6,6 +6,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settings } from '../src/config.ts';
+import { startEmbeddedPostgres } from '../src/database/embedded/embedded.ts';
+import { execute } from '../src/database/migrations/throwaway.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
@@ -67,6 +69,20 @@ describe('npm start', () => {
     const { status, stdout } = runScript('src/cli/audit.ts', [], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
+  });
+
+  test('on data of an earlier series of migrations says in one sentence which folder to remove', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: data.path });
+    await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
+    await server.stop();
+    for (const script of ['src/main.ts', 'src/cli/audit.ts']) {
+      const { status, stderr } = runScript(script, [], { DATA_DIR: data.path });
+      expect(stderr).toMatch(
+        /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
+      );
+      expect(stderr).toContain(`remove the folder ${server.dataDirectory} and`);
+      expect(status).toBe(1);
+    }
   });
 });
 

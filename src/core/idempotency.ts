@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto';
 import { Refusal } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
 
 /** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
 export interface Claim {
@@ -9,9 +8,14 @@ export interface Claim {
   readonly hash: string;
 }
 
-/** The name under which a tenant's idempotency keys for an operation are kept. */
-export function keyedOperation(tenant: Tenant, operation: string): string {
-  return tenant.keySpace === undefined ? operation : `${operation}@${tenant.keySpace}`;
+/** Whose idempotency keys are meant: of a platform, those without a key space; of an app, its own. */
+interface KeyOwner {
+  readonly keySpace?: string | undefined;
+}
+
+/** The name under which a caller's idempotency keys for an operation are stored. */
+export function keyedOperation({ keySpace }: KeyOwner, operation: string): string {
+  return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
 /** Whether a string has the form of an idempotency key: no other is ever stored. */
@@ -24,7 +28,7 @@ export function isIdempotencyKey(key: string): boolean {
  * @throws Refusal INVALID_INPUT for what is not a key
  */
 export function claimOf(
-  tenant: Tenant,
+  owner: KeyOwner,
   command: { readonly operation: string; readonly input: object; readonly idempotencyKey: string | null | undefined },
 ): Claim | undefined {
   const key = command.idempotencyKey;
@@ -35,7 +39,7 @@ export function claimOf(
     });
   }
   const hash = digest('sha256', canonicalJson(command.input), 'hex');
-  return { operation: keyedOperation(tenant, command.operation), key, hash };
+  return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
 /** JSON with sorted keys and nothing undefined: equal inputs have equal text. */

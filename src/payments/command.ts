@@ -1,4 +1,7 @@
 import type { Logger } from 'pino';
+import type { Caller } from '../access/caller.ts';
+import { authorize, type Operation } from '../access/operations.ts';
+import { maySee, seesAny } from '../access/visible.ts';
 import { claimOf } from '../core/idempotency.ts';
 import { publicId } from '../core/ids.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
@@ -49,7 +52,8 @@ export interface Done<Row> {
 }
 
 export interface Command<Type extends ResultType> {
-  readonly operation: string;
+  /** What is done: its permission, and the scope of its idempotency keys. */
+  readonly operation: Operation;
   readonly type: Type;
   /** What was asked, without the key: a repeat must ask the same. */
   readonly input: object;
@@ -67,17 +71,21 @@ export interface Command<Type extends ResultType> {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Runs a command once per idempotency key: the first outcome is every outcome. */
+/**
+ * Runs a command once per idempotency key: the first outcome is every outcome.
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), and the refusals of the command
+ */
 export async function run<Type extends ResultType>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   command: Command<Type>,
 ): Promise<Done<SnapshotRows[Type]>> {
+  authorize(caller, command.operation);
   const { database } = payments;
-  const claim = claimOf(tenant, command);
-  const firstNow = async () => claim && (await firstOutcome(database, tenant.platformId, claim));
+  const claim = claimOf(caller, command);
+  const firstNow = async () => claim && (await firstOutcome(database, caller.platformId, claim));
   const first = command.readsOnly ? undefined : await firstNow();
-  if (first) return present(first, command);
+  if (first) return present(first, command, caller);
 
   const made = await command.plan().catch(async (error: unknown) => {
     // A repeat is told the first outcome, whatever has changed since.
@@ -85,15 +93,15 @@ export async function run<Type extends ResultType>(
     if (before) return before;
     throw error;
   });
-  if ('kind' in made) return present(made, command);
+  if ('kind' in made) return present(made, command, caller);
   const { result, ...plan } = made;
   try {
-    const outcome = await commitPlan(database, tenant.platformId, {
+    const outcome = await commitPlan(database, caller.platformId, {
       ...plan,
       claim,
       result: { type: command.type, id: result },
     });
-    return present(outcome, command);
+    return present(outcome, command, caller);
   } catch (error) {
     if (error instanceof HeldUp) {
       throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
@@ -108,14 +116,18 @@ export async function run<Type extends ResultType>(
   }
 }
 
-function present<Type extends ResultType>(outcome: Outcome, command: Command<Type>): Done<SnapshotRows[Type]> {
+function present<Type extends ResultType>(
+  outcome: Outcome,
+  command: Command<Type>,
+  caller: Caller,
+): Done<SnapshotRows[Type]> {
   switch (outcome.kind) {
     case 'mismatch':
       throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
         field: 'idempotencyKey',
       });
     case 'refused':
-      throw fromPlan(outcome.refusal, command, outcome.replayed);
+      throw fromPlan(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
       // The row is of the type that the plan asked for, which is the command's.
@@ -128,8 +140,8 @@ export function fullAccount({ id, limit }: Extract<PlanRefusal, { code: 'AMOUNT_
   return `${publicId('InternalAccount', id)} may hold at most ${limit} (smallest units), and this would bring it beyond`;
 }
 
-/** The words for what the database saw under its lock. */
-function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: boolean): Refusal {
+/** The words for what the database saw under its lock, as far as the caller may see it. */
+function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, caller: Caller, replayed: boolean): Refusal {
   const blamed = command.fields?.[refusal.code];
   const field = typeof blamed === 'function' ? blamed('id' in refusal ? refusal.id : '') : blamed;
   switch (refusal.code) {
@@ -163,6 +175,9 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
         replayed,
       );
     case 'USER_NOT_READY':
+      if (!maySee('customer', caller, refusal)) {
+        return new Refusal(refusal.code, 'a customer who takes part cannot move money', { field }, replayed);
+      }
       return new Refusal(
         refusal.code,
         refusal.isDeleted
@@ -172,6 +187,10 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
         replayed,
       );
     case 'INVALID_BANK_ACCOUNT':
+      // An app can pay to an account of somebody else's, by a quote that its platform made.
+      if (caller.bound.kind !== 'PLATFORM') {
+        return new Refusal(refusal.code, 'an external account that takes part is not ACTIVE', { field }, replayed);
+      }
       return new Refusal(
         refusal.code,
         `the external account is ${refusal.status}; only an ACTIVE one can take part`,
@@ -179,6 +198,10 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
         replayed,
       );
     case 'INSUFFICIENT_BALANCE':
+      // A customer's app pays from accounts of its customer: it sees them all, or none.
+      if (!seesAny('account', caller)) {
+        return new Refusal(refusal.code, 'the account does not hold enough', { field }, replayed);
+      }
       return new Refusal(
         refusal.code,
         `the account holds ${refusal.spendable} spendable and ${refusal.needed} are needed (smallest units)`,
@@ -186,6 +209,10 @@ function fromPlan(refusal: PlanRefusal, command: Command<ResultType>, replayed: 
         replayed,
       );
     case 'AMOUNT_OUT_OF_RANGE': {
+      if (!seesAny('account', caller)) {
+        const words = `the account that receives may hold at most ${refusal.limit} (smallest units)`;
+        return new Refusal(refusal.code, words, { field, limit: refusal.limit }, replayed);
+      }
       const facts = { accountId: publicId('InternalAccount', refusal.id), limit: refusal.limit };
       return new Refusal(refusal.code, fullAccount(refusal), { field, ...facts }, replayed);
     }

@@ -11,7 +11,6 @@ export interface InternalAccountRecord {
   readonly id: string;
   readonly customerId?: string;
   readonly balance: AmountRecord;
-  readonly totalBalance: AmountRecord;
   readonly fundingPaymentInstructions: InstructionRecord[];
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -60,8 +59,7 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
   return {
     id,
     ...(row.customerId !== null && { customerId: publicId('Customer', row.customerId) }),
-    balance: amountRecord(row.posted - row.held, row.currency, id),
-    totalBalance: amountRecord(row.posted, row.currency, id),
+    balance: amountRecord(row.posted, row.currency, id),
     fundingPaymentInstructions: instructionRecords(row.fundingInstructions),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

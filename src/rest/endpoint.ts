@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { type Operation, operations } from '../access/operations.ts';
+import { authorize, type Operation, requirePermission } from '../access/operations.ts';
+import type { Viewer } from '../access/viewer.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Permission } from '../database/generated/client/client.ts';
 import type { Done } from '../payments/command.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
@@ -18,7 +18,7 @@ interface Words {
 
 /** An endpoint that reads: any token with VIEW may call it. */
 export function reading(words: Words) {
-  return { ...words, middleware: [allow('VIEW')] };
+  return { ...words, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
 }
 
 /**
@@ -29,7 +29,7 @@ export function commanding(operation: Operation, words: Words) {
   return {
     ...words,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
-    middleware: [allow(operations[operation].permission)],
+    middleware: [allow((viewer) => authorize(viewer, operation))],
   };
 }
 
@@ -41,14 +41,13 @@ export function commandingMaybeEmpty(operation: Operation, words: Words) {
 
 /** An endpoint of settings or credentials: any token with MANAGE may call it. */
 export function managing(words: Words) {
-  return { ...words, middleware: [allow('MANAGE')] };
+  return { ...words, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }
 
-function allow(permission: Permission): MiddlewareHandler<RestEnvironment> {
+/** Refuses a viewer before its request is looked at any further: what is wrong with it is told to those who may send it. */
+function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
-    if (!context.get('viewer').permissions.includes(permission)) {
-      throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
-    }
+    check(context.get('viewer'));
     await next();
   };
 }

@@ -24,6 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
+/** Everything of a platform. */
+const allOf = (platformId: string) => ({ platformId, bound: { kind: 'PLATFORM' } as const });
+
 /** What paymentEnds reads, in Prisma's words. */
 const include = {
   customer: { select: { platformCustomerId: true } },
@@ -50,7 +53,7 @@ test('transactions and their ends are read as Prisma reads them, whatever is fil
       some(date),
       page,
       async (customer, account, status, type, startDate, endDate, { take, orderBy }) => {
-        const where = whereTransactions(t.platform.platformId, {
+        const where = whereTransactions(allOf(t.platform.platformId), {
           customerId: customer === undefined ? undefined : scenes[customer]?.customerId,
           senderAccountIdentifier: account === undefined ? undefined : scenes[account]?.usd,
           status,
@@ -77,17 +80,20 @@ test('quotes, customers and accounts are read as Prisma reads them', async () =>
   await fc.assert(
     fc.asyncProperty(owner, page, fc.boolean(), fc.boolean(), async (at, pages, all, owned) => {
       const customerId = scenes[at]?.customerId;
-      const quotes = { where: whereQuotes(platformId, all ? null : { customerId, status: ['PENDING'] }), ...pages };
+      const quotes = {
+        where: whereQuotes(allOf(platformId), all ? null : { customerId, status: ['PENDING'] }),
+        ...pages,
+      };
       expect(await readRows(database, 'Quote', quotes, paymentEnds)).toEqual(
         await prisma.quote.findMany({ ...quotes, include }),
       );
       const customers = {
-        where: whereCustomers(platformId, { isIncludingDeleted: all, updatedBefore: new Date() }),
+        where: whereCustomers(allOf(platformId), { isIncludingDeleted: all, updatedBefore: new Date() }),
         ...pages,
       };
       expect(await readRows(database, 'Customer', customers)).toEqual(await prisma.customer.findMany(customers));
       const accounts = {
-        where: whereAccounts(platformId, { platformOwned: owned, kind: all ? 'EXTERNAL' : 'INTERNAL' }),
+        where: whereAccounts(allOf(platformId), { platformOwned: owned, kind: all ? 'EXTERNAL' : 'INTERNAL' }),
         ...pages,
       };
       expect(await readRows(database, 'Account', accounts)).toEqual(await prisma.account.findMany(accounts));
@@ -109,7 +115,7 @@ test('by UMA address, through the customer, and by either of two conditions', as
     { platformCustomerId: nodes[0].platformCustomerId },
     { customerId: 'Customer:nobody' },
   ]) {
-    const query = { where: whereTransactions(t.platform.platformId, filter), orderBy: { id: 'desc' } } as const;
+    const query = { where: whereTransactions(allOf(t.platform.platformId), filter), orderBy: { id: 'desc' } } as const;
     expect(await readRows(database, 'Transaction', query)).toEqual(await database.prisma.transaction.findMany(query));
   }
 });

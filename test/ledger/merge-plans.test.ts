@@ -15,7 +15,6 @@ const insert = {
   transaction: some,
   quote: some,
   arrival: some,
-  hold: some,
   rail_order: some,
   account_check: some,
 } satisfies Fields<Plan['insert']>;
@@ -26,7 +25,6 @@ const lists = {
   customers: some,
   accounts: some,
   checks: some,
-  release: some,
   journals: some,
   orders: some,
 };

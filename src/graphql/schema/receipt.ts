@@ -1,4 +1,4 @@
-import { isOperation } from '../../access/operations.ts';
+import { isKeyed } from '../../access/operations.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { type Receipt, readReceipt } from '../../payments/receipts.ts';
 import { invalidInput } from '../failure.ts';
@@ -37,10 +37,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
-        const id =
-          'kind' in row
-            ? accountPublicId(row.kind, row.id)
-            : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
+        const id = type === 'Account' ? accountPublicId(row.kind ?? 'INTERNAL', row.id) : publicId(type, row.id);
         return readNode(id, nodeTypes, context, info);
       },
     }),
@@ -57,7 +54,7 @@ builder.queryField('mutationReceipt', (t) =>
       idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),
     },
     resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) => {
-      if (!isOperation(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
+      if (!isKeyed(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
       return readReceipt(payments, viewer, operation, idempotencyKey);
     },
   }),

@@ -99,19 +99,12 @@ function inputPath(type: GraphQLInputType | undefined, value: unknown, names: re
     const [chosen] = Object.keys(value ?? {});
     if (chosen === undefined) return [...names];
     const inside = here.getFields()[chosen]?.type;
-    // What this door itself refuses names the choice already. (An account of the kind `iban` has an `iban`.)
-    const below = names[0] === chosen && !hasField(inside, chosen) ? names.slice(1) : names;
-    return [chosen, ...inputPath(inside, fieldOf(value, chosen), below)];
+    return [chosen, ...inputPath(inside, fieldOf(value, chosen), names)];
   }
   const [name, ...below] = names;
   if (name === undefined) return [];
   const inside = isListType(here) ? here.ofType : isInputObjectType(here) ? here.getFields()[name]?.type : undefined;
   return [name, ...inputPath(isInputType(inside) ? inside : undefined, fieldOf(value, name), below)];
-}
-
-function hasField(type: GraphQLInputType | undefined, name: string): boolean {
-  const here = getNullableType(type);
-  return isInputObjectType(here) && Object.hasOwn(here.getFields(), name);
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, OutsideAccount } from '../../rails/rail.ts';
@@ -47,11 +47,11 @@ export interface CreateExternalAccount {
  */
 export function createExternalAccount(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateExternalAccount,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',
     input,
@@ -60,7 +60,7 @@ export function createExternalAccount(
       const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
       const beneficiary = checkBeneficiary(input);
       checkText(input.platformAccountId, 'platformAccountId', 200);
-      const parties = await readParties(payments.database.pool, tenant.platformId, {
+      const parties = await readParties(payments.database.pool, caller, {
         customer: input.customerId ? customerUuid(input.customerId, 'customerId') : undefined,
         ids: 1,
       });
@@ -70,19 +70,18 @@ export function createExternalAccount(
           field: 'defaultUmaDepositAccount',
         });
       }
-      const check = await checkedByRail(payments, tenant, { type: input.accountType, identifier }, beneficiary);
+      const check = await checkedByRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
       return {
         insert: {
           account: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id,
               kind: 'EXTERNAL',
               customerId: parties.customer?.id ?? null,
               currency: input.currency,
               posted: 0n,
-              held: 0n,
               fundingInstructions: [],
               status: check.status,
               statusReason: check.explanation ?? null,
@@ -112,11 +111,11 @@ type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 /** What the rail says of the account; without a rail it waits for its check. */
 async function checkedByRail(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   account: OutsideAccount,
   beneficiary: Beneficiary | null,
 ): Promise<AcceptedAccount> {
-  const rail = payments.rails[tenant.environment];
+  const rail = payments.rails[caller.environment];
   const name = ownerName(beneficiary);
   if (!rail) {
     const verification = name === undefined ? null : 'PENDING';

@@ -1,9 +1,9 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Customer, Transaction } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
@@ -27,7 +27,7 @@ export type Decision =
  */
 export function approveTransaction(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: {
     readonly transactionId: string;
     readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
@@ -35,7 +35,8 @@ export function approveTransaction(
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
-  return decide(payments, tenant, { operation: 'approveTransaction', input, idempotencyKey }, decision);
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
@@ -44,30 +45,33 @@ export function approveTransaction(
  */
 export function rejectTransaction(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly transactionId: string; readonly reason?: string | null | undefined },
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'reject', reason: input.reason } as const;
-  return decide(payments, tenant, { operation: 'rejectTransaction', input, idempotencyKey }, decision);
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
  * Decides on an incoming payment by what the platform answered to its approval question: for a webhook's answer.
+ * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
  *   INVALID_INPUT (receiver information that is none)
  */
 export async function decideIncoming(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   transactionId: string,
   decision: Decision,
 ): Promise<Transaction> {
-  const input = { transactionId };
-  return (await decide(payments, tenant, { operation: 'decideIncoming', input, idempotencyKey: null }, decision)).row;
+  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
+  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
+  return (await decide(payments, caller, call, transactionId, decision)).row;
 }
 
-const pendingStatement = statement<{
+const pendingStatement = callerStatement<{
   transaction: Transaction;
   customer: Customer | null;
   destination: Account | null;
@@ -85,24 +89,25 @@ const pendingStatement = statement<{
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
-   where t.platform_id = $1 and t.id = $2`,
+   where ${visibleRow('transaction', 't')} and t.id = $4`,
   { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
 );
 
 async function decide(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
+  id: string | undefined,
   decision: Decision,
 ): Promise<Done<Transaction>> {
-  const done = await run(payments, tenant, {
+  const done = await run(payments, caller, {
     ...call,
     type: 'Transaction',
-    plan: () => planDecision(payments, tenant, call.input, decision),
+    plan: () => planDecision(payments, caller, id, decision),
     fields: { CONFLICT: 'transactionId' },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!done.replayed) wakeOrder(payments, tenant, done.row.id);
+  if (!done.replayed) wakeOrder(payments, caller, done.row.id);
   return done;
 }
 
@@ -110,19 +115,18 @@ async function decide(
  * Has the decision's payment looked at now. The decision stands whether or not this succeeds, so nobody waits for it and no
  * error is answered: an order that is not woken is looked at when the time for the decision is over.
  */
-function wakeOrder({ database, log }: Payments, { platformId }: Tenant, transactionId: string): void {
+function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
   );
 }
 
-async function planDecision(payments: Payments, tenant: Tenant, input: object, decision: Decision) {
+async function planDecision(payments: Payments, caller: Caller, id: string | undefined, decision: Decision) {
   const given =
     decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, 'receiverCustomerInfo') : {};
   if (decision.kind === 'reject') checkText(decision.reason, 'reason');
-  const id = 'transactionId' in input ? uuidOf(String(input.transactionId), 'Transaction') : undefined;
-  const [found] = id ? await pendingStatement(payments.database.pool, tenant.platformId, id) : [];
+  const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const field = 'transactionId';
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
   const { transaction, customer, destination: announced } = found;
@@ -176,7 +180,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
           requestedInformation: answered(requested, known),
           ...(instead !== null && { destinationAccountId: instead }),
         },
-        expectedInMs: railOf(payments, tenant).expectedMs({
+        expectedInMs: railOf(payments, caller).expectedMs({
           step: 'SETTLEMENT',
           account: destination ? outsideOf(destination) : undefined,
           umaAddress: transaction.sourceUmaAddress ?? undefined,

@@ -1,7 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Customer } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
@@ -22,17 +22,17 @@ export interface UpdateCustomer {
  */
 export function updateCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: UpdateCustomer,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'updateCustomer',
     type: 'Customer',
     input,
     idempotencyKey,
     plan: async () => {
-      const customer = await readCustomer(payments, tenant, input.customerId);
+      const customer = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
@@ -41,10 +41,10 @@ export function updateCustomer(
       }
       const columns = details ? detailColumns(details) : {};
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
-      const kycStatus = renamed ? simulatedIdentity(payments, tenant, columns.name ?? null) : undefined;
+      const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
       const set = {
         ...columns,
-        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, tenant, input.umaAddress) }),
+        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, caller, input.umaAddress) }),
         ...(kycStatus && { kycStatus }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
@@ -63,31 +63,31 @@ export function updateCustomer(
  */
 export function deleteCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   customerId: string,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'deleteCustomer',
     type: 'Customer',
     input: { customerId },
     idempotencyKey,
     plan: async () => {
-      const { id } = await readCustomer(payments, tenant, customerId);
+      const { id } = await readCustomer(payments, caller, customerId);
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
     fields: { CUSTOMER_DELETED: 'customerId' },
   });
 }
 
-const customerStatement = statement<{ customer: Customer }>(
+const customerStatement = callerStatement<{ customer: Customer }>(
   'customer_to_change',
-  'select to_jsonb(c) as customer from customer c where platform_id = $1 and id = $2',
+  `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
   { customer: 'Customer' },
 );
 
-async function readCustomer(payments: Payments, tenant: Tenant, customerId: string): Promise<Customer> {
+async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
   const uuid = customerUuid(customerId, 'customerId');
-  const [found] = await customerStatement(payments.database.pool, tenant.platformId, uuid);
+  const [found] = await customerStatement(payments.database.pool, caller, uuid);
   return found?.customer ?? customerNotFound('customerId');
 }

@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
@@ -66,11 +66,11 @@ export async function readProfile(on: Queryable, platformId: string) {
  */
 export function createCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateCustomer,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createCustomer',
     type: 'Customer',
     input,
@@ -79,29 +79,29 @@ export function createCustomer(
       checkRequiredText(input.platformCustomerId, 'platformCustomerId');
       const details = detailColumns(input.details);
       if (input.details.customerType === 'BUSINESS') checkRequiredText(details.name ?? '', 'details.legalName');
-      const profile = await readProfile(payments.database.pool, tenant.platformId);
+      const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
-        ? await checkCustomerAddress(payments, tenant, input.umaAddress)
+        ? await checkCustomerAddress(payments, caller, input.umaAddress)
         : `$${id.slice(-12)}@${profile.umaDomain}`;
-      const owner = { platformId: tenant.platformId, customerId: id };
+      const owner = { platformId: caller.platformId, customerId: id };
       return {
         insert: {
           customer: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id,
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: simulatedIdentity(payments, tenant, details.name ?? null) ?? 'PENDING_REVIEW',
+              kycStatus: simulatedIdentity(payments, caller, details.name ?? null) ?? 'PENDING_REVIEW',
               isDeleted: false,
               beneficialOwners: [],
               ...details,
             },
           ],
-          account: await newInternalAccounts(payments, tenant, owner, profile.currencies, accountIds),
+          account: await newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
         },
         result: id,
       };
@@ -170,6 +170,6 @@ function checkOwner(owner: BeneficialOwner, field: string): void {
 }
 
 /** What the identity check of a customer of this name comes to, where the rail decides it; undefined where it waits for one. */
-export function simulatedIdentity(payments: Payments, tenant: Tenant, name: string | null): KycStatus | undefined {
-  return payments.rails[tenant.environment]?.simulation?.identityStatus(name);
+export function simulatedIdentity(payments: Payments, caller: Caller, name: string | null): KycStatus | undefined {
+  return payments.rails[caller.environment]?.simulation?.identityStatus(name);
 }

@@ -1,6 +1,9 @@
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
+import { visibleAccounts } from '../../access/visible.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { lockPlatform, type Tenant } from '../../core/tenant.ts';
+import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import { sqlState } from '../../database/faults.ts';
 import type { Platform } from '../../database/generated/client/client.ts';
@@ -20,8 +23,8 @@ export interface PlatformSettings {
 }
 
 /** The platform's own row. */
-export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platform> {
-  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: tenant.platformId } });
+export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
+  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
 /**
@@ -29,14 +32,15 @@ export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platfo
  * there stay, and so do the addresses of customers.
  *
  * @param besides what else changes with them, in the same transaction, with the platform's row locked
- * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   settings: PlatformSettings,
   besides: (transaction: Transaction) => Promise<Besides>,
 ): Promise<Besides> {
+  authorize(caller, 'updatePlatform');
   const { umaDomain, currencies } = settings;
   if (umaDomain !== undefined) checkDomain(umaDomain);
   if (currencies) checkCurrencies(currencies);
@@ -44,13 +48,13 @@ export async function updatePlatform<Besides>(
     return await retryLostRaces(() =>
       inTransaction(payments.database, async (transaction) => {
         const { client, prisma } = transaction;
-        await lockPlatform(client, tenant);
+        await lockPlatform(client, caller);
         const { now: updatedAt } = await readClock(client);
         await prisma.platform.update({
-          where: { id: tenant.platformId },
+          where: { id: caller.platformId },
           data: { umaDomain, currencies: currencies && [...currencies], updatedAt },
         });
-        if (currencies) await openAccounts(payments, transaction, tenant, currencies);
+        if (currencies) await openAccounts(payments, transaction, caller, currencies);
         return besides(transaction);
       }),
     );
@@ -76,19 +80,19 @@ function checkCurrencies(currencies: readonly string[]): void {
 async function openAccounts(
   payments: Payments,
   { client, prisma }: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   currencies: readonly string[],
 ): Promise<void> {
-  const { platformId } = tenant;
+  const { platformId } = caller;
   const there = await prisma.account.findMany({
     select: { currency: true },
-    where: { platformId, customerId: null, kind: 'INTERNAL' },
+    where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
   });
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
-  const parties = await readParties(client, platformId, { ids: missing.length });
+  const parties = await readParties(client, caller, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));
-  const account = await newInternalAccounts(payments, tenant, { platformId, customerId: null }, missing, ids);
+  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });
 }
 

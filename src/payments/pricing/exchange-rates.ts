@@ -1,7 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { type Payments, railOf } from '../command.ts';
 import { readParties } from '../parties.ts';
 import { priceQuote } from './pricing.ts';
@@ -55,7 +55,7 @@ const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
  */
 export async function readExchangeRates(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   query: {
     readonly source: string;
     readonly destinations?: readonly string[] | null | undefined;
@@ -68,13 +68,13 @@ export async function readExchangeRates(
   const wanted =
     query.destinations?.map((code) => known(code, 'destinations')) ??
     currencies.filter((currency) => currency !== source);
-  const { platformFee } = await readParties(payments.database.pool, tenant.platformId, {
+  const { platformFee } = await readParties(payments.database.pool, caller, {
     currency: source.code,
     ids: 0,
   });
   const rates = await Promise.all(
     wanted.map(async (destination) => {
-      const terms = await railOf(payments, tenant).rate(source, destination);
+      const terms = await railOf(payments, caller).rate(source, destination);
       if (!terms) return [];
       const price = priceQuote({
         sending: source,

@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Lookup, Quote } from '../../database/rows.ts';
 import { stored } from '../../database/stored.ts';
 import type { OutsideAccount } from '../../rails/rail.ts';
@@ -89,17 +89,17 @@ function standing(account: Account): Standing {
 /** The destination at a UMA address, by the lookup that the caller made before. */
 export async function umaDestination(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
   asked: { readonly lookupId: string | null | undefined; readonly parties: Parties; readonly sender: Information },
 ): Promise<Destination> {
   const umaAddress = checkUmaAddress(input.umaAddress, 'destination.umaAddress');
-  const lookup = await readLookup(payments, tenant, asked.lookupId, umaAddress);
+  const lookup = await readLookup(payments, caller, asked.lookupId, umaAddress);
   const { customer } = asked.parties;
   if (!customer) {
     throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', { field: 'source' });
   }
-  if (lookup.receiverPlatformId === tenant.platformId && lookup.receiverCustomerId === customer.id) {
+  if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", { field: 'destination.umaAddress' });
   }
   checkSender(lookup, asked.sender);

@@ -1,10 +1,10 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Quote } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
@@ -63,16 +63,16 @@ type PlanOf = Awaited<ReturnType<Command<'Quote'>['plan']>>;
  */
 export function createQuote(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateQuote,
   idempotencyKey?: string | null,
 ): Promise<Done<Quote>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createQuote',
     type: 'Quote',
     input,
     idempotencyKey,
-    plan: () => planQuote(payments, tenant, input),
+    plan: () => planQuote(payments, caller, input),
     fields: {
       INSUFFICIENT_BALANCE: 'source',
       USER_NOT_READY: 'source',
@@ -94,18 +94,18 @@ export function createQuote(
  */
 export function executeQuote(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   quoteId: string,
   idempotencyKey?: string | null,
   sandboxScenario?: GivenScenario | null,
 ): Promise<Done<Quote>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'executeQuote',
     readsOnly: true,
     type: 'Quote',
     input: { quoteId, sandboxScenario },
     idempotencyKey,
-    plan: () => planExecution(payments, tenant, quoteId, sandboxScenario),
+    plan: () => planExecution(payments, caller, quoteId, sandboxScenario),
     fields: {
       QUOTE_EXPIRED: 'quoteId',
       CONFLICT: 'quoteId',
@@ -117,9 +117,9 @@ export function executeQuote(
   });
 }
 
-async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote): Promise<PlanOf> {
+async function planQuote(payments: Payments, caller: Caller, input: CreateQuote): Promise<PlanOf> {
   checkText(input.description, 'description');
-  const scenario = checkScenario(payments, tenant, input.sandboxScenario, {
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, {
     deposit: input.source.kind === 'REALTIME_FUNDING',
     step: 'PULL',
   });
@@ -130,7 +130,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
       field: 'immediatelyExecute',
     });
   }
-  const parties = await readParties(payments.database.pool, tenant.platformId, {
+  const parties = await readParties(payments.database.pool, caller, {
     source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, 'source.accountId') : undefined,
     customer: source.kind === 'REALTIME_FUNDING' ? customerUuid(source.customerId, 'source.customerId') : undefined,
     currency: source.kind === 'REALTIME_FUNDING' ? currencyOf(source.currency)?.code : undefined,
@@ -143,14 +143,14 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   const to =
     destination.kind === 'ACCOUNT'
       ? accountDestination(parties)
-      : await umaDestination(payments, tenant, destination, { lookupId: input.lookupId, parties, sender });
+      : await umaDestination(payments, caller, destination, { lookupId: input.lookupId, parties, sender });
 
-  const price = await priced(payments, tenant, input, parties, { sending, to });
-  const rows = newRows(payments, tenant, input, parties, { sending, price, to, sender, scenario });
+  const price = await priced(payments, caller, input, parties, { sending, to });
+  const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
     quote.paymentInstructions = jsonOf(
-      await railOf(payments, tenant).paymentInstructions({
+      await railOf(payments, caller).paymentInstructions({
         owner: quote.id,
         reference: transaction.reference,
         currency: sending,
@@ -169,7 +169,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const started = start(quote, parties.source, {
     orderId: idAt(parties, 2),
-    rail: railOf(payments, tenant),
+    rail: railOf(payments, caller),
     target: to.target,
     scenario,
     reason: 'executed at creation',
@@ -203,12 +203,12 @@ function roomAt({ here }: Pick<Destination, 'here'>, price: Pick<Quote, 'totalRe
 
 async function priced(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateQuote,
   parties: Parties,
   { sending, to }: { readonly sending: Currency; readonly to: Destination },
 ): Promise<Pricing> {
-  const rate = await railOf(payments, tenant).rate(sending, to.receiving);
+  const rate = await railOf(payments, caller).rate(sending, to.receiving);
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
       field: to.field,
@@ -266,7 +266,7 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return currencyOfAccount(from);
 }
 
-const executableStatement = statement<{
+const executableStatement = callerStatement<{
   quote: Quote;
   source: Account | null;
   destination: Account | null;
@@ -276,19 +276,19 @@ const executableStatement = statement<{
   `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
-   from quote q where q.platform_id = $1 and q.id = $2`,
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
   { quote: 'Quote', source: 'Account', destination: 'Account' },
 );
 
 async function planExecution(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
   sandboxScenario: GivenScenario | null | undefined,
 ): Promise<PlanOf> {
-  const scenario = checkScenario(payments, tenant, sandboxScenario, { step: 'PULL' });
+  const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
-  const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const { quote, source } = found;
   if (!source) {
@@ -302,7 +302,7 @@ async function planExecution(
   const to = quotedDestination(quote, found.destination);
   const started = start(quote, source, {
     orderId: found.orderId,
-    rail: railOf(payments, tenant),
+    rail: railOf(payments, caller),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',

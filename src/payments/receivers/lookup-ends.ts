@@ -1,41 +1,42 @@
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
+import { visibleLookups } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
-import { statement } from '../../database/statement.ts';
 import type { Payments } from '../command.ts';
-
-const endsStatement = statement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
-  'ends_of_lookup',
-  `select l.uma_address, l.sender_customer_id as sender_id,
-     (select a.id from account a where a.platform_id = l.platform_id and a.customer_id = l.sender_customer_id
-        and a.kind = 'INTERNAL' and a.currency = $3) as account_id
-   from lookup l where l.platform_id = $1 and l.id = $2`,
-);
 
 /**
  * What a receiver lookup tells of a quote that leaves it out: where it goes, and from what account (decision 24). A
  * lookup keeps both for good, so a repeated request means the same; whether it is still good is for the quote to say.
  * @param currency the sending currency; undefined where the quote names its source itself
- * @throws Refusal LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
+ * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
  *   sender has no account in the currency: `currency`)
  */
 export async function endsOfLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string,
   currency: string | undefined,
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
+  authorize(caller, 'createQuote');
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [lookup] = uuid ? await endsStatement(payments.database.pool, tenant.platformId, uuid, currency ?? null) : [];
+  const accounts = { where: { kind: 'INTERNAL', currency: currency ?? '' }, select: { id: true } } as const;
+  const lookup =
+    uuid &&
+    (await payments.database.prisma.lookup.findFirst({
+      where: { AND: [visibleLookups(caller), { id: uuid }] },
+      select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
+    }));
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });
-  const { umaAddress, senderId, accountId } = lookup;
+  const { umaAddress, senderCustomerId: senderId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };
+  const accountId = lookup.sender?.accounts[0]?.id;
   if (senderId === null) {
     throw new Refusal('INVALID_INPUT', 'the lookup named no customer who would send, so the quote names its source', {
       field: 'source',
     });
   }
-  if (accountId === null) {
+  if (accountId === undefined) {
     throw new Refusal(
       'INVALID_CURRENCY',
       `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`,

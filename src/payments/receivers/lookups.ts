@@ -1,12 +1,13 @@
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
+import { authorize } from '../../access/operations.ts';
+import { callerStatement, visibleLookups, visibleRow } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { once } from '../../core/once.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type Done, type Payments, railOf } from '../command.ts';
@@ -36,7 +37,7 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
-const receiverStatement = statement<{
+const receiverStatement = callerStatement<{
   id: string;
   baseCurrency: string;
   senderId: string | null;
@@ -48,13 +49,13 @@ const receiverStatement = statement<{
 }>(
   'receiver_by_uma_address',
   `select uuid_v7() as id, p.currencies[1] as base_currency,
-     (select s.id from customer s where s.platform_id = p.id and not s.is_deleted
-        and ($3::uuid is not null or $4::text is not null)
-        and (s.id = $3 or $3::uuid is null) and (lower(s.uma_address) = $4 or $4::text is null)) as sender_id,
+     (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
+        and ($5::uuid is not null or $6::text is not null)
+        and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
      r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
    from platform p
    left join (customer r join platform rp on rp.id = r.platform_id)
-     on lower(r.uma_address) = $2 and not r.is_deleted and rp.environment = p.environment
+     on lower(r.uma_address) = $4 and not r.is_deleted and rp.environment = p.environment
        and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
    left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
    where p.id = $1`,
@@ -63,21 +64,27 @@ const receiverStatement = statement<{
 /**
  * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
  * that the rail finds. The answer is good for ten minutes.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
  */
-export function lookUpReceiver(
+export async function lookUpReceiver(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
 ): Promise<Done<Lookup>> {
-  const { platformId } = tenant;
-  return once(payments.database, tenant, {
+  authorize(caller, 'lookUpReceiver');
+  const { platformId } = caller;
+  const found = () => findReceiver(payments, caller, input);
+  // It is one statement: without a key to keep beside it, it needs no transaction, which takes as long again.
+  if (idempotencyKey === null || idempotencyKey === undefined) {
+    return { row: await payments.database.prisma.lookup.create({ data: await found() }), replayed: false };
+  }
+  return once(payments.database, caller, {
     operation: 'lookUpReceiver',
     input,
     idempotencyKey,
     prepare: async () => {
-      const data = await findReceiver(payments, tenant, input);
+      const data = await found();
       return async ({ prisma }) => {
         const row = await prisma.lookup.create({ data });
         return { kept: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
@@ -86,8 +93,8 @@ export function lookUpReceiver(
     // A lookup never changes, and is kept longer than the key that made it.
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a lookup is its id');
-      const where = { platformId_id: { platformId, id: row.id } };
-      return { row: await payments.database.prisma.lookup.findUniqueOrThrow({ where }) };
+      const where = { AND: [visibleLookups(caller), { id: row.id }] };
+      return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
 }
@@ -95,17 +102,17 @@ export function lookUpReceiver(
 /** Finds the receiver, and what a lookup keeps of it. */
 async function findReceiver(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: LookUpReceiver,
 ): Promise<Prisma.LookupUncheckedCreateInput> {
   const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
   const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
   const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
-  const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
-  if (!found) throw new Error(`no platform ${tenant.platformId}`);
+  const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+  if (!found) throw new Error(`no platform ${caller.platformId}`);
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
 
-  const rail = railOf(payments, tenant);
+  const rail = railOf(payments, caller);
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
     : await rail.lookUp(umaAddress);
@@ -113,7 +120,7 @@ async function findReceiver(
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, { field: 'umaAddress', value: umaAddress });
   }
   return {
-    platformId: tenant.platformId,
+    platformId: caller.platformId,
     id: found.id,
     umaAddress,
     senderCustomerId: found.senderId,
@@ -161,9 +168,9 @@ function pricedCurrencies(
   );
 }
 
-const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
+const lookupStatement = callerStatement<{ lookup: Lookup; expired: boolean }>(
   'lookup_for_quote',
-  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where l.platform_id = $1 and l.id = $2`,
+  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where ${visibleRow('lookup', 'l')} and l.id = $4`,
   { lookup: 'Lookup' },
 );
 
@@ -173,7 +180,7 @@ const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
  */
 export async function readLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string | null | undefined,
   umaAddress: string,
 ): Promise<Lookup> {
@@ -182,7 +189,7 @@ export async function readLookup(
     throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [found] = uuid ? await lookupStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  const [found] = uuid ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
   if (found.expired)
     throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });

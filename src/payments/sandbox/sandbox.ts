@@ -1,10 +1,10 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Quote, Transaction } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { type Done, type Payments, railOf, run, simulationOf } from '../command.ts';
@@ -24,17 +24,17 @@ export const maxFunding = 100_000_000_000n;
  */
 export function fundAccount(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly accountId: string; readonly amount: bigint },
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxFundAccount',
     type: 'Account',
     input,
     idempotencyKey,
     plan: async () => {
-      simulationOf(payments, tenant);
+      simulationOf(payments, caller);
       checkAmount(input.amount, 'amount');
       if (input.amount > maxFunding) {
         throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
@@ -42,7 +42,7 @@ export function fundAccount(
           value: input.amount.toString(),
         });
       }
-      const { source } = await readSides(payments.database.pool, tenant.platformId, {
+      const { source } = await readSides(payments.database.pool, caller, {
         source: accountUuid(input.accountId, 'accountId'),
         ids: 0,
       });
@@ -55,7 +55,7 @@ export function fundAccount(
   });
 }
 
-const fundableStatement = statement<{
+const fundableStatement = callerStatement<{
   quote: Quote;
   destination: Account | null;
   fundingAccountId: string | null;
@@ -66,7 +66,7 @@ const fundableStatement = statement<{
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
-   from quote q where q.platform_id = $1 and q.id = $2`,
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
   { quote: 'Quote', destination: 'Account' },
 );
 
@@ -88,16 +88,16 @@ interface SandboxSend {
  */
 export function sandboxSend(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SandboxSend,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxSend',
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: () => planDeposit(payments, tenant, input),
+    plan: () => planDeposit(payments, caller, input),
     fields: {
       CONFLICT: 'quoteId',
       USER_NOT_READY: 'quoteId',
@@ -110,10 +110,10 @@ export function sandboxSend(
 }
 
 /** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
-async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSend) {
-  const simulation = simulationOf(payments, tenant);
-  const scenario = checkScenario(payments, tenant, input.sandboxScenario, { deposit: true });
-  const { quote, fundingAccountId, found } = await readFundable(payments, tenant, input);
+async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
+  const simulation = simulationOf(payments, caller);
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
+  const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
   const asked = input.currencyAmount ?? due;
   checkAmount(asked, 'currencyAmount');
@@ -127,7 +127,7 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
   if (amount === due && !late) {
     const executed = execution(quote, {
       orderId: found.orderId,
-      rail: railOf(payments, tenant),
+      rail: railOf(payments, caller),
       sourceAccountId: fundingAccountId,
       target: to.target,
       scenario: scenario ?? quote.scenario,
@@ -151,9 +151,9 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
 }
 
 /** The quote that a deposit is for, and the customer's account that the money comes to. */
-async function readFundable(payments: Payments, tenant: Tenant, input: SandboxSend) {
+async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
-  const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
+  const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {

@@ -1,7 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
@@ -24,17 +24,17 @@ export interface SetExternalAccountStatus {
  */
 export function setExternalAccountStatus(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SetExternalAccountStatus,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxSetExternalAccountStatus',
     type: 'Account',
     input,
     idempotencyKey,
     plan: async () => {
-      const simulation = simulationOf(payments, tenant);
+      const simulation = simulationOf(payments, caller);
       checkText(input.reason, 'reason');
       const { status, beneficiaryVerificationStatus: verification } = input;
       if (!status && !verification) {
@@ -42,7 +42,7 @@ export function setExternalAccountStatus(
           field: 'status',
         });
       }
-      const account = await readExternal(payments, tenant, input.accountId);
+      const account = await readExternal(payments, caller, input.accountId);
       const name = ownerOf(account);
       if (verification && name === undefined) {
         throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', {
@@ -62,8 +62,8 @@ export function setExternalAccountStatus(
   });
 }
 
-async function readExternal(payments: Payments, tenant: Tenant, id: string): Promise<Account> {
+async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
   const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound('accountId');
-  const { source } = await readParties(payments.database.pool, tenant.platformId, { source: uuid, ids: 0 });
+  const { source } = await readParties(payments.database.pool, caller, { source: uuid, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound('accountId');
 }

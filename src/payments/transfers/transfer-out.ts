@@ -1,5 +1,5 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Done, type Payments, railOf, run } from '../command.ts';
 import { debit } from '../movements.ts';
@@ -16,11 +16,11 @@ import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source
  */
 export function transferOut(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Transfer,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'transferOut',
     readsOnly: true,
     type: 'Transaction',
@@ -28,16 +28,16 @@ export function transferOut(
     idempotencyKey,
     plan: async () => {
       checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(payments, tenant, input.sandboxScenario);
-      const { from, to, sides } = await readAccounts(payments, tenant, input, 'INTERNAL');
+      const scenario = checkScenario(payments, caller, input.sandboxScenario);
+      const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
       const outside = outsideOf(to);
-      const transaction = newTransaction(tenant, input, sides, {
+      const transaction = newTransaction(caller, input, sides, {
         from,
         to,
         amount: input.amount,
         customerId: from.customerId,
       });
-      const rail = railOf(payments, tenant);
+      const rail = railOf(payments, caller);
       const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
       const expected = rail.expectedMs(errand);
       return {
@@ -48,7 +48,7 @@ export function transferOut(
           ],
           rail_order: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id: idAt(sides, 1),
               transactionId: transaction.id,
               kind: 'PAYOUT',

@@ -1,7 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { madeAt, paymentReference } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
@@ -25,12 +25,12 @@ export const destination = 'destinationAccountId';
 /** Both accounts, the source being of the kind that the transfer starts from and the destination of the other. */
 export async function readAccounts(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Omit<Transfer, 'amount'>,
   sourceKind: Account['kind'],
 ) {
   checkText(input.description, 'description');
-  const sides = await readSides(payments.database.pool, tenant.platformId, {
+  const sides = await readSides(payments.database.pool, caller, {
     source: accountUuid(input.sourceAccountId, source),
     destination: accountUuid(input.destinationAccountId, destination),
     ids: 2,
@@ -58,14 +58,14 @@ export async function readAccounts(
 }
 
 export function newTransaction(
-  tenant: Tenant,
+  caller: Caller,
   input: Omit<Transfer, 'amount'>,
   sides: Sides,
   { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(sides, 0);
   return {
-    platformId: tenant.platformId,
+    platformId: caller.platformId,
     id,
     status: 'PENDING',
     customerId,

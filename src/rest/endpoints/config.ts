@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Caller } from '../../access/caller.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { TransactionType } from '../../database/generated/client/client.ts';
 import { readPlatform, updatePlatform } from '../../payments/platforms/platform-config.ts';
 import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
@@ -155,10 +155,10 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
   }
 }
 
-async function configRecord({ payments, webhooks }: RestRooms, tenant: Tenant): Promise<z.infer<typeof ConfigSchema>> {
+async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): Promise<z.infer<typeof ConfigSchema>> {
   const [platform, endpoint] = await Promise.all([
-    readPlatform(payments, tenant),
-    findConfigEndpoint(webhooks.payments.database.prisma, tenant),
+    readPlatform(payments, caller),
+    findConfigEndpoint(webhooks.payments.database.prisma, caller),
   ]);
   return {
     id: publicId('PlatformConfig', platform.id),

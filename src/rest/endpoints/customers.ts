@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleCustomers } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { CustomerType } from '../../database/generated/client/client.ts';
@@ -137,8 +138,9 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
-    const { platformId } = context.get('viewer');
-    const row = uuid ? await readRow(database, 'Customer', { platformId, id: uuid }) : null;
+    const row = uuid
+      ? await readRow(database, 'Customer', { AND: [visibleCustomers(context.get('viewer')), { id: uuid }] })
+      : null;
     if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
     return context.json(customerRecord(row), 200);
   });

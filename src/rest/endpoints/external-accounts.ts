@@ -150,6 +150,6 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   );
 
   app.openapi(listOfPlatform, async (context) =>
-    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
 }

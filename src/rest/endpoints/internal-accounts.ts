@@ -18,7 +18,6 @@ export const InternalAccountSchema = z
     id: id('InternalAccount', 'Its id.'),
     customerId: id('Customer', "Its owner; not there when it is the platform's own.").optional(),
     balance: AmountSchema.openapi({ description: 'What can be spent.' }),
-    totalBalance: AmountSchema.openapi({ description: 'What can be spent and what is held.' }),
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
       .openapi({ description: 'How to bring money in from outside; any one of them.' }),
@@ -58,6 +57,6 @@ export function internalAccountEndpoints(app: RestApp, payments: Payments): void
   );
 
   app.openapi(ofPlatform, async (context) =>
-    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
 }

@@ -1,4 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts';
+import { visibleAccounts } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../database/database.ts';
@@ -21,7 +22,7 @@ export async function checkNamedAccount(
 ): Promise<void> {
   if (named.currency === undefined && named.customerId === undefined) return;
   const id = uuidOf(named.accountId, 'InternalAccount', 'ExternalAccount');
-  const account = id ? await readRow(database, 'Account', { platformId: viewer.platformId, id }) : null;
+  const account = id ? await readRow(database, 'Account', { AND: [visibleAccounts(viewer), { id }] }) : null;
   if (!account) return;
   if (named.currency !== undefined && named.currency !== account.currency) {
     throw new Refusal('INVALID_CURRENCY', `the account is in ${account.currency}`, {

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleQuotes } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { QuoteStatus } from '../../database/generated/client/client.ts';
@@ -100,8 +101,8 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
-    const { platformId } = context.get('viewer');
-    const quote = uuid ? await readRow(database, 'Quote', { platformId, id: uuid }, paymentEnds) : null;
+    const where = { AND: [visibleQuotes(context.get('viewer')), { id: uuid }] };
+    const quote = uuid ? await readRow(database, 'Quote', where, paymentEnds) : null;
     if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
     return context.json(quoteRecord(quote, quote), 200);
   });

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { apiTokenRecord, whereApiTokens } from '../../access/api-token-records.ts';
+import { type ApiTokenFilter, apiTokenRecord, whereApiTokens } from '../../access/api-token-records.ts';
 import { issueApiToken, revokeToken } from '../../access/issue-tokens.ts';
+import type { Viewer } from '../../access/viewer.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { Permission, type Prisma } from '../../database/generated/client/client.ts';
@@ -121,7 +122,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   const tokens = {
     name: 'ApiToken',
-    where: whereApiTokens,
+    where: ({ platformId }: Viewer, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
     rows: (asked: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(asked),
     count: (asked: Prisma.ApiTokenCountArgs) => apiToken.count(asked),
     record: apiTokenRecord,

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleTransactions } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
@@ -126,8 +127,8 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
-    const { platformId } = context.get('viewer');
-    const transaction = uuid ? await readRow(database, 'Transaction', { platformId, id: uuid }, paymentEnds) : null;
+    const where = { AND: [visibleTransactions(context.get('viewer')), { id: uuid }] };
+    const transaction = uuid ? await readRow(database, 'Transaction', where, paymentEnds) : null;
     if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field: 'transactionId' });
     return context.json(transactionRecord(transaction, transaction), 200);
   });

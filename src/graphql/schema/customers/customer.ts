@@ -7,12 +7,13 @@ import {
   type CustomerDetails as Details,
   type BeneficialOwner as Owner,
 } from '../../../payments/customers/customers.ts';
+import { whereCustomers } from '../../../payments/filters.ts';
 import type { Address } from '../../../payments/people.ts';
 import { planned } from '../../reading/planned.ts';
 import { jsonList, jsonObject, leaf, reads, same, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
-import { CustomerFilter, whereCustomers } from '../filters.ts';
+import { CustomerFilter } from '../filters.ts';
 import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';

@@ -1,6 +1,7 @@
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { stored } from '../../../database/stored.ts';
+import { whereQuotes } from '../../../payments/filters.ts';
 import { type CreateQuote, createQuote, executeQuote } from '../../../payments/quotes/quotes.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
 import { planned } from '../../reading/planned.ts';
@@ -8,7 +9,7 @@ import { jsonList, leaf, type Read, reads, toOne } from '../../reading/reads.ts'
 import { builder } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
-import { QuoteFilter, whereQuotes } from '../filters.ts';
+import { QuoteFilter } from '../filters.ts';
 import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';

@@ -1,4 +1,4 @@
-import { visibleToPlatform } from '../../../access/visible.ts';
+import { visibleWebhookEndpoints } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type {
   WebhookAttempt as WebhookAttemptRow,
@@ -74,7 +74,7 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
   description:
     'Where the platform wants its events sent (specification 6), signed by the Standard Webhooks convention.',
   interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'WebhookEndpoint', visible: visibleToPlatform }),
+  ...typeReads({ model: 'WebhookEndpoint', visible: visibleWebhookEndpoints }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -119,6 +119,6 @@ builder.queryField('webhookEndpoints', (t) =>
     type: WebhookEndpointConnection,
     description: "The platform's webhook endpoints, newest first.",
     args: pageArgs(t.arg),
-    ...planned({ kind: 'page', list: 'WebhookEndpoint', model: 'WebhookEndpoint', where: visibleToPlatform }),
+    ...planned({ kind: 'page', list: 'WebhookEndpoint', model: 'WebhookEndpoint', where: visibleWebhookEndpoints }),
   }),
 );

@@ -1,23 +1,10 @@
 import { type DocumentNode, GraphQLError, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 
 /**
- * Refuses @skip and @include where a subscription says what it subscribes to, as the specification does from September
- * 2025 on (5.2.4.1, Single Root Field): graphql-js 16 looks at them without the variables and fails.
+ * Finds @skip and @include where a subscription says what it subscribes to: the specification refuses them from September
+ * 2025 on (5.2.4.1, Single Root Field), and graphql-js 16 looks at them without the variables and fails.
  */
-export function useStreamRules(): Plugin {
-  return {
-    onValidate({ validateFn, setValidationFn }) {
-      // Passed on as they came: Envelop leaves them untyped.
-      setValidationFn((schema, document, ...rest) => {
-        const errors = conditionalRoots(document);
-        return errors.length > 0 ? errors : validateFn(schema, document, ...rest);
-      });
-    },
-  };
-}
-
-function conditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
+export function conditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
     definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [])),
   );
