@@ -319,7 +319,7 @@ test('another platform’s endpoint is an unknown one, and its receiver gets non
   expect(webhookEndpoints.edges.map((edge: Data) => edge.node.id)).not.toContain(id);
   const unknown = 'WebhookEndpoint:00000000-0000-7000-8000-000000000000';
   for (const endpointId of [id, unknown, 'nonsense']) {
-    expect(await updateEndpoint(t.platform, { endpointId, enabled: false })).toEqual({
+    expect(await updateEndpoint(t.platform, { endpointId, enabled: false })).toMatchObject({
       code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
       message: 'no such webhook endpoint',
       path: ['input', 'endpointId'],
