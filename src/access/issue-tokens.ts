@@ -1,5 +1,7 @@
 import { checkText } from '../core/checks.ts';
+import { keyPath } from '../core/idempotency.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
+import { pathsIn } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { afterCommit } from '../database/faults.ts';
@@ -22,6 +24,8 @@ export interface NewClientToken {
   readonly permissions: readonly Permission[];
   readonly expiresInSeconds: number;
 }
+
+const at = pathsIn<NewClientToken>();
 
 const targets = {
   customerId: { type: 'Customer', code: 'USER_NOT_FOUND', store: storeStatement('customer') },
@@ -56,15 +60,15 @@ export async function createClientToken(
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
     throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
   if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { path: at('permissions') });
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal('INVALID_INPUT', `expiresInSeconds must lie between 1 and ${maxClientSeconds}`, {
-      field: 'expiresInSeconds',
+    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, {
+      path: at('expiresInSeconds'),
     });
   }
   const done = await recorded(
@@ -93,20 +97,20 @@ function targetOf(input: NewClientToken): Target {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw new Refusal('INVALID_INPUT', 'exactly one of customerId, quoteId and transactionId is given', {
-      field: given[1] ?? 'customerId',
+    throw new Refusal('INVALID_INPUT', 'a client token is bound to exactly one customer, quote or transaction', {
+      path: at(given[1] ?? 'customerId'),
     });
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
-  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   return { name, uuid };
 }
 
 async function storeClientToken(on: Queryable, caller: Caller, { name, uuid }: Target, input: NewClientToken) {
   const { type, code, store } = targets[name];
   const [row] = await store(on, caller, uuid, [...new Set(input.permissions)], input.expiresInSeconds);
-  if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   return row.id;
 }
 
@@ -139,12 +143,12 @@ function recorded(
 /** Nobody hands out more than they have. */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { path: at('permissions') });
   }
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
 }
@@ -152,7 +156,7 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
 /** An answer that carries a secret is kept nowhere, so it cannot be given again. */
 function alreadyAnswered(id: string): Refusal {
   return new Refusal('CONFLICT', `this idempotency key has made ${id}; its secret was shown once and is not kept`, {
-    field: 'idempotencyKey',
+    path: keyPath,
     existingId: id,
   });
 }
@@ -167,8 +171,8 @@ export async function issueApiToken(
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: false }> {
-  checkText(input.name, 'name');
-  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
+  checkText(input.name, ['name']);
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
   const { clientId, secret } = newCredentials();
   const done = await recorded(
@@ -224,7 +228,7 @@ export async function revokeToken(
     async (on) => {
       const uuid = uuidOf(tokenId, type);
       const [row] = uuid ? await revokeStatements[type](on, caller, uuid) : [];
-      if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+      if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
       return row.id;
     },
   );

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { claimOf } from '../core/idempotency.ts';
+import { claimOf, keyPath } from '../core/idempotency.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
@@ -71,14 +71,14 @@ export async function once<Answer>(
     if (outcome.kind === 'done') return { ...outcome.answer, replayed: false };
     if (!outcome.first?.same) {
       throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
-        field: 'idempotencyKey',
+        path: keyPath,
       });
     }
     return { ...(await act.repeat(outcome.first.result)), replayed: true };
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      field: 'idempotencyKey',
+      path: keyPath,
       retryAfter: 1,
     });
   }

@@ -172,7 +172,7 @@ test('a quote that a deposit pays cannot be executed by hand', async () => {
     { id: quote.quoteId },
   );
   expect(executeQuote).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
-  expect(executeQuote.message).toContain('paymentInstructions');
+  expect(executeQuote.message).toContain('payment instructions');
 });
 
 test('a production platform cannot pretend a deposit', async () => {

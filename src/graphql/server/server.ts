@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ClientTokens } from '../../access/client-tokens.ts';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Sessions } from '../../access/sessions.ts';
+import { dotted } from '../../core/path.ts';
 import { refusalIn } from '../../core/refusal.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../database/faults.ts';
 import { Overflow } from '../../events/channel.ts';
@@ -130,10 +131,10 @@ function presentError(error: unknown, log: Logger): Error {
     log.error({ err: original.cause }, 'a resolver failed');
   }
   if (refusal) {
-    const { field, ...details } = refusal.details;
+    const { path, ...details } = refusal.details;
     return new GraphQLError(refusal.message, {
       ...at,
-      extensions: { code: refusal.code, ...(field && { field }), ...details },
+      extensions: { code: refusal.code, ...(path && { field: dotted(path) }), ...details },
     });
   }
   // Its connection is being closed (Context.closeForRetry); this is for a reader that still hears it.

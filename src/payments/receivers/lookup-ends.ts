@@ -2,8 +2,12 @@ import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
 import { callerStatement, visibleRow } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../command.ts';
+
+/** What of a quote's request a lookup can stand for, and the lookup. */
+const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 const endsStatement = callerStatement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
   'ends_of_lookup',
@@ -29,12 +33,12 @@ export async function endsOfLookup(
   authorize(caller, 'createQuote');
   const uuid = uuidOf(lookupId, 'Lookup');
   const [lookup] = uuid ? await endsStatement(payments.database.pool, caller, uuid, currency ?? null) : [];
-  if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });
+  if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path: at('lookupId') });
   const { umaAddress, senderId, accountId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };
   if (senderId === null) {
     throw new Refusal('INVALID_INPUT', 'the lookup named no customer who would send, so the quote names its source', {
-      field: 'source',
+      path: at('source'),
     });
   }
   if (accountId === null) {
@@ -42,7 +46,7 @@ export async function endsOfLookup(
       'INVALID_CURRENCY',
       `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`,
       {
-        field: 'currency',
+        path: at('currency'),
         value: currency,
       },
     );

@@ -55,5 +55,5 @@ export function endpointUuid(id: string): string {
 }
 
 function endpointNotFound(): never {
-  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { field: 'endpointId' });
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { path: ['endpointId'] });
 }
