@@ -87,6 +87,13 @@ module.exports = {
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
+      name: 'packages-of-a-production-install',
+      comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+    {
       name: 'prisma-moves-no-money',
       comment: 'Money is posted through pg, in one transaction (src/ledger).',
       severity: 'error',
@@ -99,6 +106,7 @@ module.exports = {
     exclude: { path: 'src/database/generated' },
     tsConfig: { fileName: 'tsconfig.json' },
     parser: 'swc',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
     tsPreCompilationDeps: true,
   },
 };

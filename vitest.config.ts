@@ -15,9 +15,6 @@ export default defineConfig({
     // Files of one worker share what they import: loading the schema anew for each took more than half of the time.
     // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
     isolate: false,
-    // Machines that CI shares can stall a process for longer than a test's window. A test that passes only the second
-    // time is shown as retried; on a developer's machine it fails.
-    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,

@@ -19,8 +19,6 @@ import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
 import { stopInOrder } from './stop.ts';
 import type { Resolver } from './webhooks/delivery/addresses.ts';
-import type { Decide } from './webhooks/delivery/approval.ts';
-import { carryOut } from './webhooks/delivery/carry-out.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
@@ -76,7 +74,6 @@ export async function startGateway(options: {
   readonly log: Logger;
   /** Makes GraphiQL ready to use: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
-  readonly onReadStatement?: (sql: string) => void;
   /** How often open streams are sent a sign of life, the most that one operation may take, and the like: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
@@ -85,18 +82,17 @@ export async function startGateway(options: {
     readonly statementMs?: number;
     readonly silentMs?: number;
   };
-  /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
-  readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
+  /** How webhooks find addresses; the operating system's way, if left out. */
+  readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }): Promise<Gateway> {
   const { config, log } = options;
   const database = openDatabase({
     url: options.databaseUrl,
     poolSize: config.DATABASE_POOL,
     ...(options.pace?.statementMs !== undefined && { statementMs: options.pace.statementMs }),
-    ...(options.onReadStatement && { onReadStatement: options.onReadStatement }),
   });
   const payments = openPayments(database, config, log);
-  const webhooks = openWebhooks(payments, config, { decide: carryOut(payments), ...options.webhooks });
+  const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(database, log);
   const sessions = new Sessions(database, log);
@@ -130,7 +126,7 @@ export async function startGateway(options: {
     host: config.HOST,
     port: config.PORT,
     graphql,
-    singleConnections: createSingleConnections({ graphql, credentials, sessions, keepAliveMs }),
+    singleConnections: createSingleConnections({ operations: graphql.operations, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
@@ -144,7 +140,7 @@ export async function startGateway(options: {
     ]),
   );
   const sockets = serveWebSockets(http.server, {
-    graphql,
+    operations: graphql.operations,
     credentials,
     sessions,
     acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   }
 
   try {
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, { dataDirectory: embedded?.dataDirectory });
     // The sandbox's fixed credentials exist only on a database of our own that nobody else can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
     let newcomer: Newcomer | undefined;

@@ -2,15 +2,34 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../src/core/refusal.ts';
 
-const coverage = 'docs/specification.md';
-const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((path) =>
-  path.endsWith('.md'),
-);
+const coverage = 'docs/coverage.md';
+const decisions = 'docs/decisions.md';
+const specification = 'docs/interface-specification.md';
+
+const pages = [
+  ...readdirSync('.').filter((name) => name.endsWith('.md')),
+  ...filesIn('docs').filter((path) => path.endsWith('.md')),
+  ...filesIn('src').filter((path) => path.endsWith('.md')),
+];
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => /\.\w+$/.test(path));
+}
+
+const read = (path: string) => readFileSync(path, 'utf8');
 
 /** Everything between backticks on one line. */
 function quotedIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, quoted = '']) => quoted);
+}
+
+/** The first groups of all matches. */
+function foundIn(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
 /** Whether a source file has the title as a string literal: the template itself, where a test runs once for each row. */
@@ -19,7 +38,7 @@ function hasTitle(source: string, title: string): boolean {
 }
 
 describe('the coverage of the specification', () => {
-  const quoted = quotedIn(readFileSync(coverage, 'utf8'));
+  const quoted = quotedIn(read(coverage));
 
   test('names only tests that exist', () => {
     const named = quoted.filter((text) => text.startsWith('test/'));
@@ -27,14 +46,14 @@ describe('the coverage of the specification', () => {
     const missing = named.filter((reference) => {
       const [path = '', ...titles] = reference.split(' › ');
       if (!existsSync(path)) return true;
-      const source = readFileSync(path, 'utf8');
+      const source = read(path);
       return titles.some((title) => !hasTitle(source, title));
     });
     expect(missing).toEqual([]);
   });
 
   test('names only fields, mutations and subscriptions that the schema has', () => {
-    const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+    const schema = buildSchema(read('schema.graphql'));
     const named = quoted.filter((text) => /^[A-Z]\w+\.\w+$/.test(text));
     expect(named.length).toBeGreaterThan(50);
     const missing = named.filter((reference) => {
@@ -44,10 +63,101 @@ describe('the coverage of the specification', () => {
     });
     expect(missing).toEqual([]);
   });
+
+  test('names every section and every rule of the specification, and no other', () => {
+    const named = foundIn(read(coverage), /^\| (\d[\d., ]*) /gm).flatMap((numbers) => numbers.split(', '));
+    expect(named.filter((number) => !sections.has(number))).toEqual([]);
+    expect([...sections].filter((number) => number.includes('.') && !named.includes(number))).toEqual([]);
+  });
 });
 
-test.each(pages)('every relative link of %s leads somewhere', (page) => {
-  const links = [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
-  const relative = links.filter((target) => !/^([a-z]+:|#)/i.test(target)).map((target) => target.replace(/#.*$/, ''));
-  expect(relative.filter((target) => !existsSync(join(dirname(page), target)))).toEqual([]);
+/** The numbers of the specification: its chapters and sections, and the rules of those chapters that are lists of rules. */
+const sections = new Set(
+  read(specification)
+    .split(/^## (?=\d)/m)
+    .slice(1)
+    .flatMap((chapter) => {
+      const [number = '', ...rules] = foundIn(chapter, /^(\d+)\. /gm);
+      return [number, ...foundIn(chapter, /^### (\d+\.\d+) /gm), ...rules.map((rule) => `${number}.${rule}`)];
+    }),
+);
+
+describe('what is cited by number', () => {
+  const decided = new Set(foundIn(read(decisions), /^### Decision (\d+)$/gm));
+  const citing = [
+    ...['src', 'test', 'prisma/functions'].flatMap(filesIn).filter((path) => !path.includes('database/generated')),
+    ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
+  ].filter((path) => path !== 'test/docs.test.ts');
+
+  /** A file's text in one line: comments break citations between word and number. */
+  const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
+
+  /** Every number that a word cites: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
+  const cited = (word: RegExp, number: string) =>
+    citing.flatMap((path) =>
+      foundIn(textOf(path), new RegExp(`\\b${word.source} (${number}(?:(?:, | and | to )${number})*)`, 'gi'))
+        .flatMap((numbers) => numbers.split(/, | and | to /))
+        .map((found) => ({ path, number: found })),
+    );
+
+  test('is a section of the specification that there is', () => {
+    const found = cited(/specification/, '\\d+(?:\\.\\d+)?');
+    expect(found.length).toBeGreaterThan(100);
+    expect(found.filter(({ number }) => !sections.has(number))).toEqual([]);
+  });
+
+  test('is a decision that is written down, each once', () => {
+    const found = cited(/decisions?/, '\\d+');
+    expect(found.length).toBeGreaterThan(100);
+    expect(found.filter(({ number }) => !decided.has(number))).toEqual([]);
+    const numbers = foundIn(read(decisions), /^### Decision (\d+)$/gm).map(Number);
+    expect(numbers).toEqual(numbers.map((_number, position) => position + 1));
+  });
+
+  test('says of what it is a number', () => {
+    const alone = citing
+      .filter((path) => !path.endsWith('.md'))
+      .filter((path) => /\((section )?\d+\.\d+\)/.test(textOf(path)));
+    expect(alone).toEqual([]);
+  });
 });
+
+test('every code of a refusal is in the table of decision 46, with its status', () => {
+  const table = read(decisions).split('### Decision 46')[1]?.split('### ')[0] ?? '';
+  const written = [...table.matchAll(/^\| (\d+) \| ([A-Z_, ]+)/gm)].flatMap(([, status, codes = '']) =>
+    codes
+      .trim()
+      .split(', ')
+      .map((code) => [code, Number(status)] as const),
+  );
+  expect(Object.fromEntries(written)).toEqual(refusals);
+});
+
+describe.each(pages)('%s', (page) => {
+  test('leads by every relative link to a file, and to a heading of it', () => {
+    const links = foundIn(read(page), /\]\(([^)\s]+)\)/g).filter((target) => !/^[a-z]+:/i.test(target));
+    const dead = links.filter((target) => {
+      const [path, heading] = target.split('#');
+      const file = path ? join(dirname(page), path) : page;
+      return !existsSync(file) || (heading !== undefined && !headingsOf(file).has(heading));
+    });
+    expect(dead).toEqual([]);
+  });
+
+  test('names only files that exist', () => {
+    const named = quotedIn(read(page)).filter((text) => /^(src|test|docs|prisma|bench|\.ci)\/[\w./-]*$/.test(text));
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  });
+});
+
+/** The headings of a page as its links name them: in lower case, dashes for spaces, without punctuation. */
+function headingsOf(page: string): ReadonlySet<string> {
+  return new Set(
+    foundIn(read(page), /^#+ (.+)$/gm).map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}

@@ -1,4 +1,4 @@
-import { chmod, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -18,8 +18,6 @@ const starts: Promise<ChildGateway>[] = [];
 
 beforeEach(async () => {
   data = await temporaryDataDirectory();
-  // Where we are root, another user runs the server and must be able to enter.
-  await chmod(data.path, 0o711);
 });
 afterEach(async () => {
   for (const one of await Promise.allSettled(starts.splice(0))) {

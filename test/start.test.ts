@@ -6,6 +6,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settings } from '../src/config.ts';
+import { startEmbeddedPostgres } from '../src/database/embedded/embedded.ts';
+import { execute } from '../src/database/migrations/throwaway.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
@@ -68,6 +70,28 @@ describe('npm start', () => {
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
   });
+
+  test('on data of an earlier series of migrations says in one sentence which folder to remove', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: data.path });
+    await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
+    await server.stop();
+    for (const script of ['src/main.ts', 'src/cli/audit.ts']) {
+      const { status, stderr } = runScript(script, [], { DATA_DIR: data.path });
+      expect(stderr).toMatch(
+        /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
+      );
+      expect(stderr).toContain(`remove the folder ${server.dataDirectory} and`);
+      expect(status).toBe(1);
+    }
+  });
+});
+
+test('SIGTERM to npm start stops the gateway behind it', async () => {
+  const database = await freshDatabase();
+  const { url, end } = await startChildGateway({ DATABASE_URL: database.url }, ['npm', 'start']);
+  expect(await end('SIGTERM')).toBe(0);
+  await expect(fetch(`${url}/health/live`)).rejects.toThrow('fetch failed');
+  await database.drop();
 });
 
 describe('a wrong setting stops the start and is named', () => {

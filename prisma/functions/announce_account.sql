@@ -1,14 +1,14 @@
--- After a change of an internal account's spendable balance, or of an external account's status or
+-- After a change of an internal account's balance, or of an external account's status or
 -- verification: its event.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$
 begin
   if new.kind = 'INTERNAL' then
-    if tg_op = 'UPDATE' and (new.posted, new.held) is distinct from (old.posted, old.held) then
+    if tg_op = 'UPDATE' and new.posted <> old.posted then
       insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
       values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-              old.posted - old.held, new.posted - new.held, account_snapshot(new));
+              old.posted, new.posted, account_snapshot(new));
     end if;
   elsif tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
                             is distinct from (old.status, old.beneficiary_verification_status) then

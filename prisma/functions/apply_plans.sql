@@ -23,22 +23,14 @@ begin
   if v_rows <> '[]' then
     insert into quote select r.* from jsonb_populate_recordset(null::quote, v_rows) r;
   end if;
-  if p_plans @? '$[*].plan.insert ? (exists (@.lookup) || exists (@.arrival) || exists (@.hold))' then
+  if p_plans @? '$[*].plan.insert ? (exists (@.lookup) || exists (@.arrival))' then
     v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.lookup[*]');
     insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_rows) r;
     v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
-    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.hold[*]');
-    insert into hold (platform_id, id, account_id, transaction_id, amount, created_at)
-    select r.platform_id, r.id, r.account_id, r.transaction_id, r.amount, uuid_v7_time(r.id)
-    from jsonb_populate_recordset(null::hold, v_rows) r order by r.account_id, r.id;
   end if;
 
   -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
-  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.release[*]');
-  if v_rows <> '[]' then
-    update hold set state = 'RELEASED' where platform_id = any (v_platforms) and id = any (uuids(v_rows));
-  end if;
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
       select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
@@ -50,11 +42,11 @@ begin
       insert into journal (platform_id, id, transaction_id, kind, created_at)
       select m.platform, m.id, m.transaction_id, m.kind, uuid_v7_time(m.id) from movement m
     )
-    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, hold_id)
-    select m.platform, m.id, l.leg, l.account, l.system, l.currency, l.amount, l.hold
+    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount)
+    select m.platform, m.id, l.leg, l.account, l.system, l.currency, l.amount
     from movement m, rows from (
-      jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint, hold uuid)
-    ) with ordinality as l(account, system, currency, amount, hold, leg)
+      jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
+    ) with ordinality as l(account, system, currency, amount, leg)
     -- A leg moves its account's balance as it is written, which must never be below zero on the way.
     order by m.place, m.number, l.leg;
   end if;

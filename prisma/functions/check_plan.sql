@@ -106,7 +106,7 @@ begin
     end if;
   end loop;
 
-  -- What each account here gains or loses, in one pass over the legs. What a leg captures was not spendable before it.
+  -- What each account here gains or loses, in one pass over the legs.
   for v_journal in 0 .. coalesce(jsonb_array_length(p_plan -> 'journals'), 0) - 1 loop
     v_items := p_plan -> 'journals' -> v_journal -> 'legs';
     for v_at in 0 .. jsonb_array_length(v_items) - 1 loop
@@ -115,36 +115,12 @@ begin
       continue when v_id is null;
       v_accounts := v_accounts || v_id;
       v_changes := v_changes || (v_item ->> 'amount')::bigint;
-      if v_item ->> 'hold' is not null then
-        select account_id, amount into v_row from hold
-        where platform_id = p_platform and id = (v_item ->> 'hold')::uuid and state = 'OPEN';
-        if found then
-          v_accounts := v_accounts || v_row.account_id;
-          v_changes := v_changes || v_row.amount;
-        end if;
-      end if;
     end loop;
   end loop;
-  if p_plan -> 'insert' ? 'hold' then
-    for v_row in select h.account_id, h.amount from jsonb_populate_recordset(null::hold, p_plan -> 'insert' -> 'hold') h loop
-      v_accounts := v_accounts || v_row.account_id;
-      v_changes := v_changes || -v_row.amount;
-    end loop;
-  end if;
-  if jsonb_array_length(p_plan -> 'release') > 0 then
-    for v_row in
-      select h.account_id, h.amount from hold h
-      where h.platform_id = p_platform and h.state = 'OPEN'
-        and h.id = any (uuids(p_plan -> 'release'))
-    loop
-      v_accounts := v_accounts || v_row.account_id;
-      v_changes := v_changes || v_row.amount;
-    end loop;
-  end if;
   if cardinality(v_accounts) > 0 then
     -- By their keys: joined, the planner would rather read every account of the platform.
     for v_row in
-      select a.id, a.posted, a.posted - a.held as spendable from account a
+      select a.id, a.posted from account a
       where a.platform_id = p_platform and a.id = any (v_accounts)
       order by a.id for no key update
     loop
@@ -158,9 +134,9 @@ begin
           end if;
         end if;
       end loop;
-      if v_change < 0 and v_row.spendable + v_change < 0 then
+      if v_change < 0 and v_row.posted + v_change < 0 then
         return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
-                                  'spendable', v_row.spendable::text, 'needed', (-v_change)::text);
+                                  'spendable', v_row.posted::text, 'needed', (-v_change)::text);
       end if;
       if v_gain > 0 and v_row.posted + v_gain > 9000000000000000 then
         v_refusal := check_balance(v_row.id, v_row.posted, p_plan);

@@ -60,8 +60,8 @@ begin
     if cardinality(v_shared) > 0 and v_at < v_count then
       v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
     end if;
-    -- A release names its hold only, and changes an account; so does the end of a payment that an account had to have room for.
-    if v_at = v_count or v_is_seen or v_names && v_named or v_group @? '$[*].plan.release'
+    -- The end of a payment makes room on its account, which it need not name.
+    if v_at = v_count or v_is_seen or v_names && v_named
        or (v_ends and v_group @? '$[*].plan.room') then
       if cardinality(v_possible) > 0 then
         perform apply_plans(
@@ -111,7 +111,7 @@ begin
         v_possible := v_possible || v_group;
         v_ends := v_ends or v_group @? '$[*].plan.transactions';
         -- Customers and accounts outside are looked at by plans that do not name them.
-        v_is_seen := v_group @? '$[*].plan ? (exists (@.release) || exists (@.customers) || exists (@.accounts)
+        v_is_seen := v_group @? '$[*].plan ? (exists (@.customers) || exists (@.accounts)
           || exists (@.insert.customer) || exists (@.insert.account))';
         v_answer := '{"outcome": "now"}';
       else

@@ -1,4 +1,4 @@
--- Before update on account: balances move only through postings and holds (their triggers), owner and currency never, and an
+-- Before update on account: a balance moves only through postings (apply_posting), owner and currency never, and an
 -- external account's status along external_account_move.
 create or replace function guard_account() returns trigger
   language plpgsql
@@ -8,8 +8,8 @@ begin
      is distinct from (old.platform_id, old.id, old.created_at, old.kind, old.customer_id, old.currency) then
     raise exception 'account %: its owner and currency cannot change', old.id using errcode = 'LG002';
   end if;
-  if (new.posted, new.held) is distinct from (old.posted, old.held) and pg_trigger_depth() < 2 then
-    raise exception 'account %: a balance changes only by a posting or a hold', old.id using errcode = 'LG004';
+  if new.posted <> old.posted and pg_trigger_depth() < 2 then
+    raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
   end if;
   -- One condition inside the other: together with `exists` the first would cost a statement of its own.
   if new.status is distinct from old.status then

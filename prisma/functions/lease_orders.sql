@@ -39,7 +39,7 @@ begin
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
-    pa.id, pa.posted - pa.held >= q.platform_fee,
+    pa.id, pa.posted >= q.platform_fee,
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED'),
     coalesce(rd.id, ri.id),
     case when i.id is not null then to_json(i) end,

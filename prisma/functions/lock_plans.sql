@@ -9,14 +9,8 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_quotes uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
   v_transactions uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
-  v_released uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.release[*]'));
-  v_accounts uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'))
-    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.insert.hold[*].account_id'));
+  v_accounts uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
 begin
-  if cardinality(v_released) > 0 then
-    v_accounts := v_accounts || array(select account_id from hold where platform_id = any (v_platforms) and id = any (v_released));
-  end if;
-
   if cardinality(v_quotes) > 0 then
     perform from quote where platform_id = any (v_platforms) and id = any (v_quotes) order by platform_id, id for no key update;
   end if;

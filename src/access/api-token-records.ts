@@ -1,6 +1,7 @@
 import { byText } from '../core/conditions.ts';
 import { publicId } from '../core/ids.ts';
 import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import { hashSecret } from './api-tokens.ts';
 
 /** Which API tokens. What is given combines with AND; date-times are inclusive. */
 export interface ApiTokenFilter {
@@ -32,7 +33,7 @@ function made(after: Date | undefined, before: Date | undefined): Prisma.ApiToke
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** An API token as REST has it (domain-facts 8.6), without its secret. */
+/** An API token as REST has it (decision 27), without its secret. */
 export interface ApiTokenRecord {
   readonly id: string;
   readonly name: string;
@@ -52,4 +53,24 @@ export function apiTokenRecord(row: ApiToken): ApiTokenRecord {
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.createdAt.toISOString(),
   };
+}
+
+export interface NewApiToken {
+  readonly clientId: string;
+  readonly secret: string;
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+}
+
+/** Stores a platform's new token. Of its secret only the hash is stored. */
+export function storeApiToken(
+  prisma: Prisma.TransactionClient,
+  platformId: string,
+  token: NewApiToken,
+): Promise<ApiToken> {
+  const { clientId, secret, name } = token;
+  const permissions = [...new Set(token.permissions)];
+  return prisma.apiToken.create({
+    data: { platformId, clientId, secretHash: new Uint8Array(hashSecret(secret)), name, permissions },
+  });
 }

@@ -1,18 +1,25 @@
 import { checkText } from '../core/checks.ts';
 import { keyPath } from '../core/idempotency.ts';
-import { publicId, uuidOf } from '../core/ids.ts';
+import { type IdType, publicId, uuidOf } from '../core/ids.ts';
 import { pathsIn } from '../core/path.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import { afterCommit } from '../database/faults.ts';
-import type { ApiToken, Permission } from '../database/generated/client/client.ts';
-import type { Queryable } from '../database/statement.ts';
-import { hashSecret, newCredentials } from './api-tokens.ts';
+import type { ApiToken, ClientToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import type { Transaction } from '../database/transaction.ts';
+import { storeApiToken } from './api-token-records.ts';
+import { newCredentials } from './api-tokens.ts';
 import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import { once } from './once.ts';
 import type { Operation } from './operations.ts';
-import { callerStatement, visibleRow } from './visible.ts';
+import {
+  revocableApiTokens,
+  revocableClientTokens,
+  visibleCustomers,
+  visibleQuotes,
+  visibleTransactions,
+} from './visible.ts';
 
 /** The longest that a client token lives: a day. */
 export const maxClientSeconds = 86_400;
@@ -27,21 +34,30 @@ export interface NewClientToken {
 
 const at = pathsIn<NewClientToken>();
 
-const targets = {
-  customerId: { type: 'Customer', code: 'USER_NOT_FOUND', store: storeStatement('customer') },
-  quoteId: { type: 'Quote', code: 'QUOTE_NOT_FOUND', store: storeStatement('quote') },
-  transactionId: { type: 'Transaction', code: 'TRANSACTION_NOT_FOUND', store: storeStatement('transaction') },
-} as const;
+type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
 
-/** Stores a token for the thing $4, with the permissions $5, for $6 seconds. */
-function storeStatement(table: 'customer' | 'quote' | 'transaction') {
-  return callerStatement<{ id: string }>(
-    `store_token_of_${table}`,
-    `insert into client_token (platform_id, ${table}_id, permissions, expires_at)
-     select t.platform_id, t.id, $5::text[]::permission[], clock_ms() + $6::int * interval '1 second'
-     from ${table} t where ${visibleRow(table, 't')} and t.id = $4 returning id`,
-  );
-}
+const select = { id: true } as const;
+
+/** What a client token can be bound to: the type of its id, the refusal of an unknown one, and how it is looked up. */
+const targets = {
+  customerId: {
+    type: 'Customer',
+    code: 'USER_NOT_FOUND',
+    find: ({ customer }, caller, id) =>
+      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select }),
+  },
+  quoteId: {
+    type: 'Quote',
+    code: 'QUOTE_NOT_FOUND',
+    find: ({ quote }, caller, id) => quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select }),
+  },
+  transactionId: {
+    type: 'Transaction',
+    code: 'TRANSACTION_NOT_FOUND',
+    find: ({ transaction }, caller, id) =>
+      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select }),
+  },
+} as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
@@ -54,7 +70,7 @@ export async function createClientToken(
   caller: Caller,
   input: NewClientToken,
   idempotencyKey?: string | null,
-): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: false }> {
+): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: boolean }> {
   tokens.requireKey();
   const target = targetOf(input);
   checkPermissions(caller, input.permissions);
@@ -71,20 +87,18 @@ export async function createClientToken(
       path: at('expiresInSeconds'),
     });
   }
-  const done = await recorded(
+  const { row, replayed } = await recorded(
     database,
     caller,
     { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
-    (on) => storeClientToken(on, caller, target, input),
+    (transaction) => storeClientToken(transaction, caller, target, input),
+    secretIsGone('ClientToken'),
   );
-  if (done.replayed) throw alreadyAnswered(publicId('ClientToken', done.id));
-  const where = { platformId_id: { platformId: caller.platformId, id: done.id } };
-  const row = await afterCommit(database.prisma.clientToken.findUniqueOrThrow({ where }));
   return {
     token: await tokens.sign(row, subjectOf(row)),
     tokenId: publicId('ClientToken', row.id),
     expiresAt: row.expiresAt,
-    replayed: false,
+    replayed,
   };
 }
 
@@ -107,15 +121,29 @@ function targetOf(input: NewClientToken): Target {
   return { name, uuid };
 }
 
-async function storeClientToken(on: Queryable, caller: Caller, { name, uuid }: Target, input: NewClientToken) {
-  const { type, code, store } = targets[name];
-  const [row] = await store(on, caller, uuid, [...new Set(input.permissions)], input.expiresInSeconds);
-  if (!row) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
-  return row.id;
+async function storeClientToken(
+  { client, prisma }: Transaction,
+  caller: Caller,
+  { name, uuid }: Target,
+  input: NewClientToken,
+): Promise<ClientToken> {
+  const { type, code, find } = targets[name];
+  if (!(await find(prisma, caller, uuid))) {
+    throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
+  }
+  const { now } = await readClock(client);
+  return prisma.clientToken.create({
+    data: {
+      platformId: caller.platformId,
+      [name]: uuid,
+      permissions: [...new Set(input.permissions)],
+      expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
+    },
+  });
 }
 
 /** Makes or ends a token once per idempotency key. Only its id is kept, so that no secret ever is. */
-function recorded(
+function recorded<Row extends { readonly id: string }>(
   database: Database,
   caller: Caller,
   command: {
@@ -124,18 +152,19 @@ function recorded(
     readonly input: object;
     readonly idempotencyKey: string | null | undefined;
   },
-  change: (on: Queryable) => Promise<string>,
-): Promise<{ readonly id: string; readonly replayed: boolean }> {
+  change: (transaction: Transaction) => Promise<Row>,
+  repeat: (id: string) => Row,
+): Promise<{ readonly row: Row; readonly replayed: boolean }> {
   const { type, ...act } = command;
   return once(database, caller, {
     ...act,
-    effect: async (client) => {
-      const id = await change(client);
-      return { kept: { type, row: { platform_id: caller.platformId, id } }, answer: { id } };
+    effect: async (transaction) => {
+      const row = await change(transaction);
+      return { kept: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
     },
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a token is its id');
-      return { id: row.id };
+      return { row: repeat(row.id) };
     },
   });
 }
@@ -153,12 +182,16 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   }
 }
 
-/** An answer that carries a secret is kept nowhere, so it cannot be given again. */
-function alreadyAnswered(id: string): Refusal {
-  return new Refusal('CONFLICT', `this idempotency key has made ${id}; its secret was shown once and is not kept`, {
-    path: keyPath,
-    existingId: id,
-  });
+/** Refuses a repeat: an answer that carries a secret is kept nowhere, so it cannot be given again. */
+function secretIsGone(type: 'ApiToken' | 'ClientToken') {
+  return (id: string): never => {
+    const existingId = publicId(type, id);
+    throw new Refusal(
+      'CONFLICT',
+      `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
+      { path: keyPath, existingId },
+    );
+  };
 }
 
 /**
@@ -170,44 +203,20 @@ export async function issueApiToken(
   caller: Caller,
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
-): Promise<{ apiToken: ApiToken; secret: string; replayed: false }> {
+): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
   checkText(input.name, ['name']);
   if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
-  const { clientId, secret } = newCredentials();
-  const done = await recorded(
+  const credentials = newCredentials();
+  const { row, replayed } = await recorded(
     database,
     caller,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
-    async (on) => {
-      const { rows } = await on.query<{ id: string }>(
-        `insert into api_token (platform_id, client_id, secret_hash, name, permissions)
-         values ($1, $2, $3, $4, $5::text[]::permission[]) returning id`,
-        [caller.platformId, clientId, hashSecret(secret), input.name, [...new Set(input.permissions)]],
-      );
-      const [row] = rows;
-      if (!row) throw new Error('an insert returns its row');
-      return row.id;
-    },
+    ({ prisma }) => storeApiToken(prisma, caller.platformId, { ...input, ...credentials }),
+    secretIsGone('ApiToken'),
   );
-  if (done.replayed) throw alreadyAnswered(publicId('ApiToken', done.id));
-  const where = { platformId_id: { platformId: caller.platformId, id: done.id } };
-  const apiToken = await afterCommit(database.prisma.apiToken.findUniqueOrThrow({ where }));
-  return { apiToken, secret, replayed: false };
+  return { apiToken: row, secret: credentials.secret, replayed };
 }
-
-const revokeStatements = {
-  ApiToken: callerStatement<{ id: string }>(
-    'revoke_api_token',
-    `update api_token t set revoked_at = coalesce(revoked_at, clock_ms())
-     where ${visibleRow('apiToken', 't')} and t.id = $4 returning id`,
-  ),
-  ClientToken: callerStatement<{ id: string }>(
-    'revoke_client_token',
-    `update client_token t set revoked_at = coalesce(revoked_at, clock_ms())
-     where ${visibleRow('clientToken', 't')} and t.id = $4 returning id`,
-  ),
-};
 
 /**
  * Ends a token: within seconds no request is answered under it, and what it holds open is closed. A second time is no
@@ -217,20 +226,41 @@ const revokeStatements = {
 export async function revokeToken(
   database: Database,
   caller: Caller,
-  type: keyof typeof revokeStatements,
+  type: 'ApiToken' | 'ClientToken',
   tokenId: string,
   idempotencyKey?: string | null,
 ): Promise<{ revokedId: string; replayed: boolean }> {
-  const done = await recorded(
+  const { row, replayed } = await recorded(
     database,
     caller,
     { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
-    async (on) => {
-      const uuid = uuidOf(tokenId, type);
-      const [row] = uuid ? await revokeStatements[type](on, caller, uuid) : [];
-      if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
-      return row.id;
+    async (transaction) => {
+      const id = uuidOf(tokenId, type);
+      if (!id || !(await revoke(transaction, caller, type, id))) {
+        throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
+      }
+      return { id };
     },
+    (id) => ({ id }),
   );
-  return { revokedId: publicId(type, done.id), replayed: done.replayed };
+  return { revokedId: publicId(type, row.id), replayed };
+}
+
+/** Ends a token, unless it has ended before. @returns whether there is one */
+async function revoke(
+  { client, prisma }: Transaction,
+  caller: Caller,
+  type: 'ApiToken' | 'ClientToken',
+  id: string,
+): Promise<boolean> {
+  const { now: revokedAt } = await readClock(client);
+  // Told apart here: to TypeScript the two tables have nothing in common.
+  if (type === 'ApiToken') {
+    const where = { AND: [revocableApiTokens(caller), { id }] };
+    await prisma.apiToken.updateMany({ where: { ...where, revokedAt: null }, data: { revokedAt } });
+    return (await prisma.apiToken.count({ where })) > 0;
+  }
+  const where = { AND: [revocableClientTokens(caller), { id }] };
+  await prisma.clientToken.updateMany({ where: { ...where, revokedAt: null }, data: { revokedAt } });
+  return (await prisma.clientToken.count({ where })) > 0;
 }

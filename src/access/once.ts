@@ -1,30 +1,34 @@
-import type pg from 'pg';
 import { claimOf, keyPath } from '../core/idempotency.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
 import type { Caller } from './caller.ts';
 import { authorize, type Operation } from './operations.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
 export interface Kept {
-  readonly type?: 'WebhookEndpoint' | 'ApiToken' | 'ClientToken';
+  readonly type?: 'WebhookEndpoint' | 'ApiToken' | 'ClientToken' | 'Lookup';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }
 
-interface Act<Answer> {
+/** What a command does, in the transaction. A Refusal undoes everything and is not kept. */
+type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly kept: Kept; readonly answer: Answer }>;
+
+type Act<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Does it, in the transaction of `client`. A Refusal undoes everything and is not kept. */
-  readonly effect: (client: pg.PoolClient) => Promise<{ readonly kept: Kept; readonly answer: Answer }>;
   /** The answer to a repeat. */
   readonly repeat: (kept: Kept) => Promise<Answer>;
-}
+} & (
+  | { readonly effect: Effect<Answer> }
+  /** Asks others what the effect needs, for as long as they take: before the transaction, and not for a repeat. */
+  | { readonly prepare: () => Promise<Effect<Answer>> }
+);
 
 const claimStatement = statement<object>(
   'claim_key',
@@ -32,7 +36,12 @@ const claimStatement = statement<object>(
    values ($1, $2, $3, decode($4, 'hex')) on conflict do nothing returning 1`,
 );
 
-const keptStatement = statement<{ same: boolean; result: Kept }>(
+interface First {
+  readonly same: boolean;
+  readonly result: Kept;
+}
+
+const firstStatement = statement<First>(
   'kept_result',
   `select request_hash = decode($4, 'hex') as same, coalesce(result, '{}') as result
    from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
@@ -46,7 +55,8 @@ const keepStatement = statement<object>(
 /**
  * Carries out a command on plain records once per idempotency key, in one transaction with its key. (Commands that move
  * money or statuses are plans: payments/command.ts.)
- * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT, and what `effect` throws
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is
+ *   under way), and what the act throws
  */
 export async function once<Answer>(
   database: Database,
@@ -55,26 +65,15 @@ export async function once<Answer>(
 ): Promise<Answer & { readonly replayed: boolean }> {
   authorize(caller, act.operation);
   const claim = claimOf(caller, act);
-  const key = claim && [caller.platformId, claim.operation, claim.key];
+  const key = claim && ([caller.platformId, claim.operation, claim.key, claim.hash] as const);
+  const first = key && 'prepare' in act ? (await firstStatement(database.pool, ...key))[0] : undefined;
+  if (first) return repeated(first, act);
+  const effect = 'prepare' in act ? await act.prepare() : act.effect;
   try {
     const outcome = await retryLostRaces(() =>
-      inTransaction(database, async (client) => {
-        if (claim && key && (await claimStatement(client, ...key, claim.hash)).length === 0) {
-          const [first] = await keptStatement(client, ...key, claim.hash);
-          return { kind: 'repeat', first } as const;
-        }
-        const { kept, answer } = await act.effect(client);
-        if (key) await keepStatement(client, ...key, JSON.stringify(kept));
-        return { kind: 'done', answer } as const;
-      }),
+      inTransaction(database, (transaction) => claimed(transaction, key, effect)),
     );
-    if (outcome.kind === 'done') return { ...outcome.answer, replayed: false };
-    if (!outcome.first?.same) {
-      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
-        path: keyPath,
-      });
-    }
-    return { ...(await act.repeat(outcome.first.result)), replayed: true };
+    return 'first' in outcome ? await repeated(outcome.first, act) : { ...outcome.answer, replayed: false };
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
@@ -82,4 +81,29 @@ export async function once<Answer>(
       retryAfter: 1,
     });
   }
+}
+
+/** The effect, with its key; or what the key's first call has kept. */
+async function claimed<Answer>(
+  transaction: Transaction,
+  key: readonly [platformId: string, operation: string, key: string, hash: string] | undefined,
+  effect: Effect<Answer>,
+): Promise<{ readonly answer: Answer } | { readonly first: First | undefined }> {
+  const { client } = transaction;
+  if (key && (await claimStatement(client, ...key)).length === 0) {
+    const [first] = await firstStatement(client, ...key);
+    return { first };
+  }
+  const { kept, answer } = await effect(transaction);
+  if (key) await keepStatement(client, ...key.slice(0, 3), JSON.stringify(kept));
+  return { answer };
+}
+
+async function repeated<Answer>(first: First | undefined, { repeat }: Pick<Act<Answer>, 'repeat'>) {
+  if (!first?.same) {
+    throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
+      path: keyPath,
+    });
+  }
+  return { ...(await repeat(first.result)), replayed: true };
 }

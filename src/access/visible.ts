@@ -75,6 +75,16 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   return { AND: [seen, whereApiTokens(viewer.platformId, {})] };
 }
 
+/** The API tokens that a caller may revoke: those that are revoked already, too. */
+export function revocableApiTokens(scope: Scope): Prisma.ApiTokenWhereInput {
+  return where(rules.apiToken, scope);
+}
+
+/** The client tokens that a caller may revoke: those that are revoked already, too. */
+export function revocableClientTokens(scope: Scope): Prisma.ClientTokenWhereInput {
+  return where(rules.clientToken, scope);
+}
+
 /** As `visibleEvents`, for one event in hand. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);

@@ -18,7 +18,7 @@ export async function runOnDatabase(command: (database: Database, config: Config
         : undefined;
     const url = config.DATABASE_URL ?? embedded?.url ?? '';
     try {
-      await migrate(url);
+      await migrate(url, { dataDirectory: embedded?.dataDirectory });
       const database = openDatabase({ url, poolSize: 2 });
       process.exitCode = await command(database, config);
       await database.close();

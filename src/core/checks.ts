@@ -1,7 +1,7 @@
 import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
 
-/** The most that one payment may move on either side, in smallest units (specification section 8). */
+/** The most that one payment may move on either side, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The public ids: `<Type>:<uuid>`, the same string in GraphQL, REST, events and webhooks (specification section 2).
+ * The public ids: `<Type>:<uuid>`, the same string in GraphQL, REST, events and webhooks (specification 2).
  * Inside, a row is known by its bare uuid.
  */
 export type IdType =

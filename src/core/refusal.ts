@@ -2,8 +2,8 @@ import { isDatabaseFault, OutcomeUnknown } from '../database/faults.ts';
 import type { FieldPath } from './path.ts';
 
 /**
- * Every way in which the domain says no, with the status that REST answers (domain-facts 1.2 and the decisions on
- * idempotency and execution). GraphQL maps the same codes to members of its result unions (graphql/schema/refusals.ts).
+ * Every way in which the domain says no, with the status that REST answers (decisions 46, 6 and 7). GraphQL
+ * maps the same codes to members of its result unions (graphql/schema/refusals.ts).
  */
 export const refusals = {
   INVALID_INPUT: 400,

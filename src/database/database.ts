@@ -1,18 +1,20 @@
 import { EventEmitter } from 'node:events';
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { timedOut } from './faults.ts';
-import { PrismaClient } from './generated/client/client.ts';
+import { type Prisma, PrismaClient } from './generated/client/client.ts';
+import { PrismaDriver } from './prisma-driver.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
 
 /**
  * One Postgres, three ways in over one pool: `read` for the lists and nodes that are asked for all the time, Prisma for
- * plain records, `pg` for everything that moves money.
+ * plain records, `pg` for everything that moves money. docs/prisma.md says which is for what.
  */
 export interface Database {
   readonly url: string;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
+  /** Gives `work` a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
+  joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /** Runs a statement that was put together, and answers its rows as lists of their values. It is prepared when it comes again. */
   read<Row extends unknown[]>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /** How long an answer is waited for, in milliseconds; then its connection is given up. */
@@ -29,8 +31,8 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
   readonly statementMs?: number;
-  /** Called with the text of each statement of `read` and of Prisma, for tests that count them. */
-  readonly onReadStatement?: (sql: string) => void;
+  /** The most that Prisma may take in one transaction, in milliseconds: 30 seconds. For tests only. */
+  readonly transactionMs?: number;
 }
 
 const INT8 = 20;
@@ -39,6 +41,11 @@ const INT8 = 20;
 const mostMs = 10_000;
 /** How much longer an answer may take: what does not come then was lost on the way, and its connection with it. */
 const graceMs = 2_000;
+/**
+ * The most that Prisma may take in one transaction. Prisma wants such a limit; what ends a transaction that hangs are the
+ * limits of its session, which are shorter.
+ */
+const longestTransactionMs = 30_000;
 
 /** Settings that every session needs. UTC, because adapter-pg shifts timestamps in any other zone. */
 const sessionSettings = (statementMs: number) => [
@@ -78,16 +85,17 @@ export function connectionConfig(url: string, statementMs = mostMs): pg.ClientCo
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = openPool(options);
   const names = new StatementNames();
-  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.nameOf(sql) });
-  const prisma = openPrisma(adapter, options.onReadStatement);
+  const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
+  const prisma = new PrismaClient({ adapter: driver });
+  const { transactionMs = longestTransactionMs } = options;
 
   return {
     url: options.url,
     patienceMs: patienceMs(options.statementMs),
     pool,
     prisma,
+    joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     async read<Row extends unknown[]>(text: string, values: readonly unknown[]) {
-      options.onReadStatement?.(text);
       const name = names.nameOf(text);
       return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
     },
@@ -132,12 +140,4 @@ function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOpti
 function giveUp(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
-}
-
-/** A client that tells of its statements only where somebody listens: telling costs time on each of them. */
-function openPrisma(adapter: PrismaPg, onStatement: ((sql: string) => void) | undefined): PrismaClient {
-  if (!onStatement) return new PrismaClient({ adapter });
-  const prisma = new PrismaClient({ adapter, log: [{ level: 'query', emit: 'event' }] });
-  prisma.$on('query', (event) => onStatement(event.query));
-  return prisma;
 }

@@ -77,7 +77,7 @@ const words =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 
 /** Prisma's codes for the same (https://www.prisma.io/docs/orm/reference/error-reference). */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037']);
+const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
 /**
  * Whether the database could not be reached, had too much to do, or could not write: the same request may succeed another time.

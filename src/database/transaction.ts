@@ -1,23 +1,35 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
 import { isSilent, OutcomeUnknown, wasRolledBack } from './faults.ts';
+import type { Prisma } from './generated/client/client.ts';
+
+/** One transaction, by two ways: statements of ours run on `client`, and those of Prisma among them. */
+export interface Transaction {
+  readonly client: pg.PoolClient;
+  readonly prisma: Prisma.TransactionClient;
+}
 
 /**
  * Does `work` in one transaction of one connection of the pool: all of it is committed, or with an exception nothing.
- * @throws OutcomeUnknown when the commit was sent and not answered; whatever else is thrown, nothing has happened
+ * @throws OutcomeUnknown when the commit was sent and not answered; whatever else is thrown, nothing has happened. An
+ *   error of a statement is Postgres' own, whichever way the statement came
  */
 export async function inTransaction<T>(
-  database: Pick<Database, 'pool' | 'commits'>,
-  work: (client: pg.PoolClient) => Promise<T>,
+  database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
+  work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   const client = await database.pool.connect();
   let broken: unknown;
   try {
-    const result = await transactionOn(client, () => work(client), {
-      onBroken: (error) => {
-        broken = error;
+    const result = await transactionOn(
+      client,
+      () => database.joinPrisma(client, (prisma) => work({ client, prisma })),
+      {
+        onBroken: (error) => {
+          broken = error;
+        },
       },
-    });
+    );
     database.commits.emit('committed');
     return result;
   } finally {
@@ -44,7 +56,10 @@ export async function transactionOn<T>(
   try {
     await client.query(begin);
     const result = await work();
-    await certain(client.query('commit'));
+    const { command } = await certain(client.query('commit'));
+    // Postgres answers COMMIT with ROLLBACK where a statement has failed and its error was not passed on.
+    if (command !== 'COMMIT')
+      throw new Error(`the transaction ended with ${command}: one of its statements had failed`);
     return result;
   } catch (error) {
     // A connection that does not answer is given up, which undoes its transaction; so is one that cannot roll back.

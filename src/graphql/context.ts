@@ -18,6 +18,8 @@ export interface Context {
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed as it was before the operation read anything else (graphql/server/use-feed-head.ts). */
+  /** The end of the feed as it was before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: bigint;
+  /** Whether the answer says what the document costs. */
+  reportsCost?: boolean;
 }

@@ -41,10 +41,14 @@ export class Bodies {
     return new Promise((resolve, reject) => {
       let pieces: Buffer[] = [];
       let bytes = 0;
+      let isOver = false;
       const end = (body?: Body) => {
+        // Every request is closed in the end, also one that has arrived.
+        if (isOver) return;
+        isOver = true;
         arrived();
         pieces = [];
-        // Every request is closed in the end; one that is not complete was broken off, and there is nobody left to answer.
+        // One that is closed and not complete was broken off, and there is nobody left to answer.
         if (body === undefined) reject(new Error('the request was broken off'));
         else resolve(body);
       };

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import { Waits } from './waits.ts';
+import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
 export interface Room {
   /** How many requests may be answered at once. */
@@ -26,9 +26,7 @@ const mostUnread = 256;
 export class InFlight {
   readonly #room: Room;
   readonly #least: number;
-  #count = 0;
-  /** The moving average of how long answers took, in milliseconds. */
-  #averageMs = 0;
+  readonly #load: Load = { count: 0, averageMs: 0 };
   readonly #unread = new Waits(mostUnread);
 
   constructor(room: Room) {
@@ -37,53 +35,63 @@ export class InFlight {
   }
 
   /** Takes a place until the response is complete or broken off. False when there is none left. */
-  enter(response: ServerResponse): boolean {
-    if (this.#count >= (this.#averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
-    this.#count += 1;
-    const began = performance.now();
-    let inside = true;
-    const leave = (answered: boolean) => {
-      if (!inside) return;
-      inside = false;
-      this.#count -= 1;
-      if (answered) this.#averageMs += (performance.now() - began - this.#averageMs) / remembered;
-    };
-    // How long a client waited before it broke off tells nothing of the answers.
-    response.once('close', () => leave(false));
-    if (response.closed) leave(false);
-    onHead(response, (contentType) => {
-      if (contentType.startsWith('text/event-stream')) leave(true);
-    });
-    onEnd(response, () => {
-      leave(true);
-      if (!response.closed)
-        response.once(
-          'close',
-          this.#unread.begin(() => response.destroy()),
-        );
-    });
+  enter(response: WatchedResponse): boolean {
+    const { count, averageMs } = this.#load;
+    if (count >= (averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
+    response.watcher = new Place(response, this.#load, this.#unread);
     return true;
   }
 }
 
-/** Node tells nobody when a response's head is complete, so writeHead is listened to. */
-function onHead(response: ServerResponse, tell: (contentType: string) => void): void {
-  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
-  // Passes on whatever it is given: the overloads of writeHead cannot be spelled as one signature.
-  response.writeHead = ((...args: unknown[]) => {
-    const done = writeHead(...args);
-    // Headers given to writeHead itself are not among those that getHeader knows.
-    const given = Object.entries(Object(args.at(-1))).find(([name]) => name.toLowerCase() === 'content-type');
-    tell(String(given?.[1] ?? response.getHeader('content-type')));
-    return done;
-  }) as typeof response.writeHead;
+interface Load {
+  /** How many requests have a place. */
+  count: number;
+  /** The moving average of how long answers took, in milliseconds. */
+  averageMs: number;
 }
 
-/** Nor when it is complete: 'finish' comes when it has been sent, behind others of its connection and as its client reads. */
-function onEnd(response: ServerResponse, tell: () => void): void {
-  const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
-  response.end = ((...args: unknown[]) => {
-    tell();
-    return end(...args);
-  }) as typeof response.end;
+/** The place of one request. */
+class Place implements ResponseWatcher {
+  readonly #response: WatchedResponse;
+  readonly #load: Load;
+  readonly #unread: Waits;
+  readonly #began = performance.now();
+  #isTaken = true;
+  /** Ends the wait for the client to take the answer. */
+  #read: (() => void) | undefined;
+
+  constructor(response: WatchedResponse, load: Load, unread: Waits) {
+    this.#response = response;
+    this.#load = load;
+    this.#unread = unread;
+    load.count += 1;
+    response.once('close', () => this.#close());
+    if (response.closed) this.#close();
+  }
+
+  headMade(contentType: string): void {
+    if (contentType.startsWith('text/event-stream')) this.#leaveAnswered();
+  }
+
+  ended(): void {
+    this.#leaveAnswered();
+    const response = this.#response;
+    if (!response.closed) this.#read ??= this.#unread.begin(() => response.destroy());
+  }
+
+  #close(): void {
+    // How long a client waited before it broke off tells nothing of the answers.
+    this.#leave();
+    this.#read?.();
+  }
+
+  #leaveAnswered(): void {
+    if (this.#isTaken) this.#load.averageMs += (performance.now() - this.#began - this.#load.averageMs) / remembered;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#isTaken) this.#load.count -= 1;
+    this.#isTaken = false;
+  }
 }

@@ -13,6 +13,7 @@ import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { InFlight, type Room } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
+import { WatchedResponse } from './watched-response.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -46,7 +47,7 @@ export interface HttpServer {
 
 /** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const server = createServer({ ...connectionLimits, ...keepAlive });
+  const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
   const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.room), connections };
   /** Requests that have come while the port closes. */
@@ -98,7 +99,7 @@ async function dispatch(
   options: HttpOptions,
   entrance: Entrance,
   request: IncomingMessage,
-  response: ServerResponse,
+  response: WatchedResponse,
 ): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (answerCors(request, response, options.origins)) return;
@@ -117,7 +118,7 @@ async function serveRest(
   options: HttpOptions,
   entrance: Entrance,
   request: IncomingMessage,
-  response: ServerResponse,
+  response: WatchedResponse,
 ): Promise<void> {
   const body = await entrance.bodies.read(request);
   return enter(entrance, response, body)
@@ -129,7 +130,7 @@ async function serveGraphql(
   options: HttpOptions,
   entrance: Entrance,
   request: IncomingMessage,
-  response: ServerResponse,
+  response: WatchedResponse,
 ): Promise<void> {
   const refused = refuseRequest(request);
   if (refused) {
@@ -148,7 +149,7 @@ async function serveGraphql(
 }
 
 /** Takes a place among those that are answered, for a request whose body is there or has been found too long. */
-function enter({ inFlight }: Entrance, response: ServerResponse, body: Body): body is Exclude<Body, 'GAVE_WAY'> {
+function enter({ inFlight }: Entrance, response: WatchedResponse, body: Body): body is Exclude<Body, 'GAVE_WAY'> {
   return body !== 'GAVE_WAY' && inFlight.enter(response);
 }
 
@@ -177,7 +178,7 @@ async function answerGraphql(
     // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
     response.setHeader('x-accel-buffering', 'no');
   }
-  await options.graphql(withBody(request, body), response);
+  await options.graphql.yoga(withBody(request, body), response);
 }
 
 /** The request as Yoga reads it: what it takes from one, and the body that has been read already. */

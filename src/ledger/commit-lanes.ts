@@ -156,7 +156,7 @@ function giveUp<Outcome>(lane: Lane<Outcome>, which: (waiting: Waiting<Outcome>)
 }
 
 /** The account whose balance a plan moves, or the first of several. */
-function accountOf({ journals = [], insert = {} }: Plan): string | undefined {
+function accountOf({ journals = [] }: Plan): string | undefined {
   for (const { legs } of journals) for (const leg of legs) if ('account' in leg) return leg.account;
-  return insert.hold?.[0]?.accountId;
+  return undefined;
 }

@@ -4,8 +4,6 @@ import type {
   Arrival,
   Customer,
   ExternalAccountStatus,
-  Hold,
-  Lookup,
   Quote,
   QuoteStatus,
   RailOrder,
@@ -29,9 +27,7 @@ export interface Plan {
     readonly account?: readonly NewRow<Account>[];
     readonly transaction?: readonly NewRow<Transaction>[];
     readonly quote?: readonly NewRow<Quote>[];
-    readonly lookup?: readonly Omit<NewRow<Lookup>, 'expiresAt'>[];
     readonly arrival?: readonly Arrival[];
-    readonly hold?: readonly NewHold[];
     readonly rail_order?: readonly NewOrder[];
     /** External accounts about which the rail is to be asked again, and after how many milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
@@ -43,8 +39,6 @@ export interface Plan {
   readonly accounts?: readonly AccountMove[];
   /** When the rail is asked about an external account again; null: never, the last word on it has been said. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
-  /** Holds whose money becomes spendable again. */
-  readonly release?: readonly string[];
   readonly journals?: readonly Journal[];
   /** When the rail is asked about an order again; null: never, it has its outcome. */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
@@ -70,7 +64,7 @@ export interface PlatformPlan {
   readonly plan: Plan;
 }
 
-export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account' | 'Lookup';
+export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
 type Stamped = 'version' | 'createdAt' | 'updatedAt';
@@ -78,7 +72,6 @@ type Stamped = 'version' | 'createdAt' | 'updatedAt';
 /** A row to insert: nullable columns may be left out, and the database stamps version and times. */
 export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
 
-export type NewHold = Pick<Hold, 'platformId' | 'id' | 'accountId' | 'amount'> & Partial<Pick<Hold, 'transactionId'>>;
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario'>> & {
     /** When the rail is asked first, in milliseconds from now; at once when left out. */
@@ -152,7 +145,6 @@ export interface Journal {
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      readonly hold?: string | undefined;
       /** It comes in whatever the account holds already: given back, or earned (check_balance.sql). */
       readonly owed?: true;
     }

@@ -22,7 +22,7 @@ export interface Payments {
   readonly rails: { readonly [E in Environment]?: Rail };
   /** How long a quote holds its rate, in seconds. */
   readonly quoteSeconds: number;
-  /** How long a platform has to approve or reject an incoming payment, in milliseconds (domain-facts 2.5). */
+  /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
   readonly log: Logger;
 }

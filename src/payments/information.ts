@@ -3,7 +3,7 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { RequiredField } from '../rails/rail.ts';
 
-/** One fact about a party to a UMA payment, by its name (domain-facts 4.4). */
+/** One fact about a party to a UMA payment, by its name (decision 48). */
 export interface InformationField {
   readonly name: string;
   readonly value: string;

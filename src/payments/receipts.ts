@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts';
+import type { Kept } from '../access/once.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
-import { rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
+import type { AccountKind } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
@@ -15,13 +16,20 @@ export interface Receipt {
   readonly createdAt: Date | null;
   /** The refusal's code, where it was refused. */
   readonly code: string | null;
-  readonly result: { readonly type: ResultType; readonly row: SnapshotRows[ResultType] } | null;
+  /** The thing that it made or changed, by its type and uuid; null where that is no thing with an id. */
+  readonly result: { readonly type: ResultType | NonNullable<Kept['type']>; readonly row: ResultRow } | null;
+}
+
+/** Of the row as it was then, what its public id is made of. */
+interface ResultRow {
+  readonly id: string;
+  readonly kind?: AccountKind;
 }
 
 const receiptStatement = statement<{
   createdAt: Date;
   refusal: { code: string } | null;
-  result: { type: ResultType; row: Record<string, unknown> } | null;
+  result: { type?: NonNullable<Receipt['result']>['type']; row?: ResultRow } | null;
 }>(
   'receipt',
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
@@ -50,7 +58,7 @@ export async function readReceipt(
     outcome: row.refusal ? 'REFUSED' : 'SUCCEEDED',
     createdAt: row.createdAt,
     code: row.refusal && presentedCode(operation, row.refusal.code),
-    result: row.result && { type: row.result.type, row: rowFromSnapshot(row.result.type, row.result.row) },
+    result: row.result?.type && row.result.row ? { type: row.result.type, row: row.result.row } : null,
   };
 }
 

@@ -169,7 +169,7 @@ export interface ReceiverLimits {
   readonly maxAmount: bigint;
 }
 
-/** A fact that one side asks of the other (domain-facts 4.4). */
+/** A fact that one side asks of the other (decision 48). */
 export interface RequiredField {
   readonly name: string;
   readonly mandatory: boolean;
@@ -190,7 +190,7 @@ export interface FundingRequest {
 }
 
 /**
- * One way to pay in, by the kind of account or wallet that is paid to (domain-facts 5.3). `reference` must be given with
+ * One way to pay in, by the kind of account or wallet that is paid to (decision 49). `reference` must be given with
  * the payment where there is one; elsewhere the address itself is the payment's own.
  */
 export type PaymentInstruction =

@@ -6,12 +6,11 @@ import { type InstructionRecord, instructionRecords } from './instruction-record
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
 
-/** A balance held here (specification 2.11, domain-facts 3). `balance` is what can be spent. */
+/** A balance held here (specification 2.11, decision 52). `balance` is what can be spent. */
 export interface InternalAccountRecord {
   readonly id: string;
   readonly customerId?: string;
   readonly balance: AmountRecord;
-  readonly totalBalance: AmountRecord;
   readonly fundingPaymentInstructions: InstructionRecord[];
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -60,8 +59,7 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
   return {
     id,
     ...(row.customerId !== null && { customerId: publicId('Customer', row.customerId) }),
-    balance: amountRecord(row.posted - row.held, row.currency, id),
-    totalBalance: amountRecord(row.posted, row.currency, id),
+    balance: amountRecord(row.posted, row.currency, id),
     fundingPaymentInstructions: instructionRecords(row.fundingInstructions),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

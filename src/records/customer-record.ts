@@ -17,7 +17,7 @@ interface CommonRecord {
   readonly updatedAt: string;
 }
 
-/** A customer as the specification has it (2.8), told apart by `customerType`; the business fields are domain-facts 4.2. */
+/** A customer (specification 2.8), told apart by `customerType`; the business fields are decision 47. */
 export type CustomerRecord =
   | (CommonRecord & {
       readonly customerType: 'INDIVIDUAL';
@@ -35,7 +35,7 @@ export type CustomerRecord =
       readonly beneficialOwners: BeneficialOwnerRecord[];
     });
 
-/** The roles that a person can have in a company (domain-facts 4.2). */
+/** The roles that a person can have in a company (decision 47). */
 export const individualTypes = [
   'DIRECTOR',
   'CONTROL_PERSON',

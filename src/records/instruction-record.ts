@@ -3,8 +3,8 @@ import { stored } from '../database/stored.ts';
 import { withoutNulls } from './numbers.ts';
 
 /**
- * A way to pay money in. One element has both forms (decision 10): the specification's flat fields where it shows them
- * flat (2.4), and `accountOrWalletInfo` for every type.
+ * A way to pay money in. One element has both forms (decision 10): flat fields where the interface shows them flat
+ * (specification 2.4), and `accountOrWalletInfo` for every type.
  */
 export interface InstructionRecord {
   readonly accountType: ExternalAccountType;

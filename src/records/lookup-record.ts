@@ -17,7 +17,7 @@ export interface ReceiverCurrencyRecord extends CurrencyRecord {
   readonly max: number;
 }
 
-/** What a receiver can be paid: the specification's fields (2.10) and what decision 11 adds. */
+/** What a receiver can be paid: the fields of specification 2.10 and what decision 11 adds. */
 export interface LookupRecord {
   readonly id: string;
   readonly lookupId: string;

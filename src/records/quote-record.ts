@@ -12,7 +12,7 @@ import {
 } from './payment-ends.ts';
 import { type RateDetailsRecord, rateDetailsRecord } from './rate-details-record.ts';
 
-/** A quote as the specification has it (2.3). */
+/** A quote (specification 2.3). */
 export interface QuoteRecord {
   readonly quoteId: string;
   readonly status: Quote['status'];

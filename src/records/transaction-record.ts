@@ -12,7 +12,7 @@ import {
 } from './payment-ends.ts';
 import { type RateDetailsRecord, rateDetailsRecord } from './rate-details-record.ts';
 
-/** A payment as the specification has it (2.6): in REST's answers and in the bodies of webhooks. */
+/** A payment (specification 2.6): in REST's answers and in the bodies of webhooks. */
 export interface TransactionRecord {
   readonly id: string;
   readonly status: Transaction['status'];

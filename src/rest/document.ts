@@ -23,7 +23,7 @@ export function restDocument(app: RestApp): Document {
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'basic',
-    description: 'The client id and the secret of an API token, joined by a colon (specification section 5).',
+    description: 'The client id and the secret of an API token, joined by a colon (specification 5).',
   });
   registry.registerComponent('parameters', 'IdempotencyKey', {
     name: 'Idempotency-Key',
@@ -46,7 +46,7 @@ export function restDocument(app: RestApp): Document {
     security: [{ token: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   });
-  // The version is part of the base address, and the paths are the specification's (section 9).
+  // The version is part of the base address, and the paths are the interface's (specification 9).
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), item] as const,
   );

@@ -15,7 +15,7 @@ interface FieldError {
   readonly message: string;
 }
 
-/** What only this door can say, beside the domain's refusals (domain-facts 1.2). */
+/** What only this door can say, beside the domain's refusals (decision 46). */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,
@@ -32,7 +32,7 @@ export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 /** Every code that an error body can have, for the document. */
 export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
 
-/** The body of every answer that is not a success (domain-facts 1.1). */
+/** The body of every answer that is not a success (decision 46). */
 export const ErrorBody = z
   .object({
     status: z.int().openapi({ description: 'The HTTP status again.' }),
@@ -135,7 +135,7 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
   ];
 }
 
-/** The specific codes of amounts and of account details (domain-facts 1.2); INVALID_INPUT for everything else. */
+/** The specific codes of amounts and of account details (decision 46); INVALID_INPUT for everything else. */
 function codeOf(issue: core.$ZodIssue, path: readonly string[], missing: boolean): ErrorCode {
   if (amountFields.has(path.at(-1)) && !missing) {
     return issue.code === 'too_big' ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';

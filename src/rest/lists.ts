@@ -121,7 +121,7 @@ export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape
   });
 }
 
-/** An endpoint that lists everything at once, as the specification has it for what a platform owns itself (4.10). */
+/** An endpoint that lists everything at once, as what a platform owns itself is (specification 4.10). */
 export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
   access,
   path,

@@ -38,7 +38,7 @@ export type RestServer = (
   body: Buffer | undefined,
 ) => Promise<void>;
 
-/** The REST interface (specification section 4), a door of its own over the same domain as GraphQL. */
+/** The REST interface (specification 4), a door of its own over the same domain as GraphQL. */
 export function createRestServer(options: RestOptions): RestServer {
   const app = restApp(options);
   return (request, response, body) => answerByFetch(app.fetch, request, response, body);

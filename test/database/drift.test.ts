@@ -68,6 +68,53 @@ describe('in a folder of our own', () => {
     ]);
   });
 
+  describe('where the schema says that a trigger takes the place of a foreign key', () => {
+    const guard = `create function guard_child() returns trigger language plpgsql as $$ begin return new; end $$;
+      create trigger guard before insert on child for each row execute function guard_child();`;
+    const without = 'alter table child drop constraint child_parent_id_fkey;';
+    beforeEach(async () => {
+      const relation = '  parent Parent @relation';
+      const words = '  // No foreign key: guard_child refuses an unknown parent.\n';
+      expect(smallSchema).toContain(relation);
+      await prisma.write('schema.prisma', smallSchema.replace(relation, `${words}${relation}`));
+    });
+
+    test('there is the one and not the other', async () => {
+      await addToMigration(`${guard}${without}`);
+      expect(await findDrift(url, prisma.path)).toEqual([]);
+    });
+
+    test('a foreign key that is there all the same is drift', async () => {
+      await addToMigration(guard);
+      expect(await findDrift(url, prisma.path)).toEqual([
+        'foreign key child.child_parent_id_fkey is made by the migrations, but the schema says that guard_child takes its place',
+      ]);
+    });
+
+    test('a trigger function that no trigger calls is drift', async () => {
+      await addToMigration(`${guard}${without} drop trigger guard on child;`);
+      expect(await findDrift(url, prisma.path)).toEqual([
+        'foreign key child.child_parent_id_fkey has guard_child in its place, the schema says, but no trigger calls that',
+      ]);
+    });
+
+    test('the words must stand above a relation', async () => {
+      const words = '  // No foreign key: guard_child\n  name ';
+      await prisma.write('schema.prisma', smallSchema.replace('  name ', words));
+      await expect(findDrift(url, prisma.path)).rejects.toThrow(
+        /^"No foreign key: guard_child" stands above no relation/,
+      );
+    });
+  });
+
+  test('a schema that the migrations make, but that the copy beside them does not say, is drift', async () => {
+    await prisma.write('schema.prisma', smallSchema.replace('Decimal?', 'Decimal'));
+    await addToMigration('alter table child alter weight set not null;');
+    expect(await findDrift(url, prisma.path)).toEqual([
+      'the migrations make this schema, but migrated-schema.prisma beside them is not yet a copy of it',
+    ]);
+  });
+
   test('a changed, a new and an incompatible function are drift', async () => {
     await prisma.write('functions/grow.sql', grow.replace('+ 1', '+ 2'));
     await prisma.write('functions/made_at.sql', madeAt.replace('language', 'stable language'));

@@ -37,19 +37,19 @@ afterEach(async () => {
 
 test('migrations are applied once, in the order of their names', async () => {
   const names = ['20250101000000_first', '20250102000000_second'];
-  expect(await migrate(database.url, prisma.path)).toEqual({ applied: names });
-  expect(await migrate(database.url, prisma.path)).toEqual({ applied: [] });
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: names });
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: [] });
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  expect(await migrate(database.url, prisma.path)).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {
-  await migrate(database.url, prisma.path);
+  await migrate(database.url, { prismaDirectory: prisma.path });
   const records = 'select * from _prisma_migrations order by migration_name';
   const written = await rows(records);
-  await migrate(database.url, prisma.path);
+  await migrate(database.url, { prismaDirectory: prisma.path });
   expect(await rows(records)).toEqual(written);
 
   // What `prisma migrate deploy` asks its engine: is anything left to do, or wrong?
@@ -72,7 +72,7 @@ test("the table and the rows are those of Prisma's own engine", async () => {
     const all = await prismaMigrationList(prisma.path);
     const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
     await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
-    await migrate(database.url, prisma.path);
+    await migrate(database.url, { prismaDirectory: prisma.path });
 
     const columns = `select column_name, ordinal_position, data_type, character_maximum_length, column_default, is_nullable
       from information_schema.columns where table_name = '_prisma_migrations' order by ordinal_position`;
@@ -87,7 +87,9 @@ test("the table and the rows are those of Prisma's own engine", async () => {
 });
 
 test('of instances that start at once, one migrates and the others wait for it', async () => {
-  const results = await Promise.all(Array.from({ length: 5 }, () => migrate(database.url, prisma.path)));
+  const results = await Promise.all(
+    Array.from({ length: 5 }, () => migrate(database.url, { prismaDirectory: prisma.path })),
+  );
   expect(results.flatMap(({ applied }) => applied)).toHaveLength(2);
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 });
@@ -95,39 +97,59 @@ test('of instances that start at once, one migrates and the others wait for it',
 test('a migration that fails leaves nothing behind, says where, and applies once it is repaired', async () => {
   const file = 'migrations/20250103000000_third/migration.sql';
   await prisma.write(file, 'create table c (z int);\n\ninsert into nowhere values (1);\n');
-  await expect(migrate(database.url, prisma.path)).rejects.toThrow(
+  await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
     'Migration 20250103000000_third failed and was rolled back: relation "nowhere" does not exist (SQLSTATE 42P01, migration.sql:3).',
   );
   expect(await rows("select to_regclass('b') as b, to_regclass('c') as c")).toEqual([{ b: 'b', c: null }]);
   await prisma.write(file, 'create table c (z int);');
-  expect(await migrate(database.url, prisma.path)).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('a migration that was changed after it was applied is refused', async () => {
-  await migrate(database.url, prisma.path);
+  await migrate(database.url, { prismaDirectory: prisma.path });
   await prisma.write('migrations/20250101000000_first/migration.sql', `${first}-- changed\n`);
-  await expect(migrate(database.url, prisma.path)).rejects.toThrow(
+  await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
     /Migration 20250101000000_first was changed after this database applied it/,
   );
 });
 
+test('a database of an earlier series of migrations is refused, with how to reset it; nothing in it changes', async () => {
+  await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
+  await migrate(database.url, { prismaDirectory: prisma.path });
+  const later = await prismaFolder();
+  await later.write('migrations/20250201000000_init/migration.sql', 'create table d (z int);');
+  const options = { prismaDirectory: later.path };
+  const refusal =
+    'This database was made by an earlier series of migrations (it begins with 20250101000000_first), which 20250201000000_init has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ';
+  await expect(migrate(database.url, options)).rejects.toThrow(
+    `${refusal}drop the database "${client.database}", create it anew and start again, or set DATABASE_URL to another.`,
+  );
+  await expect(migrate(database.url, { ...options, dataDirectory: '/data/postgres' })).rejects.toThrow(
+    `${refusal}remove the folder /data/postgres and start again.`,
+  );
+  expect(await rows("select to_regclass('c') as c, to_regclass('d') as d")).toEqual([{ c: 'c', d: null }]);
+  await later.remove();
+});
+
 test('a migration that another tool began and did not finish is refused, until it is marked as rolled back', async () => {
-  await migrate(database.url, prisma.path);
+  await migrate(database.url, { prismaDirectory: prisma.path });
   await client.query(
     `insert into _prisma_migrations (id, migration_name, checksum) values ('1', '20250103000000_third', '')`,
   );
-  await expect(migrate(database.url, prisma.path)).rejects.toThrow(/20250103000000_third was begun by another tool/);
+  await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
+    /20250103000000_third was begun by another tool/,
+  );
   await client.query(`update _prisma_migrations set rolled_back_at = now() where id = '1'`);
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  expect(await migrate(database.url, prisma.path)).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('what a newer version of the program has applied is left alone', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  await migrate(database.url, prisma.path);
+  await migrate(database.url, { prismaDirectory: prisma.path });
   const older = await prismaFolder();
   await older.write('migrations/20250101000000_first/migration.sql', first);
-  expect(await migrate(database.url, older.path)).toEqual({ applied: [] });
+  expect(await migrate(database.url, { prismaDirectory: older.path })).toEqual({ applied: [] });
   await older.remove();
 });
 

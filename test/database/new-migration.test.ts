@@ -26,10 +26,10 @@ test('the first migration holds everything, in an order that applies', async () 
   );
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
-  expect(await read(folder, 'schema.prisma')).toBe(smallSchema);
+  expect(await read(join(prisma.path, 'migrations'), 'migrated-schema.prisma')).toBe(smallSchema);
 
   const database = await emptyDatabase();
-  expect(await migrate(database.url, prisma.path)).toEqual({ applied: [basename(folder ?? '')] });
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: [basename(folder ?? '')] });
   await database.drop();
 });
 

@@ -33,14 +33,14 @@ test('what fails is undone and its own error comes out, and the connection serve
     await on.query('select 1 / 0');
   };
   await expect(transactionOn(client, work(client))).rejects.toThrow('division by zero');
-  await expect(inTransaction(database, (on) => work(on)())).rejects.toThrow('division by zero');
+  await expect(inTransaction(database, ({ client: on }) => work(on)())).rejects.toThrow('division by zero');
   await transactionOn(client, () => client.query("insert into note values ('kept')"));
   expect(await notes()).toEqual(['kept']);
 });
 
 test('a connection that breaks and cannot roll back hides no error, and the pool gives it to nobody', async () => {
   await expect(
-    inTransaction(database, async (on) => {
+    inTransaction(database, async ({ client: on }) => {
       await client.query('select pg_terminate_backend($1)', [
         (await on.query('select pg_backend_pid() as pid')).rows[0].pid,
       ]);

@@ -37,7 +37,7 @@ async function everything(): Promise<object> {
        (select count(*) from quote) as quotes, (select sum(version) from quote) as quote_versions,
        (select count(*) from transaction) as transactions, (select sum(version) from transaction) as transaction_versions,
        (select count(*) from journal) as journals, (select count(*) from posting) as postings,
-       (select count(*) from hold) as holds, (select count(*) from rail_order) as orders,
+       (select count(*) from rail_order) as orders,
        (select count(*) from event) + (select count(*) from outbox) as events`,
   );
   return rows[0];

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import {
   buildSchema,
-  type ExecutionArgs,
   type FormattedExecutionResult,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
@@ -11,12 +10,15 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  specifiedRules,
+  type ValidationRule,
 } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
-import { useBudget } from '../../src/graphql/server/use-budget.ts';
+import { Operations } from '../../src/graphql/server/operations.ts';
+import { useOperations } from '../../src/graphql/server/server.ts';
 
 export interface Params {
   query: string;
@@ -37,31 +39,34 @@ export const relayQuery =
 /** A small graph with connections, interfaces and cycles, every resolver of which counts itself in `ran`. */
 export const schema = buildTestSchema();
 
-/** A Yoga server with the budget, and beside it the socket that graphql-ws' recipe for Yoga makes of it. */
-export function startServer(options: { introspection: boolean }) {
-  const yoga = createYoga({ schema, plugins: [useBudget(options), countRules], logging: false });
+/** Operations over the small graph, behind Yoga and behind a socket. */
+export function startServer({ introspection }: { introspection: boolean }) {
+  const operations = new Operations({
+    schema,
+    introspection,
+    rules: [...specifiedRules, countRule],
+    operationMs: 10_000,
+    reportsCost: false,
+    // Nothing here follows events or reads a database.
+    sessions: {} as never,
+    contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
+    present: (error) => error as GraphQLError,
+  });
+  const yoga = createYoga({
+    schema,
+    parserAndValidationCache: false,
+    context: ({ params }) => operations.context({}, params),
+    plugins: [useOperations(operations)],
+    logging: false,
+  });
   const server = createServer(yoga);
-  const executors = new WeakMap<ExecutionArgs, ReturnType<typeof yoga.getEnveloped>>();
   const sockets = useServer(
     {
-      execute: (args) => executors.get(args)?.execute(args),
-      subscribe: (args) => executors.get(args)?.subscribe(args),
+      execute: (args) => operations.execute(args),
+      subscribe: (args) => operations.subscribe(args),
       onSubscribe: async (_context, _id, params) => {
-        const enveloped = yoga.getEnveloped({ params });
-        try {
-          const document = enveloped.parse(params.query);
-          const errors = enveloped.validate(enveloped.schema, document);
-          if (errors.length > 0) return errors;
-          const { operationName, variables: variableValues } = params;
-          const contextValue = await enveloped.contextFactory();
-          const args = { schema: enveloped.schema, document, operationName, variableValues, contextValue };
-          executors.set(args, enveloped);
-          return args;
-        } catch (error) {
-          // The recipe lets what `parse` throws close the socket.
-          if (error instanceof GraphQLError) return [error];
-          throw error;
-        }
+        const prepared = await operations.prepare({}, params);
+        return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },
     },
     new WebSocketServer({ server, path: '/graphql' }),
@@ -95,7 +100,6 @@ export function startServer(options: { introspection: boolean }) {
     });
 
   return {
-    yoga,
     post,
     http,
     socket,
@@ -113,13 +117,9 @@ export function startServer(options: { introspection: boolean }) {
   };
 }
 
-const countRules: Plugin = {
-  onValidate({ addValidationRule }) {
-    addValidationRule(() => {
-      ran.rules++;
-      return {};
-    });
-  },
+const countRule: ValidationRule = () => {
+  ran.rules++;
+  return {};
 };
 
 function buildTestSchema(): GraphQLSchema {

@@ -396,11 +396,6 @@ test('with introspection on, suggestions help', async () => {
   expect(errors?.[0]?.message).toBe('Cannot query field "versio" on type "Query". Did you mean "version"?');
 });
 
-test('a server that forgets the params hears of it', () => {
-  const { schema, parse, validate } = open.yoga.getEnveloped({});
-  expect(() => validate(schema, parse('{ version }'))).toThrow('useBudget needs `params`');
-});
-
 function repeat(times: number, write: (index: number) => string): string {
   return Array.from({ length: times }, (_, index) => write(index)).join(' ');
 }

@@ -4,6 +4,7 @@ import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 let t: TestGateway;
@@ -292,11 +293,9 @@ test('pages between cursors are found by their keys: nothing is skipped over, an
   const list: List = { name: 'transactions' };
   const all = await whole(list, {});
   const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };
-  const statementsFor = async (selection: string) => {
-    t.statements.length = 0;
-    await t.platform.ask(documentOf(list, asked, selection));
-    return [...t.statements];
-  };
+  const { platform, statements, stop } = await countedGateway(t);
+  const statementsFor = async (selection: string) =>
+    (await statements.during(() => platform.ask(documentOf(list, asked, selection)))).statements;
   const [rows, ...others] = await statementsFor('{ edges { node { id } } pageInfo { hasNextPage endCursor } }');
   expect([rows, others]).toEqual([
     expect.stringMatching(/\.id > \$\d+ and \w+\.id < \$\d+\)?\)? order by \w+\.id desc limit 4\)/),
@@ -306,6 +305,7 @@ test('pages between cursors are found by their keys: nothing is skipped over, an
   const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset/i);
+  await stop();
 });
 
 test('an empty page and a range are answered the same when the document is asked again and again', async () => {

@@ -4,6 +4,7 @@ import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { countedGateway } from '../setup/statements.ts';
 
 let development: TestGateway;
 let production: TestGateway;
@@ -84,10 +85,13 @@ describe('what apps ask', () => {
 
 test('an id that is asked for several times is read once', async () => {
   const ids = [scene.usd, scene.eur, scene.usd, scene.usd, scene.customerId, scene.customerId];
-  development.statements.length = 0;
-  const { nodes } = await development.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
-  expect(nodes.map(({ id }: Data) => id)).toEqual(ids);
-  const [statement = '', ...more] = development.statements;
+  const { platform, statements, stop } = await countedGateway(development);
+  const asked = await statements.during(() =>
+    platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids }),
+  );
+  await stop();
+  expect(asked.result.nodes.map(({ id }: Data) => id)).toEqual(ids);
+  const [statement = '', ...more] = asked.statements;
   expect(more).toEqual([]);
   // Two accounts, one customer.
   expect(statement.match(/\.id (= \$\d+|in \([^)]*\))/g)).toEqual(['.id in ($2, $3)', '.id = $6']);

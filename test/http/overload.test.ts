@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { InFlight } from '../../src/http/in-flight.ts';
+import { WatchedResponse } from '../../src/http/watched-response.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer } from '../setup/held-transfer.ts';
@@ -86,7 +87,7 @@ test('an answer that its client did not wait for tells nothing of how long answe
   vi.useFakeTimers({ toFake: ['performance'] });
   const inFlight = new InFlight({ most: 8, slowMs: 200 });
   const enter = () => {
-    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    const response = new WatchedResponse(new IncomingMessage(new Socket()));
     return { response, entered: inFlight.enter(response) };
   };
   const { response } = enter();

@@ -71,30 +71,19 @@ async function newJournal(platform = t.platform): Promise<string> {
 const toSystem =
   'insert into posting (platform_id, journal_id, leg, system, currency, amount) values ($1, $2, $3, $4, $5, $6)';
 const toAccount =
-  'insert into posting (platform_id, journal_id, leg, account_id, currency, amount, hold_id) values ($1, $2, $3, $4, $5, $6, $7)';
+  'insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, $3, $4, $5, $6)';
 
 /** Debits the scene's USD account by a journal that balances. */
-async function debit(amount: number, hold: string | null = null): Promise<string> {
+async function debit(amount: number): Promise<string> {
   const journal = await newJournal();
-  await run(toAccount, [t.platform.platformId, journal, 1, uuidOf(scene.usd), 'USD', -amount, hold]);
+  await run(toAccount, [t.platform.platformId, journal, 1, uuidOf(scene.usd), 'USD', -amount]);
   await run(toSystem, [t.platform.platformId, journal, 2, 'OUTSIDE', 'USD', amount]);
   return journal;
 }
 
-async function place(amount: number, accountId = scene.usd): Promise<string> {
-  const id = randomUUID();
-  await run('insert into hold (platform_id, id, account_id, amount, created_at) values ($1, $2, $3, $4, clock_ms())', [
-    t.platform.platformId,
-    id,
-    uuidOf(accountId),
-    amount,
-  ]);
-  return id;
-}
-
-async function balances(): Promise<{ posted: string; held: string }> {
-  const [row] = await run('select posted, held from account where id = $1', [uuidOf(scene.usd)]);
-  return row;
+async function balance(): Promise<bigint> {
+  const [row] = await run('select posted from account where id = $1', [uuidOf(scene.usd)]);
+  return BigInt(row?.posted);
 }
 
 describe('a journal', () => {
@@ -133,7 +122,7 @@ describe('a journal', () => {
   test('takes no leg in another currency than its account, or on an external account', async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
-    const leg = (account: string, currency: string) => [platformId, journal, 1, uuidOf(account), currency, 5, null];
+    const leg = (account: string, currency: string) => [platformId, journal, 1, uuidOf(account), currency, 5];
     expect(await refusalOf(toAccount, leg(scene.usd, 'EUR'))).toBe('LG007');
     expect(await refusalOf(toAccount, leg(scene.outsideUsd, 'USD'))).toBe('LG007');
     expect(await refusalOf(toAccount, leg(foreign.usd, 'USD'))).toBe('LG007');
@@ -149,7 +138,7 @@ describe('a journal', () => {
     expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
     expect(await refusalOf('delete from journal where id = $1', [journal])).toBe('LG001');
-    for (const table of ['posting', 'journal', 'hold', 'account', 'event', 'quote', 'transaction', 'currency']) {
+    for (const table of ['posting', 'journal', 'account', 'event', 'quote', 'transaction', 'currency']) {
       expect(await refusalOf(`truncate ${table} cascade`)).toBe('LG001');
     }
     expect(await refusalOf('delete from event')).toBe('LG001');
@@ -158,63 +147,26 @@ describe('a journal', () => {
 });
 
 describe('a balance', () => {
-  test('never goes below zero, neither by a posting nor by a hold', async () => {
-    const { posted } = await balances();
+  test('never goes below zero', async () => {
+    const posted = await balance();
     const journal = await newJournal();
-    const leg = (amount: bigint) => [t.platform.platformId, journal, 1, uuidOf(scene.usd), 'USD', amount, null];
-    expect(await refusalOf(toAccount, leg(-BigInt(posted) - 1n))).toBe('23514');
-    expect(await refusalOf(toAccount, leg(-BigInt(posted)))).toBe('done');
-    await place(Number(posted));
-    expect(await refusalOf(toAccount, leg(-1n))).toBe('23514');
-    await expect(place(1)).rejects.toMatchObject({ code: '23514' });
+    const leg = (number: number, amount: bigint) => [
+      t.platform.platformId,
+      ...[journal, number, uuidOf(scene.usd), 'USD', amount],
+    ];
+    expect(await refusalOf(toAccount, leg(1, -posted - 1n))).toBe('23514');
+    await run(toAccount, leg(1, -posted));
+    expect(await balance()).toBe(0n);
+    expect(await refusalOf(toAccount, leg(2, -1n))).toBe('23514');
   });
 
-  test('changes by nothing but postings and holds, and its account keeps owner and currency', async () => {
+  test('changes by nothing but postings, and its account keeps owner and currency', async () => {
     const set = (change: string) => refusalOf(`update account set ${change} where id = $1`, [uuidOf(scene.usd)]);
     expect(await set('posted = posted + 1')).toBe('LG004');
-    expect(await set('held = held + 1')).toBe('LG004');
     expect(await set(`currency = 'EUR'`)).toBe('LG002');
     expect(await set('customer_id = null')).toBe('LG002');
     expect(await set('platform_id = uuid_v7()')).toBe('LG002');
     expect(await refusalOf('delete from account where id = $1', [uuidOf(scene.usd)])).toBe('LG001');
-  });
-});
-
-describe('a hold', () => {
-  test('takes money from what can be spent, and gives it back once', async () => {
-    const before = await balances();
-    const hold = await place(400);
-    expect(await balances()).toEqual({ posted: before.posted, held: '400' });
-    const release = `update hold set state = 'RELEASED' where id = $1`;
-    await run(release, [hold]);
-    expect(await balances()).toEqual(before);
-    expect(await refusalOf(release, [hold])).toBe('LG006');
-    expect(await refusalOf(`update hold set state = 'OPEN' where id = $1`, [hold])).toBe('LG006');
-    await expect(debit(100, hold)).rejects.toMatchObject({ code: 'LG006' });
-  });
-
-  test('is captured by a posting, also in part: then the rest can be spent again, and it is over', async () => {
-    const { posted } = await balances();
-    const hold = await place(400);
-    await debit(150, hold);
-    expect(await balances()).toEqual({ posted: String(BigInt(posted) - 150n), held: '0' });
-    expect(await run('select state, resolved_at is not null as resolved from hold where id = $1', [hold])).toEqual([
-      { state: 'CAPTURED', resolved: true },
-    ]);
-    expect(await refusalOf(`update hold set state = 'RELEASED' where id = $1`, [hold])).toBe('LG006');
-    await expect(debit(1, hold)).rejects.toMatchObject({ code: 'LG006' });
-  });
-
-  test('cannot be captured beyond its amount, without a posting, on another account, or changed or deleted', async () => {
-    const hold = await place(400);
-    const journal = await newJournal();
-    const { platformId } = t.platform;
-    expect(await refusalOf(toAccount, [platformId, journal, 1, uuidOf(scene.usd), 'USD', -401, hold])).toBe('LG006');
-    expect(await refusalOf(toAccount, [platformId, journal, 1, uuidOf(scene.eur), 'EUR', -1, hold])).toBe('LG006');
-    expect(await refusalOf(`update hold set state = 'CAPTURED' where id = $1`, [hold])).toBe('LG006');
-    expect(await refusalOf('update hold set amount = 1 where id = $1', [hold])).toBe('LG006');
-    expect(await refusalOf('delete from hold where id = $1', [hold])).toBe('LG001');
-    await expect(place(0)).rejects.toMatchObject({ code: '23514' });
   });
 });
 
@@ -326,7 +278,8 @@ test('no reference crosses platforms', async () => {
   const journal =
     'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
   expect(await refusalOf(journal, [other.platformId, uuidOf(quote.transaction.id), 'test'])).toBe('23503');
-  await expect(place(1, foreign.usd)).rejects.toMatchObject({ code: 'LG007' });
+  const leg = [t.platform.platformId, await newJournal(), 1, uuidOf(foreign.usd), 'USD', 1];
+  expect(await refusalOf(toAccount, leg)).toBe('LG007');
 });
 
 test('what no foreign key guards is guarded by triggers: currencies, parties, journals, and what events name', async () => {

@@ -14,9 +14,7 @@ const insert = {
   account: some,
   transaction: some,
   quote: some,
-  lookup: some,
   arrival: some,
-  hold: some,
   rail_order: some,
   account_check: some,
 } satisfies Fields<Plan['insert']>;
@@ -27,7 +25,6 @@ const lists = {
   customers: some,
   accounts: some,
   checks: some,
-  release: some,
   journals: some,
   orders: some,
 };

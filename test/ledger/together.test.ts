@@ -16,7 +16,6 @@ let platform: string;
 let scenes: [Scene, Scene];
 let quotes: { id: string; transaction: string }[];
 let payments: { id: string; order: string }[];
-let holds: string[];
 /** A payment on its way to the second scene's account, of half of what an account may hold. */
 let coming: { id: string; order: string };
 beforeAll(async () => {
@@ -27,7 +26,6 @@ beforeAll(async () => {
   const [{ usd, outsideUsd, outsideEur }] = scenes;
   quotes = [];
   payments = [];
-  holds = [];
   for (let i = 0; i < 3; i++) {
     const { createQuote } = await t.platform.ask(
       `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
@@ -53,11 +51,6 @@ beforeAll(async () => {
   const much: Data = collection(1, 4_600_000_000_000_000, true)[0]?.plan;
   coming = { id: much.insert.transaction[0].id, order: much.insert.rail_order[0].id };
   await commit([[plan(much)]]);
-  for (const account of scenes.map(({ usd: id }) => uuidOf(id))) {
-    const id = randomUUID();
-    await commit([[plan({ insert: { hold: [{ platform_id: platform, id, account_id: account, amount: 50 }] } })]]);
-    holds.push(id);
-  }
 });
 afterAll(async () => {
   await sql.end();
@@ -227,12 +220,6 @@ function move(of: number, amount: number): Group {
   return [plan({ journals: [{ kind: 'move', legs: [leg(uuidOf(from.usd), -amount), leg(uuidOf(to.usd), amount)] }] })];
 }
 
-function held(of: number, amount: number): Group {
-  const account = uuidOf((scenes[of] ?? scenes[0]).usd);
-  return [plan({ insert: { hold: [{ platform_id: platform, id: randomUUID(), account_id: account, amount }] } })];
-}
-
-const released = (of: number): Group => [plan({ release: [holds[of]] })];
 const deleted = (of: number): Group => [
   plan({ customers: [{ id: uuidOf((scenes[of] ?? scenes[0]).customerId), set: { is_deleted: true } }] }),
 ];
@@ -266,8 +253,6 @@ const anyGroup = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(third, amount).map((a) => () => paidIn(...a)) },
   { weight: 2, arbitrary: third.map((of) => () => expiry(of)) },
   { weight: 2, arbitrary: fc.tuple(either, amount).map((a) => () => move(...a)) },
-  { weight: 2, arbitrary: fc.tuple(either, amount).map((a) => () => held(...a)) },
-  { weight: 1, arbitrary: either.map((of) => () => released(of)) },
   { weight: 1, arbitrary: either.map((of) => () => deleted(of)) },
   { weight: 1, arbitrary: either.map((of) => () => closed(of)) },
   // Two sides that happen together or not at all.
@@ -283,10 +268,9 @@ const anyGroup = fc.oneof(
 /** What the database holds, without moments and what is made anew each time. */
 async function stateNow(): Promise<unknown> {
   const { rows } = await sql.query(`select
-    (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.held, a.version, a.status) order by a.id) from account a) as accounts,
+    (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.version, a.status) order by a.id) from account a) as accounts,
     (select jsonb_agg(jsonb_build_array(t.id, t.status, t.version, t.refund_amount) order by t.id) from transaction t) as transactions,
     (select jsonb_agg(jsonb_build_array(q.id, q.status, q.version) order by q.id) from quote q) as quotes,
-    (select jsonb_agg(jsonb_build_array(h.id, h.state) order by h.id) from hold h) as holds,
     (select jsonb_agg(jsonb_build_array(o.id, o.due_at is null) order by o.id) from rail_order o) as orders,
     (select jsonb_agg(jsonb_build_array(r.key, r.refusal, r.result -> 'row' -> 'id') order by r.key) from idempotency_record r
       where r.operation = 'together') as records,

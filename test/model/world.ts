@@ -163,7 +163,7 @@ export class World {
              left join (select account_id, sum(amount) as amount from legs group by account_id) p on p.account_id = a.id
            where a.platform_id = $1 and a.kind = 'INTERNAL' and a.posted <> coalesce(p.amount, 0)
          ) as broken,
-         (select jsonb_object_agg(id, (posted - held)::text) from account where platform_id = $1 and id = any($2::uuid[])) as spendable`,
+         (select jsonb_object_agg(id, posted::text) from account where platform_id = $1 and id = any($2::uuid[])) as spendable`,
       values: [this.platform.platformId, [a.usd, a.eur, b.usd, b.eur].map(uuidIn)],
     });
     expect(rows[0]?.broken).toEqual([]);

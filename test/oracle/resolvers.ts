@@ -409,8 +409,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   BusinessDetails: fieldsOf<Customer>({ legalName: ({ name }) => name }),
   InternalAccount: fieldsOf<Account>({
     ...account,
-    balance: ({ posted, held, currency }) => money(posted - held, currency),
-    totalBalance: ({ posted, currency }) => money(posted, currency),
+    balance: ({ posted, currency }) => money(posted, currency),
     fundingPaymentInstructions: ({ fundingInstructions }) => instructionsIn(fundingInstructions),
   }),
   ExternalAccount: fieldsOf<Account>({

@@ -143,7 +143,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     figures.refused += answer.data === undefined ? 1 : 0;
     figures.requests += 1;
     const [root] = roots;
-    if (root !== undefined && roots.length === 1 && expected.data) count(figures, root, statements);
+    if (root !== undefined && roots.length === 1 && expected.data) count(figures, root, statements.length);
   }
   figures.withRows += hasRows ? 1 : 0;
   if (!isRepeated) return;

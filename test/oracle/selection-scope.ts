@@ -1,5 +1,5 @@
 /**
- * What is selected at one place of an answer, so that no two selections there contradict each other (specification 5.3.2):
+ * What is selected at one place of an answer, so that no two selections there contradict each other (GraphQL's specification, 5.3.2):
  * what can be selected of the same object under one name is the same field with the same arguments, and what is selected
  * of other types under that name has the same shape.
  *

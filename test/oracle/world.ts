@@ -4,11 +4,11 @@ import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { openPayments } from '../../src/gateway.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
 import { type Operation, PlainExecutor } from './plain-executor.ts';
 import { PlainReads } from './reads.ts';
 import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';
-import { StatementCount } from './statements.ts';
 
 /** An answer as it came: the text is compared first, since it is nearly always the same as before. */
 export interface RawAnswer {
@@ -23,7 +23,7 @@ export class OracleWorld {
   /** By platform. */
   readonly material: readonly [Material, Material];
   /** Statements of the gateway that is asked. */
-  readonly statements: StatementCount;
+  readonly statements: Statements;
   readonly gateway: TestGateway;
   readonly #scene: QuietScene;
   readonly #database: Database;
@@ -36,7 +36,7 @@ export class OracleWorld {
     this.gateway = gateway;
     this.callers = scene.callers;
     this.material = material;
-    this.statements = new StatementCount(gateway.gateway.payments.database.pool);
+    this.statements = new Statements(gateway.gateway.payments.database.pool);
     const config = readConfig({ NODE_ENV: 'test' });
     const payments = openPayments(database, config, pino({ level: 'silent' }));
     this.oracle = new PlainExecutor(new PlainReads(database.prisma), payments);

@@ -142,7 +142,8 @@ describe('an incoming payment', () => {
   test("an error in the platform's own answer fails it with PAYMENT_APPROVAL_WEBHOOK_ERROR", async () => {
     const { transaction } = await receive(t);
     const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
-    await decideIncoming(t.gateway.payments, caller, transaction.id, {
+    const uuid = transaction.id.replace('Transaction:', '');
+    await decideIncoming(t.gateway.payments, caller, uuid, {
       kind: 'webhook-error',
       explanation: 'the webhook answered 500',
     });
@@ -150,9 +151,9 @@ describe('an incoming payment', () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
-    await expect(decideIncoming(t.gateway.payments, caller, transaction.id, { kind: 'approve' })).rejects.toMatchObject(
-      { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
-    );
+    await expect(decideIncoming(t.gateway.payments, caller, uuid, { kind: 'approve' })).rejects.toMatchObject({
+      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    });
   });
 
   test.each([

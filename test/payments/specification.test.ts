@@ -4,7 +4,7 @@ import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Sentences of the specification that no other test is about, by their sections. docs/specification.md has the rest. */
+/** Sentences of the specification that no other test is about, by their sections. docs/coverage.md has the rest. */
 
 const address = '$success.usd@sandbox.uma.money';
 

@@ -13,7 +13,7 @@ let secret: string;
 beforeAll(async () => {
   t = await startTestGateway();
   rest = await restClient(t.url, t.platform.authorization);
-  // It takes events, and leaves the questions of approval to the API (domain-facts 2.5).
+  // It takes events, and leaves the questions of approval to the API (decision 33).
   receiver = await startReceiver(answer(202));
   secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 });
@@ -188,7 +188,7 @@ test('real-time funding: the quote tells how to pay in, and the simulated deposi
   });
   const { statuses, bodies } = await ended(quote.transactionId);
   expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
-  // The deposit is told as a change of balance, and then the payment that it funds (specification 6, rule 3).
+  // The deposit is told as a change of balance, and then the payment that it funds (specification 6.3).
   expect(await changes(usd.id, 2)).toEqual([20_000, -20_000]);
   expect(toldOf(usd.id)[0].sequence).toBeLessThan(bodies[1].sequence);
   expect(await balance()).toBe(0);

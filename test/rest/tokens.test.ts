@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
+import { countedGateway } from '../setup/statements.ts';
 
 let t: TestGateway;
 let rest: RestClient;
@@ -97,9 +98,11 @@ test('a list tells its total up to 10,000, does not count a longer one each time
   await make(1);
   const page = await client.ask('GET', '/tokens?limit=1');
   expect([page.data.length, page.hasMore, 'totalCount' in page]).toEqual([1, true, false]);
-  t.statements.length = 0;
-  expect(await client.ask('GET', '/tokens?limit=1')).toEqual(page);
-  expect(t.statements).toHaveLength(1);
+  const counting = await countedGateway(t);
+  const other = await restClient(counting.url, large.authorization);
+  const again = await counting.statements.during(() => other.ask('GET', '/tokens?limit=1'));
+  await counting.stop();
+  expect(again).toEqual({ result: page, statements: [expect.any(String)] });
   await make(2, 'few');
   expect(await client.ask('GET', '/tokens?limit=1&name=few')).toMatchObject({ hasMore: true, totalCount: 2 });
   expect((await rest.ask('GET', '/tokens?limit=1')).totalCount).toBeGreaterThan(0);

@@ -21,7 +21,7 @@ async function lookUp(query = `?platformUserId=${scene.customer.platformCustomer
   return (await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`)).id;
 }
 
-/** The body of the specification's UMA workflow (4.1): no source, no destination. */
+/** The body of the UMA workflow (specification 4.1): no source, no destination. */
 const workflow = (lookupId: string) => ({
   lookupId,
   sendingCurrencyCode: 'USD',

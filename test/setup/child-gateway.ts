@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A gateway in a process of its own, started as `npm start` starts it. */
+/** A gateway in a process of its own. */
 export interface ChildGateway {
   readonly url: string;
   /** All that it has printed. */
@@ -14,10 +14,19 @@ export interface ChildGateway {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts `src/main.ts` on a free port and waits until its banner says that it is ready. */
-export async function startChildGateway(environment: Readonly<Record<string, string>>): Promise<ChildGateway> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
-    cwd: path.resolve(import.meta.dirname, '../..'),
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** What `npm start` runs. */
+const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
+
+/** Starts a gateway on a free port, by default this project's, and waits until its banner says that it is ready. */
+export async function startChildGateway(
+  environment: Readonly<Record<string, string>>,
+  [command = '', ...args]: readonly string[] = program,
+  cwd = root,
+): Promise<ChildGateway> {
+  const child = spawn(command, args, {
+    cwd,
     env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -46,8 +55,9 @@ export async function startChildGateway(environment: Readonly<Record<string, str
   };
 }
 
-/** A data directory of the test's own. */
+/** A data directory of the test's own, which the user who runs Postgres in place of root can enter. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
+  await chmod(directory, 0o711);
   return { path: directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }

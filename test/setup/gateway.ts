@@ -43,8 +43,6 @@ export interface TestGateway {
   readonly databaseUrl: string;
   readonly gateway: Gateway;
   readonly platform: TestPlatform;
-  /** The texts of the statements that Prisma has sent. */
-  readonly statements: string[];
   newPlatform(name: string, environment?: 'SANDBOX' | 'PRODUCTION'): Promise<TestPlatform>;
   /** Stops everything, then proves the ledger. `broken`: the rules that the test itself has broken, and no others. */
   stop(broken?: readonly RegExp[]): Promise<void>;
@@ -71,13 +69,11 @@ export async function startTestGateway(
     NODE_ENV: 'production',
     ...overrides,
   };
-  const statements: string[] = [];
   const log = pino({ level: process.env.TEST_LOG ?? 'fatal' });
   const gateway = await startGateway({
     databaseUrl: url,
     config,
     log,
-    onReadStatement: (sql) => statements.push(sql),
     ...parts,
     // A machine that is slow to run tests refuses nothing for it, and a stop waits for no client.
     pace: { slowMs: Number.POSITIVE_INFINITY, silentMs: 0, ...parts.pace },
@@ -93,7 +89,6 @@ export async function startTestGateway(
     url: address,
     databaseUrl: url,
     gateway,
-    statements,
     platform: databaseUrl === undefined ? await newPlatform('test') : connect(address, '', ''),
     newPlatform,
     async stop(broken = []) {

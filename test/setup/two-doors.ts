@@ -37,7 +37,7 @@ export const transactionFields = `id status type sentAmount ${money} receivedAmo
   rateDetails ${rateDetails} reconciliationReference failureReason refund { reference initiatedAt settledAt }
   counterpartyInformation { name value } description settledAt createdAt updatedAt`;
 
-export const internalAccountFields = `id customer { id } balance ${money} totalBalance ${money}
+export const internalAccountFields = `id customer { id } balance ${money}
   fundingPaymentInstructions ${instruction} createdAt updatedAt`;
 
 const address = '{ line1 line2 city state postalCode country }';
@@ -71,7 +71,7 @@ const rateDetailsOf = (value: Data) =>
   value &&
   Object.fromEntries(Object.entries(value).map(([key, field]) => [key, field === null ? null : Number(field)]));
 
-/** What the specification shows flat (2.4). */
+/** What REST shows flat (specification 2.4). */
 const shownFlat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],
@@ -159,7 +159,6 @@ export function internalAccountAsRest(account: Data): Data {
     id: account.id,
     customerId: account.customer?.id,
     balance: amountOf(account.balance),
-    totalBalance: amountOf(account.totalBalance),
     fundingPaymentInstructions: instructionsOf(account.fundingPaymentInstructions),
     createdAt: account.createdAt,
     updatedAt: account.updatedAt,

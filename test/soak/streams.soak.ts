@@ -2,6 +2,7 @@ import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestGateway } from '../setup/gateway.ts';
+import { heapInUse } from '../setup/heap.ts';
 import { torture } from '../setup/torture.ts';
 
 const minutes = 60_000;
@@ -45,7 +46,7 @@ test(
         }
       }
       await expect.poll(() => gateway.feed.subscriptions, { timeout: minutes }).toBe(sockets * 20);
-      const held = memory();
+      const held = heapInUse();
       for (const client of clients) client.terminate();
       await expect.poll(() => gateway.feed.subscriptions, { timeout: minutes }).toBe(0);
       await expect.poll(() => gateway.sessions.size, { timeout: minutes }).toBe(0);
@@ -53,20 +54,12 @@ test(
     };
     // What is loaded and compiled with the first use is not a leak.
     await round(100);
-    const before = memory();
+    const before = heapInUse();
     const held = await round(500);
-    const after = memory();
+    const after = heapInUse();
     console.log(`10,000 subscriptions (clients included): ${((held - before) / 10_000 / 1024).toFixed(1)} KiB each`);
     expect(after - before).toBeLessThan(10 * 1024 * 1024);
     await t.stop();
   },
   5 * minutes,
 );
-
-/** Bytes in use after everything unused is collected (the soak runs with --expose-gc). */
-function memory(): number {
-  if (!globalThis.gc) throw new Error('run with --expose-gc');
-  globalThis.gc();
-  globalThis.gc();
-  return process.memoryUsage().heapUsed;
-}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
+import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
 import { answer, type Received, startReceiver, verify } from './receiver.ts';
 
@@ -158,13 +159,17 @@ test('endpoints are read in one statement, with what they were sent, its events 
   const receiver = await startReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
-  const before = t.statements.length;
-  const { webhookEndpoints } = await t.platform.ask(
-    `{ webhookEndpoints(first: 5) { edges { node { id eventTypes deliveries(first: 5) { totalCount edges { node {
-      status event { id type } attempts { responseStatus error } } } } } } } }`,
+  const { platform, statements, stop } = await countedGateway(t);
+  const asked = await statements.during(() =>
+    platform.ask(
+      `{ webhookEndpoints(first: 5) { edges { node { id eventTypes deliveries(first: 5) { totalCount edges { node {
+        status event { id type } attempts { responseStatus error } } } } } } } }`,
+    ),
   );
+  await stop();
+  const { webhookEndpoints } = asked.result;
   expect(webhookEndpoints.edges.length).toBeGreaterThan(1);
-  expect(t.statements.slice(before)).toHaveLength(1);
+  expect(asked.statements).toHaveLength(1);
   const [{ node }] = webhookEndpoints.edges;
   expect(node).toMatchObject({
     id,

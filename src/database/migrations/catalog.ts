@@ -46,6 +46,14 @@ export function readFacts(on: Queryable): Promise<CatalogFact[]> {
   return factsStatement(on);
 }
 
+/** The functions that triggers call. */
+export async function readTriggerFunctions(on: Queryable): Promise<Set<string>> {
+  const { rows } = await on.query<{ name: string }>(
+    'select p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid where not t.tgisinternal',
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
 /** Every function of the database, by name and argument types, as Postgres prints it. */
 export async function readFunctionDefinitions(on: Queryable): Promise<Map<string, string>> {
   const { rows } = await on.query<{ signature: string; definition: string }>(

@@ -1,35 +1,17 @@
 import pg from 'pg';
 import { undone } from '../transaction.ts';
-import { type CatalogFact, readFacts, readFunctionDefinitions } from './catalog.ts';
+import { type CatalogFact, readFacts, readFunctionDefinitions, readTriggerFunctions } from './catalog.ts';
 import { migrate } from './migrate.ts';
-import { projectPrisma, readFunctions, readSchema, type SqlFunction } from './migration-files.ts';
+import { projectPrisma, readFunctions, readMigratedSchema, readSchema, type SqlFunction } from './migration-files.ts';
+import { type ReplacedKey, replacedKeys } from './replaced-keys.ts';
 import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
-
-/**
- * Foreign keys that the schema names, as Prisma's relations need them, and that the database does without: a trigger has
- * made sure of the same by another way (check_legs and apply_posting, guard_transaction_start, guard_quote_start,
- * guard_outbox with guard_feed), and what they would point to is never deleted. As keys they were a tenth of the
- * cost of a payment, and all payments at once would lock the one row of their platform and of their currency.
- */
-const impliedKeys = new Set(
-  [
-    ...['platform_id_journal_id', 'platform_id_account_id', 'platform_id_hold_id', 'currency'].map(keyOf('posting')),
-    ...['platform_id', 'sent_currency', 'received_currency'].map(keyOf('transaction')),
-    ...['platform_id', 'sending_currency', 'receiving_currency'].map(keyOf('quote')),
-    ...['transaction_id', 'account_id', 'customer_id'].map((column) => keyOf('event')(`platform_id_${column}`)),
-  ].map(fullName),
-);
-
-function keyOf(table: string) {
-  return (columns: string) => ({ kind: 'foreign key', partOf: table, name: `${table}_${columns}_fkey` }) as const;
-}
 
 /**
  * Compares what the migrations make with what `schema.prisma` and `functions` say, in two new databases that are gone
  * afterwards. Everything that Prisma would make must be there, the same. More indexes, constraints, triggers and
  * functions are what migrations are written by hand for; tables, columns and enums that the schema does not know are
- * drift.
+ * drift. Where the schema says that a trigger takes the place of a foreign key, there must be the one and not the other.
  *
  * @param serverUrl a superuser's, or of someone who may create databases
  * @returns the differences, in words
@@ -45,19 +27,34 @@ export async function findDrift(serverUrl: string, prismaDirectory = projectPris
   });
 
   return inNewDatabase(serverUrl, async (client, url) => {
-    await migrate(url, prismaDirectory);
+    await migrate(url, { prismaDirectory });
     const migrated = await readFacts(client);
-    return [...compareFacts(described, migrated), ...(await compareFunctions(client, functions))];
+    const replaced = replacedKeys(schema);
+    const drift = [
+      ...compareFacts(described, migrated, replaced),
+      ...compareReplacedKeys(replaced, migrated, await readTriggerFunctions(client)),
+      ...(await compareFunctions(client, functions)),
+    ];
+    if (drift.length > 0) return drift;
+    const stale = await schemaDiff(serverUrl, await readMigratedSchema(prismaDirectory), schema);
+    return stale
+      ? ['the migrations make this schema, but migrated-schema.prisma beside them is not yet a copy of it']
+      : [];
   });
 }
 
-function compareFacts(described: readonly CatalogFact[], migrated: readonly CatalogFact[]): string[] {
+function compareFacts(
+  described: readonly CatalogFact[],
+  migrated: readonly CatalogFact[],
+  replaced: readonly ReplacedKey[],
+): string[] {
+  const replacedNames = new Set(replaced.map(({ key }) => fullName(key)));
   const inSchema = new Map(described.map((fact) => [fullName(fact), fact]));
   const inDatabase = new Map(migrated.map((fact) => [fullName(fact), fact]));
   // Of a table that is missing as a whole, its columns and keys need not be named.
   const isPartOf = (facts: ReadonlyMap<string, CatalogFact>) => (fact: CatalogFact) =>
     fact.partOf === null || facts.has(`table ${fact.partOf}`);
-  const isWanted = (fact: CatalogFact) => isPartOf(inDatabase)(fact) && !impliedKeys.has(fullName(fact));
+  const isWanted = (fact: CatalogFact) => isPartOf(inDatabase)(fact) && !replacedNames.has(fullName(fact));
 
   const wanting = described.filter(isWanted).flatMap((fact) => {
     const made = inDatabase.get(fullName(fact));
@@ -74,6 +71,22 @@ function compareFacts(described: readonly CatalogFact[], migrated: readonly Cata
 
 function fullName({ kind, partOf, name }: Omit<CatalogFact, 'definition'>): string {
   return partOf === null ? `${kind} ${name}` : `${kind} ${partOf}.${name}`;
+}
+
+function compareReplacedKeys(
+  replaced: readonly ReplacedKey[],
+  migrated: readonly CatalogFact[],
+  triggers: ReadonlySet<string>,
+): string[] {
+  const made = new Set(migrated.map(fullName));
+  return replaced.flatMap(({ key, trigger }) => [
+    ...(made.has(fullName(key))
+      ? [`${fullName(key)} is made by the migrations, but the schema says that ${trigger} takes its place`]
+      : []),
+    ...(triggers.has(trigger)
+      ? []
+      : [`${fullName(key)} has ${trigger} in its place, the schema says, but no trigger calls that`]),
+  ]);
 }
 
 /** Creates each function over the one that the migrations made, in a transaction that is rolled back. */

@@ -25,6 +25,20 @@ const createRecords = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0
 )`;
 
+/** Says why the database cannot be migrated and what to do. The message is for the person who started us, who needs no stack. */
+export class MigrationError extends Error {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+export interface MigrateOptions {
+  readonly prismaDirectory?: string;
+  /** The folder of the embedded server, where it is one: what to remove when nothing else helps. */
+  readonly dataDirectory?: string | undefined;
+}
+
 interface MigrationRecord {
   readonly migration_name: string;
   readonly checksum: string;
@@ -36,15 +50,18 @@ interface MigrationRecord {
  * wait for it. Migrations that only the database knows are left alone: a newer version of the program has been here.
  *
  * @returns the names of the migrations applied now, none when the database was up to date
- * @throws when a migration fails (nothing of it remains), or the database's history contradicts the files
+ * @throws MigrationError when a migration fails (nothing of it remains), or the database's history contradicts the files
  */
-export async function migrate(databaseUrl: string, prismaDirectory = projectPrisma): Promise<{ applied: string[] }> {
+export async function migrate(
+  databaseUrl: string,
+  { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
+): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(prismaDirectory);
-  const missing = await withClient(databaseUrl, (client) => pending(client, migrations));
+  const missing = await withClient(databaseUrl, (client) => pending(client, migrations, dataDirectory));
   if (missing.length === 0) return { applied: [] };
   return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
     const applied: string[] = [];
-    for (const migration of await pending(client, migrations)) {
+    for (const migration of await pending(client, migrations, dataDirectory)) {
       await apply(client, migration);
       applied.push(migration.name);
     }
@@ -52,24 +69,42 @@ export async function migrate(databaseUrl: string, prismaDirectory = projectPris
   });
 }
 
-async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+async function pending(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  dataDirectory: string | undefined,
+): Promise<Migration[]> {
   const records = new Map((await readRecords(client)).map((record) => [record.migration_name, record]));
   for (const { migration_name, finished_at } of records.values()) {
     if (finished_at === null) {
-      throw new Error(
+      throw new MigrationError(
         `Migration ${migration_name} was begun by another tool and did not finish. Repair the database by hand and tell it so with "prisma migrate resolve".`,
       );
     }
   }
+  const [first] = migrations;
+  const [applied] = [...records.keys()].sort();
+  const reset = resetOf(client, dataDirectory);
+  if (first && applied !== undefined && !records.has(first.name)) {
+    throw new MigrationError(
+      `This database was made by an earlier series of migrations (it begins with ${applied}), which ${first.name} has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ${reset}.`,
+    );
+  }
   return migrations.filter(({ name, checksum }) => {
     const record = records.get(name);
     if (record && record.checksum !== checksum) {
-      throw new Error(
-        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME); or, in development, remove the database and start again.`,
+      throw new MigrationError(
+        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database, which deletes all that it holds, ${reset}.`,
       );
     }
     return !record;
   });
+}
+
+/** How to start again with an empty database, in words. */
+function resetOf({ database }: pg.Client, dataDirectory: string | undefined): string {
+  if (dataDirectory !== undefined) return `remove the folder ${dataDirectory} and start again`;
+  return `drop the database "${database}", create it anew and start again, or set DATABASE_URL to another`;
 }
 
 async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
@@ -101,10 +136,12 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
 }
 
 function migrationFailure(name: string, sql: string, error: unknown): Error {
-  if (!(error instanceof pg.DatabaseError)) return new Error(`Migration ${name} failed: ${error}`, { cause: error });
+  if (!(error instanceof pg.DatabaseError)) {
+    return new MigrationError(`Migration ${name} failed: ${error}`, { cause: error });
+  }
   const line = error.position && `:${sql.slice(0, Number(error.position)).split('\n').length}`;
   const detail = [error.message, error.detail, error.hint].filter(Boolean).join('. ');
-  return new Error(
+  return new MigrationError(
     `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${error.code}, migration.sql${line ?? ''}).`,
     { cause: error },
   );

@@ -13,8 +13,6 @@ export interface Migration {
   readonly sql: string;
   /** As `_prisma_migrations` keeps it: the SHA-256 of the file, in hex. */
   readonly checksum: string;
-  /** The schema that the database has after this migration. */
-  readonly schema: string | undefined;
 }
 
 export interface SqlFunction {
@@ -30,10 +28,8 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
     names.sort().map(async (name) => {
-      const folder = join(prismaDirectory, 'migrations', name);
-      const sql = await readFile(join(folder, 'migration.sql'), 'utf8');
-      const schema = await readFile(join(folder, 'schema.prisma'), 'utf8').catch(unlessMissing);
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), schema };
+      const sql = await readFile(join(prismaDirectory, 'migrations', name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
 }
@@ -52,6 +48,19 @@ export async function readFunctions(prismaDirectory: string): Promise<SqlFunctio
 
 export async function readSchema(prismaDirectory: string): Promise<string> {
   return readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
+}
+
+/**
+ * Where the schema lies that the migrations make: a copy of schema.prisma as it was when the last one was written. The next one
+ * is the difference. Prisma's own tool finds it by running all migrations in a database beside, which its WebAssembly build cannot.
+ */
+export function migratedSchemaFile(prismaDirectory: string): string {
+  return join(prismaDirectory, 'migrations', 'migrated-schema.prisma');
+}
+
+/** The schema that the migrations make, or undefined where there are none yet. */
+export async function readMigratedSchema(prismaDirectory: string): Promise<string | undefined> {
+  return readFile(migratedSchemaFile(prismaDirectory), 'utf8').catch(unlessMissing);
 }
 
 async function entriesOf(folder: string) {

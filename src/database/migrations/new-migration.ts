@@ -2,8 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import {
   type Migration,
+  migratedSchemaFile,
   projectPrisma,
   readFunctions,
+  readMigratedSchema,
   readMigrations,
   readSchema,
   type SqlFunction,
@@ -12,7 +14,7 @@ import { schemaDiff } from './schema-diff.ts';
 import { startThrowawayPostgres } from './throwaway.ts';
 
 /**
- * Writes the next migration: what changed in `schema.prisma` since the copy beside the last migration, and every
+ * Writes the next migration: what changed in `schema.prisma` since the last one (`readMigratedSchema`), and every
  * function whose text is not the one that the migrations installed last. Functions that column defaults call come
  * before the tables, the others after.
  *
@@ -26,7 +28,7 @@ export async function writeMigration(
 ): Promise<string | undefined> {
   const migrations = await readMigrations(prismaDirectory);
   const schema = await readSchema(prismaDirectory);
-  const tables = await schemaDiff(databaseUrl, migrations.at(-1)?.schema, schema);
+  const tables = await schemaDiff(databaseUrl, await readMigratedSchema(prismaDirectory), schema);
   const functions = (await readFunctions(prismaDirectory)).filter((one) => !isInstalled(one, migrations));
   if (!tables && functions.length === 0) return undefined;
 
@@ -37,7 +39,7 @@ export async function writeMigration(
   const folder = join(prismaDirectory, 'migrations', `${timestamp(new Date())}_${name}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'migration.sql'), `${parts.join('\n\n')}\n`);
-  await writeFile(join(folder, 'schema.prisma'), schema);
+  await writeFile(migratedSchemaFile(prismaDirectory), schema);
   // Prisma's own commands want to know which kind of database the migrations are for.
   await writeFile(join(prismaDirectory, 'migrations', 'migration_lock.toml'), 'provider = "postgresql"\n');
   return folder;

@@ -1,4 +1,4 @@
-/** What one document may ask for, checked before it is validated; `use-budget.ts` puts that check in front of validation on every transport. */
+/** What one document may ask for, checked before it is validated (documents.ts). */
 import {
   type DocumentNode,
   type FieldNode,

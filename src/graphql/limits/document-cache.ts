@@ -16,16 +16,16 @@ function tokensOf(document: DocumentNode): number {
   return document.tokenCount ?? mostTokensParsed;
 }
 
-/** Documents by their text, more than a thousand of what apps ask. Each weighs its text twice, its tree and its validity. */
+/**
+ * Documents by their text, more than a thousand of what apps ask. Each weighs its text twice, its tree and its validity.
+ * Malformed ones are not kept: they are read again each time, which ends where they are wrong.
+ */
 export function documentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({
     maxSize: 32 * mebibyte,
     sizeCalculation: (document, text) => 2 * text.length + 6 * kibibyte + 400 * tokensOf(document),
   });
 }
-
-/** Of malformed documents: they are read again each time, which ends where they are wrong. */
-export const noCache = { get: () => undefined, set: () => undefined };
 
 /** Plans of queries by their keys, some eight hundred. */
 export function planCache<Plan extends object>() {

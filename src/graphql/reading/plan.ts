@@ -22,9 +22,10 @@ import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { invalidInput } from '../failure.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
 import { notSequenced } from './finish.ts';
+import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
-import { concatenated, type JsonPart, joined, literal, type Run, type Sql, sql, textOf } from './sql.ts';
+import { concatenated, type JsonPart, joined, type Run, type Sql, sql, textOf } from './sql.ts';
 
 export interface PlanOf {
   readonly schema: GraphQLSchema;
@@ -243,46 +244,10 @@ export class Planner implements Walk {
         const args = run.args(field, node);
         const ids = given ? run.given : ((isList ? args.ids : [args.id]) as readonly string[]);
         if (most !== undefined && ids.length > most) throw invalidInput(`at most ${most} ids at once`, 'ids');
-        return nodesText(run, ids, { isList, tables });
+        return nodesSql(run, ids, { isList, tables });
       },
     ];
   }
-}
-
-interface NodeTable {
-  readonly name: string;
-  readonly rows: (ids: readonly string[]) => Sql;
-}
-
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-function nodesText(
-  run: Run,
-  ids: readonly string[],
-  { isList, tables }: { readonly isList: boolean; readonly tables: readonly NodeTable[] },
-): string {
-  const byTable = Map.groupBy(new Set(ids), (id) => {
-    const [type, uuid = ''] = id.split(':', 2);
-    return uuidForm.test(uuid) && id.length === (type?.length ?? 0) + 37
-      ? tables.find(({ name }) => name === type)
-      : undefined;
-  });
-  const selects = Array.from(byTable, ([table, named]) => {
-    if (!table) return undefined;
-    return { table, text: textOf(table.rows(named.map((id) => id.slice(table.name.length + 1))), run) };
-  }).filter((one) => one !== undefined);
-  if (!isList) {
-    const [only] = selects;
-    return only ? `coalesce((select json from (${only.text}) n), 'null')` : `'null'`;
-  }
-  const union = selects.map(
-    ({ table, text }) => `select ${literal(`${table.name}:`)} || n.id as id, n.json from (${text}) n`,
-  );
-  if (union.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-  // Whatever is no id of ours may hold what Postgres cannot take.
-  const known = new Set(Array.from(byTable, ([table, named]) => (table ? named : [])).flat());
-  const places = run.bind(ids.map((id) => (known.has(id) ? id : '')));
-  return `(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${union.join(' union all ')}) r on r.id = u.id)`;
 }
 
 /** A field that needs a permission of its own is the executor's: it knows who lacks it. */

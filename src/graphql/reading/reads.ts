@@ -167,11 +167,12 @@ export const jsonList = (expression: (env: Env) => string): Read => ({
 export function referred(
   model: Model,
   column: string | ((env: Env) => string),
-  visible: (viewer: Viewer) => object = () => ({}),
+  visible?: (viewer: Viewer) => object,
 ): (env: Env, alias: string) => Sql {
   return (env, alias) => {
     const id = typeof column === 'string' ? `${env.row}.${column}` : column(env);
-    return sql`${tableOf(model)} ${alias} where ${alias}.platform_id = ${env.row ?? ''}.platform_id and ${alias}.id = ${id} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}`;
+    const row = `${tableOf(model)} ${alias} where ${alias}.platform_id = ${env.row}.platform_id and ${alias}.id = ${id}`;
+    return visible ? sql`${row} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [row];
   };
 }
 

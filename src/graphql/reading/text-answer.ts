@@ -2,31 +2,31 @@ import type { ExecutionResult } from 'graphql';
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/**
- * An answer that the database has made whole. Over HTTP its text is sent as it is; who needs it as data reads it from there.
- */
-export class TextAnswer implements ExecutionResult {
+/** An answer that the database has made whole: its text is sent as it is, and read only where somebody needs it as data. */
+export class TextAnswer {
   readonly #data: string;
-  /** Own and enumerable, for transports that copy an answer into a message. */
-  declare readonly data: Record<string, unknown>;
-  readonly extensions?: Extensions;
+  readonly #extensions: Extensions | undefined;
 
   /** @param data as JSON */
   constructor(data: string, extensions?: Extensions) {
     this.#data = data;
-    Object.defineProperty(this, 'data', { get: () => JSON.parse(data), enumerable: true });
-    if (extensions) this.extensions = extensions;
+    this.#extensions = extensions;
   }
 
   /** The whole answer, as JSON. */
   get text(): string {
-    return this.extensions === undefined
+    return this.#extensions === undefined
       ? `{"data":${this.#data}}`
-      : `{"data":${this.#data},"extensions":${JSON.stringify(this.extensions)}}`;
+      : `{"data":${this.#data},"extensions":${JSON.stringify(this.#extensions)}}`;
   }
 
-  /** The same with more extensions. */
+  /** The whole answer, as data. */
+  get result(): ExecutionResult {
+    return { data: JSON.parse(this.#data), ...(this.#extensions && { extensions: this.#extensions }) };
+  }
+
+  /** The same with extensions. */
   with(extensions: Extensions): TextAnswer {
-    return new TextAnswer(this.#data, { ...this.extensions, ...extensions });
+    return new TextAnswer(this.#data, extensions);
   }
 }

@@ -24,7 +24,7 @@ export interface SchemaConfig {
     DateTime: { Input: Date; Output: Date };
     Date: { Input: string; Output: string };
   };
-  Connection: { readonly totalCount: Promise<number> };
+  Connection: { readonly totalCount: number };
 }
 
 /** The one schema builder. Types are in the files of their nouns. */

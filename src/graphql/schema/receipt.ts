@@ -37,10 +37,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
-        const id =
-          'kind' in row
-            ? accountPublicId(row.kind, row.id)
-            : publicId(type === 'Account' ? 'InternalAccount' : type, row.id);
+        const id = type === 'Account' ? accountPublicId(row.kind ?? 'INTERNAL', row.id) : publicId(type, row.id);
         return readNode(id, nodeTypes, context, info);
       },
     }),

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ExecutionResult, getOperationAST } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
+import type { OperationParams } from '../server/operations.ts';
 import type { GraphqlServer } from '../server/server.ts';
-import { execute, type OperationParams, prepareOperation, withoutStatus } from './operation.ts';
+import { withoutStatus } from './operation.ts';
 
 type MediaType = 'application/json' | 'application/graphql-response+json';
 
@@ -25,19 +26,16 @@ export async function answerJsonRequest(
   const text = bodyText(body);
   const params = type && text !== undefined ? operationIn(text) : undefined;
   if (!type || !params) return answerByYoga(graphql, request, response, body);
-  const prepared = await prepareOperation(
-    graphql,
-    { authorization: request.headers.authorization, res: response },
-    params,
-  );
-  if (!('document' in prepared) || isSubscription(prepared)) return answerByYoga(graphql, request, response, body);
-  const result: ExecutionResult = await execute(prepared);
-  const status = result instanceof TextAnswer ? 200 : isUnavailable(result) ? 503 : statusOf(result, type);
+  const { operations } = graphql;
+  const prepared = await operations.prepare({ authorization: request.headers.authorization, response }, params);
+  if (!('document' in prepared) || prepared.isSubscription) return answerByYoga(graphql, request, response, body);
+  const answer = await operations.answer(prepared);
+  const status = answer instanceof TextAnswer ? 200 : isUnavailable(answer) ? 503 : statusOf(answer, type);
   if (status === 503) response.setHeader('retry-after', '1');
   const json =
-    result instanceof TextAnswer
-      ? result.text
-      : JSON.stringify(result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : result);
+    answer instanceof TextAnswer
+      ? answer.text
+      : JSON.stringify(answer.errors ? { ...answer, errors: answer.errors.map(withoutStatus) } : answer);
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(json) });
   response.end(json);
 }
@@ -71,10 +69,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function isSubscription({ document, operationName }: Parameters<typeof execute>[0]): boolean {
-  return getOperationAST(document, operationName)?.operation === 'subscription';
-}
-
 /** Whether nothing was read, and nothing done, as the database was out of reach. */
 function isUnavailable({ data, errors = [] }: ExecutionResult): boolean {
   return !data && errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
@@ -91,7 +85,7 @@ function statusOf({ errors = [] }: ExecutionResult, type: MediaType): number {
 }
 
 async function answerByYoga(
-  graphql: GraphqlServer,
+  { yoga }: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
@@ -99,7 +93,7 @@ async function answerByYoga(
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
-  const answer = await graphql.fetch(
+  const answer = await yoga.fetch(
     `http://${request.headers.host ?? 'localhost'}${request.url}`,
     { method: 'POST', headers, body: new Uint8Array(body) },
     { res: response },

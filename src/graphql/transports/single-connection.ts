@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ExecutionArgs, type GraphQLError, type GraphQLFormattedError, getOperationAST } from 'graphql';
+import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
 import type { Credentials } from '../../access/credentials.ts';
@@ -8,17 +8,10 @@ import type { Session, Sessions } from '../../access/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
-import { type GraphqlServer, unauthenticated } from '../server/server.ts';
+import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
+import { unauthenticated } from '../server/server.ts';
 import { superviseStream } from '../server/supervise-stream.ts';
-import {
-  execute,
-  maxOperations,
-  type OperationParams,
-  prepareOperation,
-  subscribe,
-  tooManyOperations,
-  withoutStatus,
-} from './operation.ts';
+import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
 /** A reserved stream that nobody opens is forgotten after so long. */
 const openWithinMs = 30_000;
@@ -58,15 +51,15 @@ export type SingleConnections = (request: IncomingMessage, response: ServerRespo
 /**
  * The single-connection mode of GraphQL over SSE (graphql-sse PROTOCOL.md) at /graphql/stream: PUT reserves a stream, GET
  * opens it, POST starts an operation whose results travel on it, DELETE ends one. As on a socket: every operation goes
- * through Yoga's own chain, at most `maxOperations` at once, and a reader who does not keep up is cut.
+ * the same way (server/operations.ts), at most `maxOperations` at once, and a reader who does not keep up is cut.
  */
 export function createSingleConnections(options: {
-  readonly graphql: GraphqlServer;
+  readonly operations: Operations;
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   readonly keepAliveMs: number;
 }): SingleConnections {
-  const { graphql, credentials, sessions, keepAliveMs } = options;
+  const { operations, credentials, sessions, keepAliveMs } = options;
   const streams = new Map<string, Stream>();
 
   function reserve(viewer: Viewer, response: ServerResponse): void {
@@ -144,9 +137,11 @@ export function createSingleConnections(options: {
     const next = (payload: object) => send(stream, 'next', { id, payload: asTravels(payload) });
     try {
       const closeForRetry = () => stream.response?.destroy();
-      const prepared = await prepareOperation(graphql, { authorization, closeForRetry }, params);
-      if (isErrors(prepared)) await next({ errors: prepared });
-      else await runPrepared(stream, id, prepared, next);
+      const prepared = await operations.prepare({ authorization, closeForRetry }, params);
+      const result = isErrors(prepared)
+        ? { errors: prepared }
+        : await (prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared));
+      await (isAsyncIterable<object>(result) ? follow(stream, id, result, next) : next(result));
     } finally {
       stream.operations.delete(id);
     }
@@ -187,16 +182,14 @@ interface Requested {
   readonly authorization: string;
 }
 
-async function runPrepared(
+/** Passes on what a subscription brings, until it ends or the stream does. */
+async function follow(
   stream: Stream,
   id: string,
-  args: ExecutionArgs,
+  results: AsyncIterable<object>,
   next: (payload: object) => Promise<void>,
 ): Promise<void> {
-  const isStream = getOperationAST(args.document, args.operationName)?.operation === 'subscription';
-  const result = await (isStream ? subscribe(args) : execute(args));
-  if (!isAsyncIterable<object>(result)) return next(result);
-  const iterator = result[Symbol.asyncIterator]();
+  const iterator = results[Symbol.asyncIterator]();
   stream.operations.set(id, iterator);
   if (stream.ended) await iterator.return?.();
   for (;;) {
@@ -221,7 +214,7 @@ async function send(stream: Stream, event: 'next' | 'complete', data: object): P
   });
 }
 
-function isErrors(prepared: ExecutionArgs | readonly GraphQLError[]): prepared is readonly GraphQLError[] {
+function isErrors(prepared: Prepared | readonly GraphQLError[]): prepared is readonly GraphQLError[] {
   return Array.isArray(prepared);
 }
 

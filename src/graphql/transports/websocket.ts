@@ -4,8 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
 import { notRounded } from '../../bodies/json.ts';
-import type { GraphqlServer } from '../server/server.ts';
-import { execute, maxOperations, prepareOperation, subscribe, tooManyOperations, withoutStatus } from './operation.ts';
+import type { Operations } from '../server/operations.ts';
+import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
 /** What one socket may ask of the server. */
 export const socketLimits = {
@@ -35,7 +35,7 @@ type Extra = {
 };
 
 export interface SocketOptions {
-  readonly graphql: GraphqlServer;
+  readonly operations: Operations;
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   /** Whether a page of this origin may open a socket. */
@@ -44,19 +44,19 @@ export interface SocketOptions {
 }
 
 /**
- * GraphQL over WebSocket (graphql-transport-ws) at /graphql. The same plug-ins, context, limits and errors as over HTTP,
- * since every operation goes through Yoga's own chain. Credentials come in `connection_init.payload.authorization`, newer
+ * GraphQL over WebSocket (graphql-transport-ws) at /graphql. The same context, limits and errors as over HTTP, since every
+ * operation goes the same way (server/operations.ts). Credentials come in `connection_init.payload.authorization`, newer
  * ones of the same subject in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
-  const { graphql, credentials, sessions } = options;
+  const { operations, credentials, sessions } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
 
   const protocol = useServer<Record<string, unknown>, Extra>(
     {
       connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-      execute,
-      subscribe,
+      execute: (args) => operations.execute(args),
+      subscribe: (args) => operations.subscribe(args),
       jsonMessageReviver: notRounded,
       // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
       onConnect: async ({ extra, connectionParams }) => {
@@ -85,7 +85,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
         // Counted before anything is waited for, so that a burst is counted too.
         open.add(id);
         const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-        const prepared = await prepareOperation(graphql, { authorization: extra.authorization, closeForRetry }, params);
+        const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
         if (Array.isArray(prepared)) open.delete(id);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },

@@ -12,7 +12,7 @@ import {
 } from './account-fields.ts';
 
 export interface AccountType {
-  /** The GraphQL type, the input's field and the description (domain-facts 5.1). */
+  /** The GraphQL type, the input's field and the description (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
   readonly currencies: readonly CurrencyCode[];
@@ -24,7 +24,7 @@ export interface AccountType {
 }
 
 /**
- * Every kind of bank account and wallet outside (specification 2.9, domain-facts 5.1). The doors make their types and
+ * Every kind of bank account and wallet outside (specification 2.9, decision 16). The doors make their types and
  * inputs from this table, so a kind or a field is added here only.
  */
 export const accountTypes = {

@@ -85,7 +85,6 @@ export function createExternalAccount(
               customerId: parties.customer?.id ?? null,
               currency: input.currency,
               posted: 0n,
-              held: 0n,
               fundingInstructions: [],
               status: check.status,
               statusReason: check.explanation ?? null,

@@ -35,7 +35,6 @@ export async function newInternalAccounts(
         kind: 'INTERNAL' as const,
         currency: code,
         posted: 0n,
-        held: 0n,
         fundingInstructions: instructions.map((instruction) => ({ ...instruction })),
         defaultUmaDepositAccount: false,
       };

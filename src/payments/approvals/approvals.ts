@@ -14,7 +14,7 @@ import { wakeOrders } from '../orders/orders.ts';
 import { outsideOf } from '../parties.ts';
 import { requestedFields } from './incoming.ts';
 
-/** The platform's word on an incoming payment that waits for it (domain-facts 2.5), whichever way it comes. */
+/** The platform's word on an incoming payment that waits for it (decision 33), whichever way it comes. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
@@ -45,7 +45,8 @@ export function approveTransaction(
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
-  return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, decision);
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
@@ -59,11 +60,13 @@ export function rejectTransaction(
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'reject', reason: input.reason } as const;
-  return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, decision);
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
  * Decides on an incoming payment by what the platform answered to its approval question: for a webhook's answer.
+ * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
  *   INVALID_INPUT (receiver information that is none)
  */
@@ -74,7 +77,8 @@ export async function decideIncoming(
   decision: Decision,
 ): Promise<Transaction> {
   const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
-  return (await decide(payments, caller, { operation, input: { transactionId }, idempotencyKey: null }, decision)).row;
+  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
+  return (await decide(payments, caller, call, transactionId, decision)).row;
 }
 
 const pendingStatement = callerStatement<{
@@ -103,12 +107,13 @@ async function decide(
   payments: Payments,
   caller: Caller,
   call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
+  id: string | undefined,
   decision: Decision,
 ): Promise<Done<Transaction>> {
   const done = await run(payments, caller, {
     ...call,
     type: 'Transaction',
-    plan: () => planDecision(payments, caller, call.input, decision),
+    plan: () => planDecision(payments, caller, id, decision),
     paths: { CONFLICT: at('transactionId') },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
@@ -127,11 +132,10 @@ function wakeOrder({ database, log }: Payments, { platformId }: Caller, transact
   );
 }
 
-async function planDecision(payments: Payments, caller: Caller, input: object, decision: Decision) {
+async function planDecision(payments: Payments, caller: Caller, id: string | undefined, decision: Decision) {
   const given =
     decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, at('receiverCustomerInfo')) : {};
   if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
-  const id = 'transactionId' in input ? uuidOf(String(input.transactionId), 'Transaction') : undefined;
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });

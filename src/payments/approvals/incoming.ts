@@ -34,7 +34,7 @@ export interface Announced {
 
 /**
  * The INCOMING transaction of a payment from a UMA address: PENDING until its platform approves or rejects it, or has
- * let the time for that pass (domain-facts 2.5). CREATED where its sender has only looked the receiver up (pay-request.ts).
+ * let the time for that pass (decision 33). CREATED where its sender has only looked the receiver up (pay-request.ts).
  */
 export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
   const { id } = announced;

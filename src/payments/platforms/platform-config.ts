@@ -1,20 +1,21 @@
-import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
+import { visibleAccounts } from '../../access/visible.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { lockPlatform } from '../../core/tenant.ts';
+import { readClock } from '../../database/clock.ts';
 import { sqlState } from '../../database/faults.ts';
 import type { Platform } from '../../database/generated/client/client.ts';
 import { retryLostRaces } from '../../database/retry.ts';
-import { statement } from '../../database/statement.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { inTransaction, type Transaction } from '../../database/transaction.ts';
 import { commitPlanOn } from '../../ledger/commit.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { idAt, readParties } from '../parties.ts';
 
-/** What a platform can change of itself (domain-facts 9). */
+/** What a platform can change of itself (decision 56). */
 export interface PlatformSettings {
   /** The domain of UMA addresses that are made up for new customers. */
   readonly umaDomain?: string | undefined;
@@ -29,13 +30,6 @@ export function readPlatform(payments: Payments, caller: Caller): Promise<Platfo
   return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
-const updateStatement = statement<object>(
-  'update_platform',
-  `update platform set uma_domain = coalesce($2, uma_domain), currencies = coalesce($3::text[], currencies),
-     updated_at = clock_ms()
-   where id = $1`,
-);
-
 /**
  * Changes a platform's settings. A currency that is new gets the platform's own internal account; accounts that are
  * there stay, and so do the addresses of customers.
@@ -47,7 +41,7 @@ export async function updatePlatform<Besides>(
   payments: Payments,
   caller: Caller,
   settings: PlatformSettings,
-  besides: (client: pg.PoolClient) => Promise<Besides>,
+  besides: (transaction: Transaction) => Promise<Besides>,
 ): Promise<Besides> {
   authorize(caller, 'updatePlatform');
   const { umaDomain, currencies } = settings;
@@ -55,10 +49,16 @@ export async function updatePlatform<Besides>(
   if (currencies) checkCurrencies(currencies);
   try {
     return await retryLostRaces(() =>
-      inTransaction(payments.database, async (client) => {
-        await updateStatement(client, caller.platformId, umaDomain ?? null, currencies ?? null);
-        if (currencies) await openAccounts(payments, client, caller, currencies);
-        return besides(client);
+      inTransaction(payments.database, async (transaction) => {
+        const { client, prisma } = transaction;
+        await lockPlatform(client, caller);
+        const { now: updatedAt } = await readClock(client);
+        await prisma.platform.update({
+          where: { id: caller.platformId },
+          data: { umaDomain, currencies: currencies && [...currencies], updatedAt },
+        });
+        if (currencies) await openAccounts(payments, transaction, caller, currencies);
+        return besides(transaction);
       }),
     );
   } catch (error) {
@@ -79,20 +79,18 @@ function checkCurrencies(currencies: readonly string[]): void {
   });
 }
 
-const ownCurrenciesStatement = statement<{ currency: string }>(
-  'own_currencies',
-  `select currency from account where platform_id = $1 and customer_id is null and kind = 'INTERNAL'`,
-);
-
 /** The platform's own accounts in the currencies in which it has none yet. */
 async function openAccounts(
   payments: Payments,
-  client: pg.PoolClient,
+  { client, prisma }: Transaction,
   caller: Caller,
   currencies: readonly string[],
 ): Promise<void> {
   const { platformId } = caller;
-  const there = await ownCurrenciesStatement(client, platformId);
+  const there = await prisma.account.findMany({
+    select: { currency: true },
+    where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
+  });
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
   const parties = await readParties(client, caller, { ids: missing.length });

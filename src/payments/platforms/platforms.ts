@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { hashSecret, newCredentials } from '../../access/api-tokens.ts';
+import { storeApiToken } from '../../access/api-token-records.ts';
+import { newCredentials } from '../../access/api-tokens.ts';
 import { currencies } from '../../core/currencies.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../database/database.ts';
@@ -37,21 +38,16 @@ export async function createPlatform(
     throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
   }
   if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
-  return inTransaction(database, async (client) => {
-    const { rows } = await client.query<{ id: string }>(
-      'insert into platform (name, environment, uma_domain, currencies) values ($1, $2, $3, $4) returning id',
-      [name, environment, umaDomainOf(name), currencies.map((currency) => currency.code)],
-    );
-    const platformId = rows[0]?.id ?? '';
+  const settings = { umaDomain: umaDomainOf(name), currencies: currencies.map(({ code }) => code) };
+  return inTransaction(database, async ({ client, prisma }) => {
+    const { id: platformId } = await prisma.platform.create({ data: { name, environment, ...settings } });
     const tenant = { platformId, environment };
     const profile = await readProfile(client, platformId);
     const own = { platformId, customerId: null };
     const account = await newInternalAccounts(payments, tenant, own, profile.currencies, profile.ids);
     await commitPlanOn(client, platformId, { insert: { account } });
-    await client.query(
-      'insert into api_token (platform_id, client_id, secret_hash, name, permissions) values ($1, $2, $3, $4, $5)',
-      [platformId, credentials.clientId, hashSecret(credentials.secret), 'first token', ['VIEW', 'TRANSACT', 'MANAGE']],
-    );
+    const permissions = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
+    await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions });
     return { ...tenant, ...credentials };
   });
 }

@@ -12,7 +12,7 @@ interface Money {
   readonly currency: Currency;
 }
 
-/** What a conversion would cost now, with the platform's own fees in it (domain-facts 7.3). */
+/** What a conversion would cost now, with the platform's own fees in it (decision 55). */
 export interface ExchangeRate {
   readonly source: Currency;
   readonly destination: Currency;
@@ -31,7 +31,7 @@ export interface ExchangeRate {
 
 const defaultAmount = 10_000n;
 
-/** The usual rail of each currency (specification section 1 and domain-facts 5.1). */
+/** The usual rail of each currency (specification 1, decision 16). */
 const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
   USD: 'RTP',
   EUR: 'SEPA_INSTANT',

@@ -37,7 +37,7 @@ export interface ExecutionOptions {
 }
 
 /**
- * The part of a plan that executes a quote (specification 3.1, domain-facts 6.2): before its expiry, once, the source is
+ * The part of a plan that executes a quote (specification 3.1, decision 50): before its expiry, once, the source is
  * debited, quote and transaction are PROCESSING, and the rail has its order.
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {

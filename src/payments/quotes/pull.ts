@@ -8,7 +8,7 @@ import { debit, deposit, type Flow } from '../movements.ts';
 import type { Executable } from './execution.ts';
 
 /**
- * Payments whose source is an account outside (specification 2.7, domain-facts 6.1): the money is pulled from it into its
+ * Payments whose source is an account outside (specification 2.7, decision 30): the money is pulled from it into its
  * owner's internal account of that currency, converted and paid out from there. Until the pull has settled, nothing here
  * is debited or credited.
  */

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { visibleLookups } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -8,14 +8,6 @@ import type { Payments } from '../command.ts';
 
 /** What of a quote's request a lookup can stand for, and the lookup. */
 const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
-
-const endsStatement = callerStatement<{ umaAddress: string; senderId: string | null; accountId: string | null }>(
-  'ends_of_lookup',
-  `select l.uma_address, l.sender_customer_id as sender_id,
-     (select a.id from account a where a.platform_id = l.platform_id and a.customer_id = l.sender_customer_id
-        and a.kind = 'INTERNAL' and a.currency = $5) as account_id
-   from lookup l where ${visibleRow('lookup', 'l')} and l.id = $4`,
-);
 
 /**
  * What a receiver lookup tells of a quote that leaves it out: where it goes, and from what account (decision 24). A
@@ -32,16 +24,23 @@ export async function endsOfLookup(
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
   authorize(caller, 'createQuote');
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [lookup] = uuid ? await endsStatement(payments.database.pool, caller, uuid, currency ?? null) : [];
+  const accounts = { where: { kind: 'INTERNAL', currency: currency ?? '' }, select: { id: true } } as const;
+  const lookup =
+    uuid &&
+    (await payments.database.prisma.lookup.findFirst({
+      where: { AND: [visibleLookups(caller), { id: uuid }] },
+      select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
+    }));
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path: at('lookupId') });
-  const { umaAddress, senderId, accountId } = lookup;
+  const { umaAddress, senderCustomerId: senderId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };
+  const accountId = lookup.sender?.accounts[0]?.id;
   if (senderId === null) {
     throw new Refusal('INVALID_INPUT', 'the lookup named no customer who would send, so the quote names its source', {
       path: at('source'),
     });
   }
-  if (accountId === null) {
+  if (accountId === undefined) {
     throw new Refusal(
       'INVALID_CURRENCY',
       `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`,

@@ -1,14 +1,17 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { once } from '../../access/once.ts';
+import { authorize } from '../../access/operations.ts';
+import { callerStatement, visibleLookups, visibleRow } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { type Done, type Payments, railOf, run } from '../command.ts';
+import { type Done, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 
@@ -64,60 +67,77 @@ const at = pathsIn<LookUpReceiver>();
 /**
  * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
  * that the rail finds. The answer is good for ten minutes.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
  */
-export function lookUpReceiver(
+export async function lookUpReceiver(
   payments: Payments,
   caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
 ): Promise<Done<Lookup>> {
-  return run(payments, caller, {
+  authorize(caller, 'lookUpReceiver');
+  const { platformId } = caller;
+  const found = () => findReceiver(payments, caller, input);
+  // It is one statement: without a key to keep beside it, it needs no transaction, which takes as long again.
+  if (idempotencyKey === null || idempotencyKey === undefined) {
+    return { row: await payments.database.prisma.lookup.create({ data: await found() }), replayed: false };
+  }
+  return once(payments.database, caller, {
     operation: 'lookUpReceiver',
-    type: 'Lookup',
     input,
     idempotencyKey,
-    plan: async () => {
-      const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
-      const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
-      const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
-      const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
-      if (!found) throw new Error(`no platform ${caller.platformId}`);
-      if ((customer || sender) && !found.senderId)
-        customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
-
-      const rail = railOf(payments, caller);
-      const receiver = found.receiverCustomerId
-        ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-        : await rail.lookUp(umaAddress);
-      if (!receiver) {
-        throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
-          path: at('umaAddress'),
-          value: umaAddress,
-        });
-      }
-      return {
-        insert: {
-          lookup: [
-            {
-              platformId: caller.platformId,
-              id: found.id,
-              umaAddress,
-              senderCustomerId: found.senderId,
-              receiverPlatformId: found.receiverPlatformId,
-              receiverCustomerId: found.receiverCustomerId,
-              vaspName: receiver.vaspName,
-              network: 'UMA',
-              currencies: await pricedCurrencies(rail, found.baseCurrency, receiver),
-              requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
-              information: { ...receiver.information },
-            },
-          ],
-        },
-        result: found.id,
+    prepare: async () => {
+      const data = await found();
+      return async ({ prisma }) => {
+        const row = await prisma.lookup.create({ data });
+        return { kept: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
+    // A lookup never changes, and is kept longer than the key that made it.
+    repeat: async ({ row }) => {
+      if (!row) throw new Error('what is kept of a lookup is its id');
+      const where = { AND: [visibleLookups(caller), { id: row.id }] };
+      return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
+    },
   });
+}
+
+/** Finds the receiver, and what a lookup keeps of it. */
+async function findReceiver(
+  payments: Payments,
+  caller: Caller,
+  input: LookUpReceiver,
+): Promise<Prisma.LookupUncheckedCreateInput> {
+  const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
+  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
+  const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+  if (!found) throw new Error(`no platform ${caller.platformId}`);
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
+
+  const rail = railOf(payments, caller);
+  const receiver = found.receiverCustomerId
+    ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
+    : await rail.lookUp(umaAddress);
+  if (!receiver) {
+    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+      path: at('umaAddress'),
+      value: umaAddress,
+    });
+  }
+  return {
+    platformId: caller.platformId,
+    id: found.id,
+    umaAddress,
+    senderCustomerId: found.senderId,
+    receiverPlatformId: found.receiverPlatformId,
+    receiverCustomerId: found.receiverCustomerId,
+    vaspName: receiver.vaspName,
+    network: 'UMA',
+    currencies: await pricedCurrencies(rail, found.baseCurrency, receiver),
+    requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
+    information: { ...receiver.information },
+  };
 }
 
 /** A customer of this installation, with the currency of its default deposit account first. */
@@ -134,7 +154,11 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 }
 
 /** The receiver's currencies, each with what one unit of it would cost in the platform's first currency. */
-function pricedCurrencies(rail: Rail, base: string, receiver: UmaReceiver): Promise<(LookupCurrency & object)[]> {
+function pricedCurrencies(
+  rail: Rail,
+  base: string,
+  receiver: UmaReceiver,
+): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
   const from = currencyOf(base);
   return Promise.all(
     receiver.currencies.map(async ({ code, minAmount, maxAmount: most }) => {

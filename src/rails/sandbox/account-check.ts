@@ -10,7 +10,7 @@ interface Course<Status> {
 }
 
 /**
- * What the end of a bank account's identifier makes the sandbox say of its owner (domain-facts 6.8); others match. 108 and
+ * What the end of a bank account's identifier makes the sandbox say of its owner (decision 21); others match. 108 and
  * 109 are ours, for verifications that take a while and do not end well.
  */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {

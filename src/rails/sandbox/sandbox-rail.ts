@@ -30,7 +30,7 @@ interface MagicSuffix {
 }
 
 /**
- * What the end of an account's identifier makes the sandbox do (domain-facts 6.8): the payment is accepted and ends
+ * What the end of an account's identifier makes the sandbox do (decision 21): the payment is accepted and ends
  * FAILED. `paces` is how many settlement steps it takes to come to that.
  */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {

@@ -2,7 +2,7 @@ import { currencyOf } from '../../core/currencies.ts';
 import type { FailureReason, RailOrderKind } from '../../database/generated/client/client.ts';
 import type { RailOutcome, UmaReceiver } from '../rail.ts';
 
-/** The domain of the sandbox's test receivers and senders (domain-facts 6.8). */
+/** The domain of the sandbox's test receivers and senders (decision 21). */
 const domain = 'sandbox.uma.money';
 
 type Part = 'success' | 'pending.long' | 'fail.compliance' | 'fail.timeout';

@@ -5,8 +5,8 @@ import { publicId } from '../../core/ids.ts';
 import { TransactionType } from '../../database/generated/client/client.ts';
 import { readPlatform, updatePlatform } from '../../payments/platforms/platform-config.ts';
 import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import { readConfigEndpoint } from '../../webhooks/endpoints/own-endpoint.ts';
 import type { RestApp, RestRooms } from '../app.ts';
 import { answers, body, inRequest, managing, noQuery, readErrors, reading } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
@@ -70,7 +70,7 @@ const ConfigSchema = z
     createdAt: time('When the platform was made.'),
     updatedAt: time('When its settings last changed.'),
   })
-  .openapi('PlatformConfig', { description: "The platform's settings (domain-facts 9)." });
+  .openapi('PlatformConfig', { description: "The platform's settings (decision 56)." });
 
 const ChangedConfigSchema = z
   .object({
@@ -158,7 +158,7 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
 async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): Promise<z.infer<typeof ConfigSchema>> {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
-    readConfigEndpoint(webhooks.payments.database.pool, caller),
+    findConfigEndpoint(webhooks.payments.database.prisma, caller),
   ]);
   return {
     id: publicId('PlatformConfig', platform.id),
@@ -171,7 +171,7 @@ async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): 
   };
 }
 
-/** Adds the endpoints of the platform's settings (domain-facts 9). */
+/** Adds the endpoints of the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, rooms: RestRooms): void {
   const { payments, webhooks } = rooms;
 
@@ -187,8 +187,8 @@ export function configEndpoints(app: RestApp, rooms: RestRooms): void {
     const change = async () => {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
       const settings = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
-      return updatePlatform(payments, viewer, settings, async (client) =>
-        url === undefined ? undefined : setConfigEndpoint(webhooks, client, viewer, url),
+      return updatePlatform(payments, viewer, settings, async (transaction) =>
+        url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
       );
     };
     const webhookSecret = await inRequest(platformPaths, change());

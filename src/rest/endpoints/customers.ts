@@ -106,7 +106,7 @@ function detailsOf(given: DetailsBody): CustomerDetails {
   return { customerType, ...businessInfo, address, beneficialOwners };
 }
 
-/** Adds the endpoints of customers (specification 4.11, domain-facts 4.1). */
+/** Adds the endpoints of customers (specification 4.11, decision 47). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
 

@@ -31,7 +31,7 @@ const RateSchema = z
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
-    description: 'What a conversion would cost now. Not locked: a quote is (domain-facts 7.3).',
+    description: 'What a conversion would cost now. Not locked: a quote is (decision 55).',
   });
 
 const list = wholeEndpoint({
@@ -84,7 +84,7 @@ function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
   };
 }
 
-/** Adds the endpoint of exchange rates (domain-facts 7.3). */
+/** Adds the endpoint of exchange rates (decision 55). */
 export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(list, async (context) => {
     const { sourceCurrency, destinationCurrency, sendingAmount } = context.req.valid('query');

@@ -105,7 +105,7 @@ const listOfPlatform = wholeEndpoint({
   name: 'ExternalAccountList',
 });
 
-/** Adds the endpoints of external accounts (specification 4.8 to 4.10, domain-facts 7.2). */
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decision 54). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
 

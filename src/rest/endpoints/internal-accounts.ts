@@ -18,7 +18,6 @@ export const InternalAccountSchema = z
     id: id('InternalAccount', 'Its id.'),
     customerId: id('Customer', "Its owner; not there when it is the platform's own.").optional(),
     balance: AmountSchema.openapi({ description: 'What can be spent.' }),
-    totalBalance: AmountSchema.openapi({ description: 'What can be spent and what is held.' }),
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
       .openapi({ description: 'How to bring money in from outside; any one of them.' }),
@@ -49,7 +48,7 @@ const ofPlatform = wholeEndpoint({
   name: 'InternalAccountList',
 });
 
-/** Adds the endpoints of internal accounts (specification 4.13, domain-facts 7.1). */
+/** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
 export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
 

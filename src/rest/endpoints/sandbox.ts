@@ -93,7 +93,7 @@ const receive = createRoute({
   responses: { 200: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of the sandbox (specification 4.7, domain-facts 6.7). */
+/** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
 

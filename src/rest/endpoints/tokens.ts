@@ -38,7 +38,7 @@ const TokenSchema = z
     createdAt: time('When it was made.'),
     updatedAt: time('When it last changed: tokens do not, so when it was made.'),
   })
-  .openapi('Token', { description: "A server's credential (domain-facts 8.6)." });
+  .openapi('Token', { description: "A server's credential (decision 27)." });
 
 const NewTokenSchema = z
   .object({
@@ -108,7 +108,7 @@ const remove = createRoute({
   responses: { 204: answersNothing('It is deleted.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of API tokens (domain-facts 8.6 and 9). */
+/** Adds the endpoints of API tokens (decisions 27 and 56). */
 export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   const { apiToken } = database.prisma;
 

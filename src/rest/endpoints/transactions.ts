@@ -112,7 +112,7 @@ const reject = createRoute({
   responses: { 200: answersOnce(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of transactions (specification 4.4, 4.5; domain-facts 2.5). */
+/** Adds the endpoints of transactions (specification 4.4, 4.5; decision 33). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(database.pool, row));

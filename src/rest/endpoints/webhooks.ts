@@ -5,7 +5,7 @@ import type { RestApp } from '../app.ts';
 import { answersOnce, command, commandErrors, commandingMaybeEmpty, noQuery, optionalBody } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
 
-// The names with underscores are the interface's own (domain-facts 2.1).
+// The names with underscores are the interface's own (decision 51).
 const TestSchema = z
   .object({
     response_status: z.int().openapi({ description: "The receiver's HTTP status, whatever it is.", example: 200 }),
@@ -39,7 +39,7 @@ const test = createRoute({
   responses: { 200: answersOnce(TestSchema, 'The receiver answered.'), ...commandErrors() },
 });
 
-/** Adds the endpoint that tests webhooks (domain-facts 2.1). Their settings are in config.ts. */
+/** Adds the endpoint that tests webhooks (decision 51). Their settings are in config.ts. */
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   app.openapi(test, async (context) => {
     const input = context.req.valid('json');

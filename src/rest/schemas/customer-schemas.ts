@@ -4,7 +4,7 @@ import { individualTypes } from '../../records/customer-record.ts';
 import { day, id, time } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';
 
-/** The schemas of customers, told apart by `customerType` (specification 2.8, domain-facts 4.2). */
+/** The schemas of customers, told apart by `customerType` (specification 2.8, decision 47). */
 
 const umaAddress = z.string().openapi({ description: 'UMA address, $name@domain.', example: '$grace@example.com' });
 const platformCustomerId = z.string().openapi({ description: "The platform's own id." });
@@ -76,7 +76,7 @@ export const CreateCustomerBody = z
   ])
   .openapi('CreateCustomer');
 
-/** What changes of a customer: what is left out stays (domain-facts 4.2). */
+/** What changes of a customer: what is left out stays (decision 47). */
 export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z

@@ -23,7 +23,7 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 }
 
 /**
- * An event as webhooks carry it: the flat bodies of the specification's section 6 (and domain-facts 2.3), each with its
+ * An event as webhooks carry it: the flat bodies of specification 6 (and decision 18), each with its
  * id, its place in the feed and the version of the thing that changed, by which a receiver drops what is stale.
  */
 export function webhookBody(event: Event, around: Surroundings): Record<string, unknown> {

@@ -1,9 +1,9 @@
 import type { Environment, Event } from '../../database/generated/client/client.ts';
 import { columnsOf } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { dropPending } from '../endpoints/endpoints.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Surroundings } from './bodies.ts';
+import { dropPending } from './drop-pending.ts';
 import type { Outcome } from './sender.ts';
 
 /**

@@ -10,7 +10,7 @@ export interface Pace {
   /** One attempt, from the name lookup to the end of the answer's head. */
   readonly attemptMs: number;
   readonly connectMs: number;
-  /** The time that a receiver has to decide about a payment (domain-facts 2.5). */
+  /** The time that a receiver has to decide about a payment (decision 33). */
   readonly questionMs: number;
   /** How long an attempt may be under way before another process takes the delivery up. */
   readonly leaseMs: number;

@@ -103,7 +103,7 @@ export class Sender {
   }
 }
 
-/** 2xx, or 409: the receiver has it already (domain-facts 2.4). */
+/** 2xx, or 409: the receiver has it already (decision 23). */
 export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409;
 }

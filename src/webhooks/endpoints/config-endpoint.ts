@@ -1,16 +1,17 @@
-import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { Transaction } from '../../database/transaction.ts';
 import type { Done } from '../../payments/command.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { changeEndpoint, insertEndpoint, removeEndpoint, webhookTypes } from './endpoints.ts';
-import { readConfigEndpoint, readEndpointByUrl } from './own-endpoint.ts';
+import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-changes.ts';
+import { findConfigEndpoint, findEndpointByUrl } from './endpoint-queries.ts';
+import { webhookTypes } from './endpoints.ts';
 import { sendTest } from './test-event.ts';
 
 /**
- * The one endpoint of a platform's settings, as REST knows it (domain-facts 2.1): an endpoint like those that GraphQL
+ * The one endpoint of a platform's settings, as REST knows it (decision 51): an endpoint like those that GraphQL
  * makes, for every type of event, and known as the settings' own. Setting it never touches the others.
  */
 
@@ -22,22 +23,22 @@ import { sendTest } from './test-event.ts';
  */
 export async function setConfigEndpoint(
   webhooks: Webhooks,
-  client: pg.PoolClient,
+  transaction: Transaction,
   caller: Caller,
   url: string | null,
 ): Promise<string | undefined> {
-  const endpoint = await readConfigEndpoint(client, caller);
+  const endpoint = await findConfigEndpoint(transaction.prisma, caller);
   if (url === null) {
-    if (endpoint) await removeEndpoint(client, caller, endpoint.id);
+    if (endpoint) await removeEndpoint(transaction.prisma, caller, endpoint.id);
     return undefined;
   }
   if (endpoint) {
-    await changeEndpoint(client, caller, endpoint.id, { url, enabled: true });
+    await changeEndpoint(transaction, caller, endpoint.id, { url, enabled: true });
     return undefined;
   }
   const description = 'The webhookEndpoint of the settings.';
   const made = { url, description, eventTypes: webhookTypes, ofConfig: true };
-  return (await insertEndpoint(webhooks, client, caller, made)).secret;
+  return (await insertEndpoint(webhooks, transaction, caller, made)).secret;
 }
 
 /**
@@ -54,8 +55,10 @@ export async function testConfigEndpoint(
   idempotencyKey: string | undefined,
 ): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
   authorize(caller, 'sendTestWebhook');
-  const { pool } = webhooks.payments.database;
-  const endpoint = await (url === undefined ? readConfigEndpoint(pool, caller) : readEndpointByUrl(pool, caller, url));
+  const { prisma } = webhooks.payments.database;
+  const endpoint = await (url === undefined
+    ? findConfigEndpoint(prisma, caller)
+    : findEndpointByUrl(prisma, caller, url));
   if (!endpoint) {
     throw url === undefined
       ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the settings name no webhook endpoint: set one first')

@@ -1,13 +1,14 @@
-import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
 import { once } from '../../access/once.ts';
+import { visibleEvents } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointUuid, readOwn } from './own-endpoint.ts';
+import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** The most events that one call replays. */
 const maxEvents = 10_000;
@@ -47,11 +48,6 @@ const replayStatement = statement<object>(
    returning 1`,
 );
 
-const sequenceStatement = statement<{ sequence: bigint }>(
-  'sequence_of_event',
-  'select sequence from event where platform_id = $1 and id = $2',
-);
-
 /**
  * Sends events to an endpoint (again): one, or a range of the feed, each under the id that it always had. What the
  * endpoint's types leave out is sent only where it is named by its own id.
@@ -68,10 +64,10 @@ export function replay(
     operation: 'replayWebhookEvents',
     input,
     idempotencyKey,
-    effect: async (client) => {
-      const endpoint = await readOwn(client, caller, id);
+    effect: async ({ client, prisma }) => {
+      const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
-      const { after, before, named } = await rangeOf(client, caller, input);
+      const { after, before, named } = await rangeOf(prisma, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
@@ -85,7 +81,7 @@ export function replay(
   });
 }
 
-async function rangeOf(client: pg.PoolClient, caller: Caller, { eventId, after, before }: Replay) {
+async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { eventId, after, before }: Replay) {
   const ranged = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (ranged)
@@ -93,7 +89,12 @@ async function rangeOf(client: pg.PoolClient, caller: Caller, { eventId, after, 
         path: at(after ? 'after' : 'before'),
       });
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
-    const [event] = uuid === undefined ? [] : await sequenceStatement(client, caller.platformId, uuid);
+    const event =
+      uuid &&
+      (await prisma.event.findFirst({
+        where: { AND: [visibleEvents(caller), { id: uuid }] },
+        select: { sequence: true },
+      }));
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { path: at('eventId') });
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }

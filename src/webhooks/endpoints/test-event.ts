@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointUuid, readOwn } from './own-endpoint.ts';
+import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** How long a caller waits for the outcome of its test. The delivery itself goes on as any other. */
 const waitMs = 8_000;
@@ -37,23 +37,6 @@ export interface TestOutcome {
   readonly error: string | null;
 }
 
-const outcomeStatement = statement<{
-  status: string;
-  responseStatus: number | null;
-  error: string | null;
-  ended: boolean;
-}>(
-  'test_outcome',
-  `select d.status::text, a.response_status, a.error, a.number is not null or d.status <> 'PENDING' as ended
-   from event v
-   join webhook_delivery d on d.platform_id = v.platform_id and d.event_sequence = v.sequence and d.endpoint_id = $2
-   left join lateral (
-     select number, response_status, error from webhook_attempt
-     where platform_id = d.platform_id and delivery_id = d.id order by number limit 1
-   ) a on true
-   where v.platform_id = $1 and v.id = $3`,
-);
-
 /** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
 export async function sendTest(
   webhooks: Webhooks,
@@ -66,8 +49,8 @@ export async function sendTest(
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
-    effect: async (client) => {
-      const endpoint = await readOwn(client, caller, id);
+    effect: async ({ client, prisma }) => {
+      const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, caller.platformId, id);
       const sent = { eventId, url: endpoint.url };
@@ -84,16 +67,25 @@ async function firstOutcome(
   id: string,
   eventId: string,
 ): Promise<Omit<TestOutcome, 'url'>> {
-  const { pool } = webhooks.payments.database;
+  const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const [row] = await outcomeStatement(pool, caller.platformId, id, eventId);
-    if (row?.ended || Date.now() >= deadline)
+    // The event comes into its place in the feed after the command, and its delivery after that.
+    const event = await prisma.event.findUnique({
+      where: { platformId_id: { platformId: caller.platformId, id: eventId } },
+      select: {
+        deliveries: { where: { endpointId: id }, include: { attempts: { orderBy: { number: 'asc' }, take: 1 } } },
+      },
+    });
+    const delivery = event?.deliveries[0];
+    const attempt = delivery?.attempts[0];
+    const ended = attempt !== undefined || (delivery !== undefined && delivery.status !== 'PENDING');
+    if (ended || Date.now() >= deadline)
       return {
-        delivered: row?.status === 'DELIVERED',
-        responseStatus: row?.responseStatus ?? null,
-        ended: row?.ended ?? false,
-        error: row?.error ?? null,
+        delivered: delivery?.status === 'DELIVERED',
+        responseStatus: attempt?.responseStatus ?? null,
+        ended,
+        error: attempt?.error ?? null,
       };
     await delay(lookAgainMs);
   }

@@ -12,7 +12,7 @@ import { AccountFilter } from '../filters.ts';
 import { connection, pageArgs, sortArg } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
-import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf, moneyRead } from '../values/money.ts';
+import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyRead } from '../values/money.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
@@ -44,17 +44,6 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
   balance: t.field({
     type: MoneyType,
     description: 'What can be spent.',
-    ...reads(
-      moneyOf(
-        ({ row }) => `(${row}.posted - ${row}.held)`,
-        ({ row }) => `${row}.currency`,
-      ),
-    ),
-    resolve: (account) => money(account.posted - account.held, account.currency),
-  }),
-  totalBalance: t.field({
-    type: MoneyType,
-    description: 'What can be spent and what is held.',
     ...reads(moneyRead('posted', 'currency')),
     resolve: (account) => money(account.posted, account.currency),
   }),

@@ -20,7 +20,7 @@ import { Customer } from '../nouns.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
 
 const IndividualType = builder.enumType('IndividualType', {
-  description: "A person's role in a company (domain-facts 4.2).",
+  description: "A person's role in a company (decision 47).",
   values: {
     DIRECTOR: { description: 'Director.' },
     CONTROL_PERSON: { description: 'Person in control.' },

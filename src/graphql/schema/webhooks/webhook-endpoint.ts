@@ -72,7 +72,7 @@ const WebhookDeliveryConnection = connection(WebhookDelivery, 'WebhookDelivery',
 
 export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEndpoint').implement({
   description:
-    'Where the platform wants its events sent (specification section 6), signed by the Standard Webhooks convention.',
+    'Where the platform wants its events sent (specification 6), signed by the Standard Webhooks convention.',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'WebhookEndpoint', visible: visibleWebhookEndpoints }),
   fields: (t) => ({

@@ -18,8 +18,8 @@ import { baseWallet, polygonWallet, solanaWallet, tronWallet } from './chains.ts
 type Way = (request: FundingRequest) => PaymentInstruction;
 
 /**
- * All the ways to pay in each currency (specification section 1, domain-facts 5.3). Canada, Britain, the Philippines and
- * Singapore have the account forms of domain-facts 5.1 with a reference; for yen the interface has no form of account.
+ * All the ways to pay in each currency (specification 1, decision 49). Canada, Britain, the Philippines and
+ * Singapore have the account forms of decision 16 with a reference; for yen the interface has no form of account.
  */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],

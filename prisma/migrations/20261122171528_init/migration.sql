@@ -1,0 +1,2168 @@
+-- before tables
+-- The advisory lock of an idempotency key. Two keys that share one by chance only wait for each other.
+create or replace function claim_lock(p_platform uuid, p_claim jsonb) returns bigint
+  language sql immutable parallel safe
+as $$
+  select hashtextextended(p_platform::text || (p_claim ->> 'operation') || ' ' || (p_claim ->> 'key'), 0)
+$$;
+
+-- before tables
+-- The one clock: the database's, in the milliseconds that records carry. Not frozen at the transaction's start.
+create or replace function clock_ms() returns timestamptz
+  language sql volatile parallel safe
+as $$
+  select date_trunc('milliseconds', clock_timestamp())
+$$;
+
+-- before tables
+-- A UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the fraction below, 62 random bits. Ids made on one
+-- server sort in the order of their making down to the microsecond. Written out because Postgres has its own only from 18,
+-- and as one expression that reads the clock once, because only such a function is built into the statement that calls it:
+-- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, whose float
+-- holds the microseconds of our age exactly: extract would count in numeric.)
+create or replace function uuid_v7() returns uuid
+  language sql volatile parallel safe
+as $$
+  select (overlay(
+    lpad(to_hex((date_part('epoch', clock_timestamp()) * 1000000)::bigint * 512 / 125), 15, '0') placing '7' from 13 for 0
+  ) || right(gen_random_uuid()::text, 17))::uuid
+$$;
+
+-- before tables
+-- The millisecond inside a UUIDv7: when the record was made.
+create or replace function uuid_v7_time(id uuid) returns timestamptz
+  language sql immutable strict parallel safe
+as $$
+  select to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+$$;
+
+-- before tables
+-- A JSON list of ids as an array. An expression, which PL/pgSQL evaluates without a statement: unnested and gathered again it
+-- would cost several times as much. Ids have no character that means something in an array's text.
+create or replace function uuids(p_list jsonb) returns uuid[]
+  language sql stable parallel safe
+as $$
+  select translate(p_list::text, '[]"', '{}')::uuid[]
+$$;
+
+-- CreateSchema
+CREATE SCHEMA IF NOT EXISTS "public";
+
+-- CreateEnum
+CREATE TYPE "environment" AS ENUM ('SANDBOX', 'PRODUCTION');
+
+-- CreateEnum
+CREATE TYPE "permission" AS ENUM ('VIEW', 'TRANSACT', 'MANAGE');
+
+-- CreateEnum
+CREATE TYPE "customer_type" AS ENUM ('INDIVIDUAL', 'BUSINESS');
+
+-- CreateEnum
+CREATE TYPE "kyc_status" AS ENUM ('APPROVED', 'REJECTED', 'PENDING_REVIEW', 'EXPIRED', 'CANCELED', 'MANUALLY_APPROVED', 'MANUALLY_REJECTED');
+
+-- CreateEnum
+CREATE TYPE "account_kind" AS ENUM ('INTERNAL', 'EXTERNAL');
+
+-- CreateEnum
+CREATE TYPE "external_account_status" AS ENUM ('PENDING', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE');
+
+-- CreateEnum
+CREATE TYPE "external_account_type" AS ENUM ('US_ACCOUNT', 'CLABE', 'PIX', 'IBAN', 'UPI', 'NGN_ACCOUNT', 'CAD_ACCOUNT', 'GBP_ACCOUNT', 'PHP_ACCOUNT', 'SGD_ACCOUNT', 'LAYER2_WALLET', 'LIGHTNING', 'SOLANA_WALLET', 'TRON_WALLET', 'POLYGON_WALLET', 'BASE_WALLET');
+
+-- CreateEnum
+CREATE TYPE "beneficiary_verification_status" AS ENUM ('MATCHED', 'PARTIAL_MATCH', 'NOT_MATCHED', 'UNSUPPORTED', 'CHECKED_BY_RECEIVING_FI', 'PENDING');
+
+-- CreateEnum
+CREATE TYPE "quote_status" AS ENUM ('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'EXPIRED');
+
+-- CreateEnum
+CREATE TYPE "transaction_status" AS ENUM ('CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED');
+
+-- CreateEnum
+CREATE TYPE "transaction_type" AS ENUM ('INCOMING', 'OUTGOING');
+
+-- CreateEnum
+CREATE TYPE "locked_currency_side" AS ENUM ('SENDING', 'RECEIVING');
+
+-- CreateEnum
+CREATE TYPE "party_kind" AS ENUM ('ACCOUNT', 'REALTIME_FUNDING', 'UMA_ADDRESS');
+
+-- CreateEnum
+CREATE TYPE "failure_reason" AS ENUM ('LNURLP_FAILED', 'PAY_REQUEST_FAILED', 'PAYMENT_APPROVAL_WEBHOOK_ERROR', 'PAYMENT_APPROVAL_TIMED_OUT', 'OFFRAMP_FAILED', 'MISSING_MANDATORY_PAYEE_DATA', 'QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED');
+
+-- CreateEnum
+CREATE TYPE "system_account" AS ENUM ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES', 'SUSPENSE');
+
+-- CreateEnum
+CREATE TYPE "rail_order_kind" AS ENUM ('PAYOUT', 'COLLECTION');
+
+-- CreateEnum
+CREATE TYPE "event_type" AS ENUM ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS');
+
+-- CreateEnum
+CREATE TYPE "webhook_endpoint_status" AS ENUM ('ENABLED', 'FAILING', 'DISABLED');
+
+-- CreateEnum
+CREATE TYPE "webhook_delivery_status" AS ENUM ('PENDING', 'DELIVERED', 'FAILED');
+
+-- CreateTable
+CREATE TABLE "platform" (
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "name" TEXT NOT NULL,
+    "environment" "environment" NOT NULL,
+    "uma_domain" TEXT NOT NULL,
+    "currencies" TEXT[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "platform_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "platform_fee" (
+    "platform_id" UUID NOT NULL,
+    "sending_currency" TEXT NOT NULL,
+    "fixed_fee" BIGINT NOT NULL,
+    "variable_fee_rate" DECIMAL(12,10) NOT NULL,
+
+    CONSTRAINT "platform_fee_pkey" PRIMARY KEY ("platform_id","sending_currency")
+);
+
+-- CreateTable
+CREATE TABLE "api_token" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "client_id" TEXT NOT NULL,
+    "secret_hash" BYTEA NOT NULL,
+    "name" TEXT NOT NULL,
+    "permissions" "permission"[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "last_used_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "api_token_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "client_token" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "customer_id" UUID,
+    "quote_id" UUID,
+    "transaction_id" UUID,
+    "permissions" "permission"[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "client_token_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "currency" (
+    "code" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "symbol" TEXT NOT NULL,
+    "decimals" SMALLINT NOT NULL,
+
+    CONSTRAINT "currency_pkey" PRIMARY KEY ("code")
+);
+
+-- CreateTable
+CREATE TABLE "customer" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "platform_customer_id" TEXT NOT NULL,
+    "customer_type" "customer_type" NOT NULL,
+    "uma_address" TEXT NOT NULL,
+    "kyc_status" "kyc_status" NOT NULL,
+    "is_deleted" BOOLEAN NOT NULL DEFAULT false,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "name" TEXT,
+    "birth_date" DATE,
+    "nationality" TEXT,
+    "registration_number" TEXT,
+    "tax_id" TEXT,
+    "address" JSONB,
+    "beneficial_owners" JSONB NOT NULL DEFAULT '[]',
+
+    CONSTRAINT "customer_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "account" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "kind" "account_kind" NOT NULL,
+    "customer_id" UUID,
+    "currency" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "posted" BIGINT NOT NULL DEFAULT 0,
+    "funding_instructions" JSONB NOT NULL DEFAULT '[]',
+    "status" "external_account_status",
+    "status_reason" TEXT,
+    "account_type" "external_account_type",
+    "account_info" JSONB,
+    "identifier" TEXT,
+    "beneficiary" JSONB,
+    "platform_account_id" TEXT,
+    "default_uma_deposit_account" BOOLEAN NOT NULL DEFAULT false,
+    "beneficiary_verification_status" "beneficiary_verification_status",
+    "beneficiary_verified_name" TEXT,
+
+    CONSTRAINT "account_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "account_check" (
+    "platform_id" UUID NOT NULL,
+    "account_id" UUID NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "account_check_pkey" PRIMARY KEY ("platform_id","account_id")
+);
+
+-- CreateTable
+CREATE TABLE "quote" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "status" "quote_status" NOT NULL,
+    "status_reason" TEXT,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "transaction_id" UUID NOT NULL,
+    "customer_id" UUID,
+    "source_kind" "party_kind" NOT NULL,
+    "source_account_id" UUID,
+    "destination_kind" "party_kind" NOT NULL,
+    "destination_account_id" UUID,
+    "destination_uma_address" TEXT,
+    "lookup_id" UUID,
+    "sending_currency" TEXT NOT NULL,
+    "receiving_currency" TEXT NOT NULL,
+    "total_sending_amount" BIGINT NOT NULL,
+    "total_receiving_amount" BIGINT NOT NULL,
+    "locked_currency_side" "locked_currency_side" NOT NULL,
+    "exchange_rate" DECIMAL(32,18) NOT NULL,
+    "fees_included" BIGINT NOT NULL,
+    "platform_fee" BIGINT NOT NULL,
+    "pricing" JSONB NOT NULL,
+    "description" TEXT,
+    "payment_instructions" JSONB NOT NULL DEFAULT '[]',
+    "sender_information" JSONB NOT NULL DEFAULT '{}',
+    "scenario" JSONB,
+
+    CONSTRAINT "quote_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "transaction" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "type" "transaction_type" NOT NULL,
+    "status" "transaction_status" NOT NULL,
+    "status_reason" TEXT,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "settled_at" TIMESTAMPTZ(3),
+    "expected_settlement_at" TIMESTAMPTZ(3),
+    "customer_id" UUID,
+    "quote_id" UUID,
+    "sent_amount" BIGINT,
+    "sent_currency" TEXT,
+    "received_amount" BIGINT,
+    "received_currency" TEXT NOT NULL,
+    "source_kind" "party_kind",
+    "source_account_id" UUID,
+    "source_uma_address" TEXT,
+    "destination_kind" "party_kind" NOT NULL,
+    "destination_account_id" UUID,
+    "destination_uma_address" TEXT,
+    "exchange_rate" DECIMAL(32,18),
+    "fees" BIGINT,
+    "rate_details" JSONB,
+    "failure_reason" "failure_reason",
+    "refund_reference" TEXT,
+    "refund_amount" BIGINT,
+    "refund_initiated_at" TIMESTAMPTZ(3),
+    "refund_settled_at" TIMESTAMPTZ(3),
+    "reference" TEXT NOT NULL,
+    "counterparty_information" JSONB NOT NULL DEFAULT '{}',
+    "description" TEXT,
+    "approval_due_at" TIMESTAMPTZ(3),
+    "requested_information" JSONB,
+
+    CONSTRAINT "transaction_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "quote_move" (
+    "from" "quote_status" NOT NULL,
+    "to" "quote_status" NOT NULL,
+
+    CONSTRAINT "quote_move_pkey" PRIMARY KEY ("from","to")
+);
+
+-- CreateTable
+CREATE TABLE "transaction_move" (
+    "from" "transaction_status" NOT NULL,
+    "to" "transaction_status" NOT NULL,
+
+    CONSTRAINT "transaction_move_pkey" PRIMARY KEY ("from","to")
+);
+
+-- CreateTable
+CREATE TABLE "external_account_move" (
+    "from" "external_account_status" NOT NULL,
+    "to" "external_account_status" NOT NULL,
+
+    CONSTRAINT "external_account_move_pkey" PRIMARY KEY ("from","to")
+);
+
+-- CreateTable
+CREATE TABLE "journal" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "transaction_id" UUID,
+    "kind" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "journal_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "posting" (
+    "platform_id" UUID NOT NULL,
+    "journal_id" UUID NOT NULL,
+    "leg" SMALLINT NOT NULL,
+    "account_id" UUID,
+    "system" "system_account",
+    "currency" TEXT NOT NULL,
+    "amount" BIGINT NOT NULL,
+    "balance_after" BIGINT,
+    "account_version" INTEGER,
+
+    CONSTRAINT "posting_pkey" PRIMARY KEY ("platform_id","journal_id","leg")
+);
+
+-- CreateTable
+CREATE TABLE "idempotency_record" (
+    "platform_id" UUID NOT NULL,
+    "operation" TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    "request_hash" BYTEA NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "refusal" JSONB,
+    "result" JSONB,
+
+    CONSTRAINT "idempotency_record_pkey" PRIMARY KEY ("platform_id","operation","key")
+);
+
+-- CreateTable
+CREATE TABLE "rail_order" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "transaction_id" UUID NOT NULL,
+    "kind" "rail_order_kind" NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "due_at" TIMESTAMPTZ(3),
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "scenario" JSONB,
+
+    CONSTRAINT "rail_order_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "lookup" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "uma_address" TEXT NOT NULL,
+    "sender_customer_id" UUID,
+    "receiver_platform_id" UUID,
+    "receiver_customer_id" UUID,
+    "vasp_name" TEXT,
+    "network" TEXT NOT NULL,
+    "currencies" JSONB NOT NULL,
+    "required_fields" JSONB NOT NULL,
+    "information" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "lookup_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "arrival" (
+    "platform_id" UUID NOT NULL,
+    "transaction_id" UUID NOT NULL,
+    "sender_platform_id" UUID NOT NULL,
+    "sender_transaction_id" UUID NOT NULL,
+
+    CONSTRAINT "arrival_pkey" PRIMARY KEY ("platform_id","transaction_id")
+);
+
+-- CreateTable
+CREATE TABLE "outbox" (
+    "id" BIGSERIAL NOT NULL,
+    "platform_id" UUID NOT NULL,
+    "event_id" UUID NOT NULL,
+    "type" "event_type" NOT NULL,
+    "occurred_at" TIMESTAMPTZ(3) NOT NULL,
+    "transaction_id" UUID,
+    "quote_id" UUID,
+    "account_id" UUID,
+    "customer_id" UUID,
+    "version" INTEGER NOT NULL,
+    "previous_status" TEXT,
+    "status" TEXT,
+    "reason" TEXT,
+    "terminal" BOOLEAN NOT NULL DEFAULT false,
+    "old_balance" BIGINT,
+    "new_balance" BIGINT,
+    "snapshot" JSONB NOT NULL,
+
+    CONSTRAINT "outbox_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "event" (
+    "platform_id" UUID NOT NULL,
+    "sequence" BIGINT NOT NULL,
+    "id" UUID NOT NULL,
+    "type" "event_type" NOT NULL,
+    "occurred_at" TIMESTAMPTZ(3) NOT NULL,
+    "transaction_id" UUID,
+    "quote_id" UUID,
+    "account_id" UUID,
+    "customer_id" UUID,
+    "version" INTEGER NOT NULL,
+    "previous_status" TEXT,
+    "status" TEXT,
+    "reason" TEXT,
+    "terminal" BOOLEAN NOT NULL DEFAULT false,
+    "old_balance" BIGINT,
+    "new_balance" BIGINT,
+    "snapshot" JSONB NOT NULL,
+
+    CONSTRAINT "event_pkey" PRIMARY KEY ("platform_id","sequence")
+);
+
+-- CreateTable
+CREATE TABLE "feed_head" (
+    "platform_id" UUID NOT NULL,
+    "sequence" BIGINT NOT NULL DEFAULT 0,
+
+    CONSTRAINT "feed_head_pkey" PRIMARY KEY ("platform_id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_endpoint" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "url" TEXT NOT NULL,
+    "of_config" BOOLEAN NOT NULL DEFAULT false,
+    "event_types" "event_type"[],
+    "description" TEXT,
+    "status" "webhook_endpoint_status" NOT NULL DEFAULT 'ENABLED',
+    "secret" BYTEA NOT NULL,
+    "previous_secret" BYTEA,
+    "previous_secret_until" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "position" BIGINT NOT NULL,
+    "failures" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" TIMESTAMPTZ(3),
+    "disabled_at" TIMESTAMPTZ(3),
+    "notice" TEXT,
+
+    CONSTRAINT "webhook_endpoint_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_delivery" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "endpoint_id" UUID NOT NULL,
+    "event_sequence" BIGINT NOT NULL,
+    "status" "webhook_delivery_status" NOT NULL DEFAULT 'PENDING',
+    "question" BOOLEAN NOT NULL DEFAULT false,
+    "begun" INTEGER NOT NULL DEFAULT 0,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_attempt_at" TIMESTAMPTZ(3) DEFAULT clock_ms(),
+    "leased_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "webhook_delivery_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_attempt" (
+    "platform_id" UUID NOT NULL,
+    "delivery_id" UUID NOT NULL,
+    "number" INTEGER NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "duration_ms" INTEGER NOT NULL,
+    "response_status" INTEGER,
+    "error" TEXT,
+
+    CONSTRAINT "webhook_attempt_pkey" PRIMARY KEY ("platform_id","delivery_id","number")
+);
+
+-- CreateTable
+CREATE TABLE "clock_reading" (
+    "id" BOOLEAN NOT NULL DEFAULT true,
+    "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "clock_reading_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "platform_name_key" ON "platform"("name");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "platform_uma_domain_key" ON "platform"("uma_domain");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "api_token_client_id_key" ON "api_token"("client_id");
+
+-- CreateIndex
+CREATE INDEX "customer_platform_id_platform_customer_id_idx" ON "customer"("platform_id", "platform_customer_id");
+
+-- CreateIndex
+CREATE INDEX "customer_platform_id_updated_at_idx" ON "customer"("platform_id", "updated_at");
+
+-- CreateIndex
+CREATE INDEX "account_platform_id_customer_id_id_idx" ON "account"("platform_id", "customer_id", "id");
+
+-- CreateIndex
+CREATE INDEX "account_check_due_at_idx" ON "account_check"("due_at");
+
+-- CreateIndex
+CREATE INDEX "quote_platform_id_customer_id_id_idx" ON "quote"("platform_id", "customer_id", "id");
+
+-- CreateIndex
+CREATE INDEX "quote_platform_id_status_id_idx" ON "quote"("platform_id", "status", "id");
+
+-- CreateIndex
+CREATE INDEX "quote_platform_id_source_account_id_id_idx" ON "quote"("platform_id", "source_account_id", "id");
+
+-- CreateIndex
+CREATE INDEX "quote_platform_id_destination_account_id_id_idx" ON "quote"("platform_id", "destination_account_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "quote_platform_id_transaction_id_key" ON "quote"("platform_id", "transaction_id");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_customer_id_id_idx" ON "transaction"("platform_id", "customer_id", "id");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_status_id_idx" ON "transaction"("platform_id", "status", "id");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_reference_idx" ON "transaction"("platform_id", "reference");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_source_account_id_id_idx" ON "transaction"("platform_id", "source_account_id", "id");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_destination_account_id_id_idx" ON "transaction"("platform_id", "destination_account_id", "id");
+
+-- CreateIndex
+CREATE INDEX "journal_platform_id_transaction_id_idx" ON "journal"("platform_id", "transaction_id");
+
+-- CreateIndex
+CREATE INDEX "idempotency_record_created_at_idx" ON "idempotency_record"("created_at");
+
+-- CreateIndex
+CREATE INDEX "rail_order_platform_id_transaction_id_idx" ON "rail_order"("platform_id", "transaction_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "arrival_sender_platform_id_sender_transaction_id_key" ON "arrival"("sender_platform_id", "sender_transaction_id");
+
+-- CreateIndex
+CREATE INDEX "event_platform_id_transaction_id_sequence_idx" ON "event"("platform_id", "transaction_id", "sequence");
+
+-- CreateIndex
+CREATE INDEX "event_platform_id_customer_id_sequence_idx" ON "event"("platform_id", "customer_id", "sequence");
+
+-- CreateIndex
+CREATE INDEX "event_platform_id_account_id_sequence_idx" ON "event"("platform_id", "account_id", "sequence");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "event_platform_id_id_key" ON "event"("platform_id", "id");
+
+-- CreateIndex
+CREATE INDEX "webhook_delivery_platform_id_endpoint_id_id_idx" ON "webhook_delivery"("platform_id", "endpoint_id", "id");
+
+-- CreateIndex
+CREATE INDEX "webhook_delivery_platform_id_event_sequence_idx" ON "webhook_delivery"("platform_id", "event_sequence");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "webhook_delivery_platform_id_endpoint_id_event_sequence_key" ON "webhook_delivery"("platform_id", "endpoint_id", "event_sequence");
+
+-- AddForeignKey
+ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_sending_currency_fkey" FOREIGN KEY ("sending_currency") REFERENCES "currency"("code") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "api_token" ADD CONSTRAINT "api_token_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_customer_id_fkey" FOREIGN KEY ("platform_id", "customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_quote_id_fkey" FOREIGN KEY ("platform_id", "quote_id") REFERENCES "quote"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "customer" ADD CONSTRAINT "customer_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "account" ADD CONSTRAINT "account_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "account" ADD CONSTRAINT "account_platform_id_customer_id_fkey" FOREIGN KEY ("platform_id", "customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "account" ADD CONSTRAINT "account_currency_fkey" FOREIGN KEY ("currency") REFERENCES "currency"("code") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "account_check" ADD CONSTRAINT "account_check_platform_id_account_id_fkey" FOREIGN KEY ("platform_id", "account_id") REFERENCES "account"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "quote" ADD CONSTRAINT "quote_platform_id_customer_id_fkey" FOREIGN KEY ("platform_id", "customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "quote" ADD CONSTRAINT "quote_platform_id_source_account_id_fkey" FOREIGN KEY ("platform_id", "source_account_id") REFERENCES "account"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "quote" ADD CONSTRAINT "quote_platform_id_destination_account_id_fkey" FOREIGN KEY ("platform_id", "destination_account_id") REFERENCES "account"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "quote" ADD CONSTRAINT "quote_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "transaction" ADD CONSTRAINT "transaction_platform_id_customer_id_fkey" FOREIGN KEY ("platform_id", "customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "transaction" ADD CONSTRAINT "transaction_platform_id_source_account_id_fkey" FOREIGN KEY ("platform_id", "source_account_id") REFERENCES "account"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "transaction" ADD CONSTRAINT "transaction_platform_id_destination_account_id_fkey" FOREIGN KEY ("platform_id", "destination_account_id") REFERENCES "account"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "journal" ADD CONSTRAINT "journal_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "rail_order" ADD CONSTRAINT "rail_order_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "lookup" ADD CONSTRAINT "lookup_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "lookup" ADD CONSTRAINT "lookup_platform_id_sender_customer_id_fkey" FOREIGN KEY ("platform_id", "sender_customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "arrival" ADD CONSTRAINT "arrival_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "arrival" ADD CONSTRAINT "arrival_sender_platform_id_sender_transaction_id_fkey" FOREIGN KEY ("sender_platform_id", "sender_transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "feed_head" ADD CONSTRAINT "feed_head_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_endpoint" ADD CONSTRAINT "webhook_endpoint_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_platform_id_endpoint_id_fkey" FOREIGN KEY ("platform_id", "endpoint_id") REFERENCES "webhook_endpoint"("platform_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_platform_id_event_sequence_fkey" FOREIGN KEY ("platform_id", "event_sequence") REFERENCES "event"("platform_id", "sequence") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_attempt" ADD CONSTRAINT "webhook_attempt_platform_id_delivery_id_fkey" FOREIGN KEY ("platform_id", "delivery_id") REFERENCES "webhook_delivery"("platform_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- What the outcome of a rail's order may need of an account that takes part in it, as JSON text: the whole row costs several
+-- times as much to write and to read. Stable, as to_json is: only then is it built into the statement that calls it.
+create or replace function account_party(a account) returns json
+  language sql stable parallel safe
+as $$
+  select json_build_object('id', a.id, 'kind', a.kind, 'customerId', a.customer_id, 'currency', a.currency,
+                           'accountType', a.account_type, 'identifier', a.identifier)
+$$;
+
+-- An account as the feed and stored answers keep it. Its balance is text: it may pass what a JSON number holds exactly.
+-- Stable, as to_jsonb is: only then is it built into the statement that calls it.
+create or replace function account_snapshot(a account) returns jsonb
+  language sql stable parallel safe
+as $$
+  select to_jsonb(a) || jsonb_build_object('posted', a.posted::text)
+$$;
+
+-- After a change of an internal account's balance, or of an external account's status or
+-- verification: its event.
+create or replace function announce_account() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.kind = 'INTERNAL' then
+    if tg_op = 'UPDATE' and new.posted <> old.posted then
+      insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
+      values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
+              old.posted, new.posted, account_snapshot(new));
+    end if;
+  elsif tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
+                            is distinct from (old.status, old.beneficiary_verification_status) then
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason, snapshot)
+    values (new.platform_id, uuid_v7(), 'EXTERNAL_ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
+            case tg_op when 'UPDATE' then old.status end, new.status, new.status_reason, account_snapshot(new));
+  end if;
+  return null;
+end
+$$;
+
+-- After a final decision on a customer's identity check: its event.
+create or replace function announce_customer() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.kyc_status <> 'PENDING_REVIEW' and (tg_op = 'INSERT' or new.kyc_status <> old.kyc_status) then
+    insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, previous_status, status, snapshot)
+    values (new.platform_id, uuid_v7(), 'KYC_STATUS', new.updated_at, new.id, new.version,
+            case tg_op when 'UPDATE' then old.kyc_status end, new.kyc_status, to_jsonb(new));
+  end if;
+  return null;
+end
+$$;
+
+-- After every insert or update of quotes: the event of each, as announce_transaction does it.
+create or replace function announce_quote() returns trigger
+  language plpgsql
+as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), 'QUOTE_STATUS', n.updated_at, n.transaction_id, n.id, n.customer_id, n.version,
+      n.status, n.status_reason, n.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(n)
+    from now_is n;
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        previous_status, status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), 'QUOTE_STATUS', n.updated_at, n.transaction_id, n.id, n.customer_id, n.version,
+      o.status, n.status, n.status_reason, n.status in ('COMPLETED', 'FAILED', 'EXPIRED'), to_jsonb(n)
+    from now_is n join was o on o.platform_id = n.platform_id and o.id = n.id;
+  end if;
+  return null;
+end
+$$;
+
+-- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
+create or replace function announce_transaction() returns trigger
+  language plpgsql
+as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), case n.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end,
+      n.updated_at, n.id, n.quote_id, n.customer_id, n.version, n.status, n.status_reason, is_terminal(n.status), to_jsonb(n)
+    from now_is n;
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
+                        previous_status, status, reason, terminal, snapshot)
+    select n.platform_id, uuid_v7(), case n.type when 'OUTGOING' then 'OUTGOING_PAYMENT'::event_type else 'INCOMING_PAYMENT' end,
+      n.updated_at, n.id, n.quote_id, n.customer_id, n.version, o.status, n.status, n.status_reason, is_terminal(n.status), to_jsonb(n)
+    from now_is n join was o on o.platform_id = n.platform_id and o.id = n.id;
+  end if;
+  return null;
+end
+$$;
+
+-- The part of apply_plans for a plan that changes customers or accounts outside, or when the rail is asked about one again.
+create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_item jsonb;
+  v_customer customer;
+  v_account account;
+begin
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
+    v_item := p_plan -> 'customers' -> v_at;
+    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid for no key update;
+    v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
+    update customer set
+      uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
+      name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
+      registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
+      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+  end loop;
+
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'accounts'), 0) - 1 loop
+    v_item := p_plan -> 'accounts' -> v_at;
+    select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+    v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
+    update account set
+      status = (v_item ->> 'to')::external_account_status,
+      status_reason = v_item ->> 'reason',
+      beneficiary_verification_status = v_account.beneficiary_verification_status,
+      beneficiary_verified_name = v_account.beneficiary_verified_name
+    where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+  end loop;
+  -- The rail is asked about an account again, or has said its last word.
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
+    v_item := p_plan -> 'checks' -> v_at;
+    if v_item ->> 'dueInMs' is null then
+      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    else
+      update account_check set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
+      where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    end if;
+  end loop;
+end
+$$;
+
+-- Carries out plans that check_plan has found possible, a list of {platform, plan}: new rows, money, status moves, and the rail's
+-- orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
+-- comes first here is told first; of plans that have nothing in common it does not matter.
+create or replace function apply_plans(p_plans jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
+  v_rows jsonb;
+begin
+  -- What few plans have is asked for by an expression: a statement costs, also where it finds nothing to do.
+  if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
+    end loop;
+  end if;
+
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.transaction[*]');
+  if v_rows <> '[]' then
+    insert into transaction select r.* from jsonb_populate_recordset(null::transaction, v_rows) r;
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.quote[*]');
+  if v_rows <> '[]' then
+    insert into quote select r.* from jsonb_populate_recordset(null::quote, v_rows) r;
+  end if;
+  if p_plans @? '$[*].plan.insert ? (exists (@.lookup) || exists (@.arrival))' then
+    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.lookup[*]');
+    insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_rows) r;
+    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+    insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
+  end if;
+
+  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
+  if p_plans @? '$[*].plan.journals[*]' then
+    with movement as materialized (
+      select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
+      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, place),
+        rows from (
+          jsonb_to_recordset(p.plan -> 'journals') as (kind text, "transactionId" uuid, legs jsonb)
+        ) with ordinality as j(kind, transaction_id, legs, number)
+    ), journal as (
+      insert into journal (platform_id, id, transaction_id, kind, created_at)
+      select m.platform, m.id, m.transaction_id, m.kind, uuid_v7_time(m.id) from movement m
+    )
+    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount)
+    select m.platform, m.id, l.leg, l.account, l.system, l.currency, l.amount
+    from movement m, rows from (
+      jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
+    ) with ordinality as l(account, system, currency, amount, leg)
+    -- A leg moves its account's balance as it is written, which must never be below zero on the way.
+    order by m.place, m.number, l.leg;
+  end if;
+
+  -- Rows are found by their keys as a list: only joined to what moves them, they would be found by reading all of a table that
+  -- was small when this was planned.
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
+  if v_rows <> '[]' then
+    update quote q set status = m."to", status_reason = m.reason
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" quote_status, reason text)
+    where q.platform_id = any (v_platforms) and q.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and q.id = m.id;
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.transactions[*]');
+  if v_rows <> '[]' then
+    update transaction t set
+      status = m."to",
+      status_reason = m.reason,
+      failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
+      refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
+      refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
+      -- A refund that waits has been started and has not arrived.
+      refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
+                                    and m."refundWaits" is not true
+                               then coalesce(t.refund_settled_at, clock_ms()) end,
+      received_amount = case when m."set" ? 'received_amount' then (m."set" ->> 'received_amount')::bigint else t.received_amount end,
+      counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
+      destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
+      requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
+      approval_due_at = coalesce(clock_ms() + m."approvalInMs" * interval '1 millisecond', t.approval_due_at),
+      expected_settlement_at = coalesce(clock_ms() + m."expectedInMs" * interval '1 millisecond', t.expected_settlement_at)
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "refundWaits" boolean,
+      "approvalInMs" bigint, "expectedInMs" bigint)
+    where t.platform_id = any (v_platforms) and t.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and t.id = m.id;
+  end if;
+
+  if p_plans @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.checks))' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      perform apply_owner_changes((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan');
+    end loop;
+  end if;
+
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
+  if v_rows <> '[]' then
+    insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
+    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id),
+      clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
+    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
+      scenario jsonb);
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
+  if v_rows <> '[]' then
+    update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
+    from jsonb_to_recordset(v_rows) as m(id uuid, "dueInMs" bigint)
+    where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
+  end if;
+end
+$$;
+
+-- Before insert on posting, of legs on an account: the leg moves its account's balance as it is written, so that books and
+-- balances cannot differ. The account stays for ever, so it is found here once, and no foreign key looks again. (Legs on system
+-- accounts move nothing; what holds for all legs is in check_legs.)
+create or replace function apply_posting() returns trigger
+  language plpgsql
+as $$
+begin
+  update account set posted = posted + new.amount
+  where platform_id = new.platform_id and id = new.account_id and kind = 'INTERNAL' and currency = new.currency
+  returning posted, version into new.balance_after, new.account_version;
+  if not found then
+    raise exception 'no internal account % in %', new.account_id, new.currency using errcode = 'LG007';
+  end if;
+  return new;
+end
+$$;
+
+-- The part of apply_plans for a plan that registers customers or accounts, which few do.
+create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_account account;
+begin
+  if p_insert ? 'customer' then
+    insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
+  end if;
+  if p_insert ? 'account' then
+    -- One default deposit account per customer: a new default takes the place of the old one.
+    for v_account in
+      select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
+      where r.default_uma_deposit_account and r.customer_id is not null
+    loop
+      update account set default_uma_deposit_account = false
+      where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
+    end loop;
+    insert into account select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r;
+  end if;
+  if p_insert ? 'account_check' then
+    insert into account_check (platform_id, account_id, due_at)
+    select p_platform, r.account_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(p_insert -> 'account_check') as r(account_id uuid, due_in_ms bigint);
+  end if;
+end
+$$;
+
+-- The part of check_plan for external accounts whose status or verification a plan moves: locks them by id, and tells the
+-- first reason why they may not move, or null. A move that names a version is of what was read then, and of nothing newer.
+create or replace function check_accounts(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_move record;
+  v_account account;
+  v_other uuid;
+begin
+  if p_plan -> 'accounts' is null then
+    return null;
+  end if;
+  for v_move in
+    select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "from" text[], "to" external_account_status, version int)
+    order by m.id
+  loop
+    select * into v_account from account
+    where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL' for no key update;
+    if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
+    end if;
+    -- Its owner may have registered it anew while it was INACTIVE.
+    select a.id into v_other from account a
+    where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
+      and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency
+      and a.account_type = v_account.account_type and a.identifier = v_account.identifier limit 1;
+    if found then
+      return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_other);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- The part of check_plan for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
+-- under the account's lock, and only where all that comes in would be too much, which is rare.
+--
+-- A balance is at most 9,000,000,000,000,000 smallest units, as an amount is: a JSON number carries it exactly. The bound is
+-- for new money, and holds right after it has come in, also where the same plan sends it on: its refund would leave it here.
+-- What is owed to the account (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
+-- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
+-- so each time by one payment at most; yet a thousand payments can be under way at once. So what is owed stops at
+-- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/no-room.ts), no
+-- balance comes near 2^63, and nothing is tried for ever.
+create or replace function check_balance(p_account uuid, p_posted bigint, p_plan jsonb) returns jsonb
+  language plpgsql stable
+as $$
+declare
+  v_new numeric;
+  v_all numeric;
+  v_limit numeric;
+  v_coming numeric;
+begin
+  select coalesce(sum(l.amount) filter (where l.owed is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
+  from jsonb_array_elements(p_plan -> 'journals') j,
+    jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, owed boolean)
+  where l.account = p_account and l.amount > 0;
+  -- Where the new money fits, what is owed besides stays far below its own bound.
+  v_limit := case when v_new > 0 then 9000000000000000 else 9000000000000000000 end;
+  v_coming := case when v_new > 0 then v_new else v_all end;
+  if v_coming > 0 and p_posted + v_coming > v_limit then
+    return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', p_account, 'limit', v_limit::text,
+                              'balance', p_posted::text, 'coming', v_coming::text);
+  end if;
+  return null;
+end
+$$;
+
+-- The part of check_plan for customers that a plan changes: locks them by id, and tells the first reason why they may not
+-- change, or null. A deleted customer stays as it is, and a UMA address has one live holder.
+create or replace function check_customers(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_change record;
+  v_deleted boolean;
+begin
+  if coalesce(jsonb_array_length(p_plan -> 'customers'), 0) = 0 then
+    return null;
+  end if;
+  for v_change in
+    select m.id, m."set" ->> 'uma_address' as uma_address
+    from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id
+  loop
+    select is_deleted into v_deleted from customer
+    where platform_id = p_platform and id = v_change.id for no key update;
+    if v_deleted then
+      return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
+    end if;
+    if exists (
+      select from customer c
+      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+        and (c.platform_id, c.id) <> (p_platform, v_change.id)
+    ) then
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED: locks each and tells the first reason why it
+-- may not be paid, or null. Such a quote stays as it is and is paid once; whether it was paid before is seen by the journals of
+-- its payment, under the quote's lock.
+create or replace function check_expired(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+  v_status quote_status;
+  v_transaction uuid;
+begin
+  foreach v_id in array uuids(jsonb_path_query_array(p_plan, '$.expired[*].id')) loop
+    select status, transaction_id into v_status, v_transaction from quote
+    where platform_id = p_platform and id = v_id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
+    end if;
+    if v_status <> 'EXPIRED'
+       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- Deferred, once per new journal, at commit: at least two legs, and every currency sums to zero.
+create or replace function check_journal() returns trigger
+  language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
+as $$
+begin
+  if (select coalesce(sum(c.legs), 0) < 2 or bool_or(c.sum <> 0)
+      from (select count(*) as legs, sum(p.amount) as sum from posting p
+            where p.platform_id = new.platform_id and p.journal_id = new.id group by p.currency) c) then
+    raise exception 'journal % does not balance', new.id using errcode = 'LG008';
+  end if;
+  return null;
+end
+$$;
+
+-- After each insert of legs, over all of them at once: each belongs to a journal that this very transaction has written (one
+-- that another committed is sealed), and is in a known currency. Both never go away again, so no foreign keys are needed
+-- beside it, which would ask the same once more for each leg.
+create or replace function check_legs() returns trigger
+  language plpgsql
+as $$
+begin
+  -- An age of 0: the row is of the present transaction.
+  if exists (
+    select from leg l
+    where age((select j.xmin from journal j where j.platform_id = l.platform_id and j.id = l.journal_id)) is distinct from 0
+      or (select c.code from currency c where c.code = l.currency) is null
+  ) then
+    if exists (select from leg l where not exists (select from currency c where c.code = l.currency)) then
+      raise exception 'a leg is in an unknown currency' using errcode = 'foreign_key_violation';
+    end if;
+    raise exception 'a leg was added to a journal that is sealed' using errcode = 'LG005';
+  end if;
+  return null;
+end
+$$;
+
+-- The part of check_plan for the rail's orders that a plan concludes or puts off: locks them by id, and refuses one that
+-- has its outcome already. So two workers that held the same order (the first for longer than its lease) settle it once,
+-- even where the payment's status does not tell, as after a pull.
+create or replace function check_orders(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_order record;
+begin
+  if jsonb_array_length(p_plan -> 'orders') > 0 then
+    for v_order in
+      select o.id, o.due_at from rail_order o
+      where o.platform_id = p_platform
+        and o.id = any (uuids(jsonb_path_query_array(p_plan, '$.orders[*].id')))
+      order by o.id for no key update
+    loop
+      if v_order.due_at is null then
+        return jsonb_build_object('code', 'CONFLICT', 'id', v_order.id, 'status', 'CLOSED');
+      end if;
+    end loop;
+  end if;
+  return null;
+end
+$$;
+
+-- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts here,
+-- accounts outside), and tells the first reason why it may not happen, or null. Nothing is written before the whole plan has
+-- been found possible.
+-- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
+create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_items jsonb;
+  v_item jsonb;
+  v_id uuid;
+  v_row record;
+  v_quote_status quote_status;
+  v_expires_at timestamptz;
+  v_transaction_status transaction_status;
+  v_refund_waits boolean;
+  v_kyc_status kyc_status;
+  v_is_deleted boolean;
+  v_refusal jsonb;
+  v_accounts uuid[] := '{}';
+  v_changes bigint[] := '{}';
+  v_change numeric;
+  v_gain numeric;
+begin
+  if p_plan -> 'insert' ?| '{customer,account}' then
+    select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
+    join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
+    if found then
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    end if;
+    select a.id into v_row from jsonb_populate_recordset(null::account, p_plan -> 'insert' -> 'account') n
+    join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
+      and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
+      and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
+    if found then
+      return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_row.id);
+    end if;
+  end if;
+
+  v_items := p_plan -> 'quotes';
+  if jsonb_array_length(v_items) > 1 then
+    v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);
+  end if;
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_item := v_items -> v_at;
+    continue when (v_item ->> 'fresh')::boolean;
+    v_id := (v_item ->> 'id')::uuid;
+    select status, expires_at into v_quote_status, v_expires_at from quote
+    where platform_id = p_platform and id = v_id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
+    end if;
+    -- The clock is read after the lock is held: a quote that expired while the command waited is expired.
+    if v_quote_status = 'EXPIRED'
+       or (v_quote_status = 'PENDING' and v_item ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at) then
+      return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id, 'expiresAt', v_expires_at);
+    end if;
+    if not v_item -> 'from' ? v_quote_status::text or (v_item ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_quote_status);
+    end if;
+  end loop;
+
+  if p_plan ? 'expired' then
+    v_refusal := check_expired(p_platform, p_plan);
+    if v_refusal is not null then
+      return v_refusal;
+    end if;
+  end if;
+
+  v_items := p_plan -> 'transactions';
+  if jsonb_array_length(v_items) > 1 then
+    v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);
+  end if;
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_item := v_items -> v_at;
+    continue when (v_item ->> 'fresh')::boolean;
+    v_id := (v_item ->> 'id')::uuid;
+    select status, refund_reference is not null and refund_settled_at is null into v_transaction_status, v_refund_waits
+    from transaction where platform_id = p_platform and id = v_id for no key update;
+    if not found then
+      return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
+    end if;
+    -- A refund that waits in suspense is paid once.
+    if not v_item -> 'from' ? v_transaction_status::text or ((v_item ->> 'paysRefund')::boolean and not v_refund_waits) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_transaction_status);
+    end if;
+  end loop;
+
+  if p_plan ?| '{orders,customers,accounts}' then
+    v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan), check_accounts(p_platform, p_plan));
+    if v_refusal is not null then
+      return v_refusal;
+    end if;
+  end if;
+
+  v_items := p_plan -> 'ready' -> 'customers';
+  if jsonb_array_length(v_items) > 1 then
+    v_items := (select jsonb_agg(c order by (c #>> '{}')::uuid) from jsonb_array_elements(v_items) c);
+  end if;
+  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
+    v_id := (v_items ->> v_at)::uuid;
+    select kyc_status, is_deleted into v_kyc_status, v_is_deleted from customer
+    where platform_id = p_platform and id = v_id for share;
+    if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
+      return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_id, 'kycStatus', v_kyc_status, 'isDeleted', v_is_deleted);
+    end if;
+  end loop;
+
+  -- What each account here gains or loses, in one pass over the legs.
+  for v_journal in 0 .. coalesce(jsonb_array_length(p_plan -> 'journals'), 0) - 1 loop
+    v_items := p_plan -> 'journals' -> v_journal -> 'legs';
+    for v_at in 0 .. jsonb_array_length(v_items) - 1 loop
+      v_item := v_items -> v_at;
+      v_id := (v_item ->> 'account')::uuid;
+      continue when v_id is null;
+      v_accounts := v_accounts || v_id;
+      v_changes := v_changes || (v_item ->> 'amount')::bigint;
+    end loop;
+  end loop;
+  if cardinality(v_accounts) > 0 then
+    -- By their keys: joined, the planner would rather read every account of the platform.
+    for v_row in
+      select a.id, a.posted from account a
+      where a.platform_id = p_platform and a.id = any (v_accounts)
+      order by a.id for no key update
+    loop
+      v_change := 0;
+      v_gain := 0;
+      for v_at in 1 .. cardinality(v_changes) loop
+        if v_accounts[v_at] = v_row.id then
+          v_change := v_change + v_changes[v_at];
+          if v_changes[v_at] > 0 then
+            v_gain := v_gain + v_changes[v_at];
+          end if;
+        end if;
+      end loop;
+      if v_change < 0 and v_row.posted + v_change < 0 then
+        return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
+                                  'spendable', v_row.posted::text, 'needed', (-v_change)::text);
+      end if;
+      if v_gain > 0 and v_row.posted + v_gain > 9000000000000000 then
+        v_refusal := check_balance(v_row.id, v_row.posted, p_plan);
+        if v_refusal is not null then
+          return v_refusal;
+        end if;
+      end if;
+    end loop;
+  end if;
+
+  -- Accounts outside have no balance: that they are ACTIVE must only stay so, which any number may ask at once.
+  v_items := p_plan -> 'ready' -> 'accounts';
+  if jsonb_array_length(v_items) > 0 then
+    for v_row in
+      select a.id, a.status from account a
+      where a.platform_id = p_platform and a.kind = 'EXTERNAL'
+        and a.id = any (uuids(v_items))
+      order by a.id for share
+    loop
+      if v_row.status <> 'ACTIVE' then
+        return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_row.id, 'status', v_row.status);
+      end if;
+    end loop;
+  end if;
+
+  if p_plan ? 'room' then
+    return check_room(p_platform, p_plan);
+  end if;
+  return null;
+end
+$$;
+
+-- The part of check_plan for accounts that a plan's payment will credit only later: tells the first whose balance would pass
+-- its bound then (check_balance), or null, so that a payment that cannot end well does not begin. What is already on its way
+-- is counted where amount and balance are within reach of the bound. No lock is taken: the bound itself is kept when the
+-- money is credited, and a payment that does not fit then fails.
+create or replace function check_room(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql stable
+as $$
+declare
+  v_room record;
+  v_posted bigint;
+  v_coming numeric;
+begin
+  for v_room in select * from jsonb_to_recordset(p_plan -> 'room') as r(account uuid, amount bigint) loop
+    select posted into v_posted from account where platform_id = p_platform and id = v_room.account;
+    v_coming := v_room.amount;
+    if v_posted + v_coming > 900000000000000 then
+      -- By the orders that are open: few, whatever the account's history.
+      v_coming := v_coming + (
+        select coalesce(sum(t.received_amount), 0)
+        from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_room.account
+          and t.status in ('PENDING', 'PROCESSING'));
+    end if;
+    if v_posted + v_coming > 9000000000000000 then
+      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_room.account, 'limit', '9000000000000000',
+                                'balance', v_posted::text, 'coming', v_coming::text);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- Groups of plans that share a transaction, each a list of {platform, plan} that happen together or not at all: one plan, as
+-- most commands and outcomes are, or the two sides of a payment between platforms. Each group is done or refused on its own,
+-- as if the groups came one after another in this order. Answers, once for each:
+--   {outcome: now, refusal, result}    it happened now; or it did not, and why; and the row that its plan names as its result
+--   {outcome: first, refusal, result}  what came of it when its idempotency key was first used
+--   {outcome: mismatch}                its idempotency key was used for something else
+-- A claim or a result is in groups of one plan only. Groups that have nothing in common are found possible one by one and then
+-- carried out together, since what statements cost beside their rows is a good part of a payment.
+-- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
+-- The clock is read once, under the quote's lock, so that a deposit at the moment of expiry either executes its quote or is
+-- credited, and is never refused for its timing.
+-- Every statement here and below is planned once per connection and kept, since planning took longer than carrying out; and by
+-- keys, row by row, since the tables may have been empty then.
+create or replace function commit_groups(p_groups jsonb) returns jsonb[]
+  language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+as $$
+declare
+  v_count int := jsonb_array_length(p_groups);
+  v_plans jsonb := jsonb_path_query_array(p_groups, '$[*][*]');
+  v_group jsonb;
+  v_item jsonb;
+  v_claim jsonb;
+  v_refusal jsonb;
+  v_answer jsonb;
+  v_answers jsonb[] := '{}';
+  -- What more than one group names; of that, what this group does, and what those do that have not happened yet.
+  v_shared text[] := '{}';
+  v_names text[];
+  v_named text[] := '{}';
+  -- The groups from v_from on have been looked at and have not happened yet; these of them were found possible, and what the
+  -- last of them does may be looked at without being named.
+  v_from int := 0;
+  v_possible jsonb[] := '{}';
+  v_is_seen boolean := false;
+  v_ends boolean := false;
+  -- Whether an alternative was taken somewhere: then not all plans are carried out as they came.
+  v_is_otherwise boolean := false;
+  v_planned jsonb;
+begin
+  if jsonb_array_length(v_plans) > 1 then
+    -- Keys before rows, as a command alone takes them, and in one order.
+    if v_plans @? '$[*].plan.claim' then
+      perform pg_advisory_xact_lock(c.lock) from (
+        select distinct claim_lock(p.platform, p.plan -> 'claim') as lock
+        from jsonb_to_recordset(v_plans) as p(platform uuid, plan jsonb) where p.plan ? 'claim' order by 1
+      ) c;
+    end if;
+    perform lock_plans(v_plans);
+    v_shared := array(
+      select n.name from jsonb_array_elements(p_groups) with ordinality as g(plans, place), unnest(names_in(g.plans)) as n(name)
+      where n.name is not null group by n.name having min(g.place) < max(g.place));
+  end if;
+
+  for v_at in 0 .. v_count loop
+    v_group := p_groups -> v_at;
+    if cardinality(v_shared) > 0 and v_at < v_count then
+      v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
+    end if;
+    -- The end of a payment makes room on its account, which it need not name.
+    if v_at = v_count or v_is_seen or v_names && v_named
+       or (v_ends and v_group @? '$[*].plan.room') then
+      if cardinality(v_possible) > 0 then
+        perform apply_plans(
+          case when cardinality(v_possible) = v_count and not v_is_otherwise then v_plans
+            else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
+      end if;
+      for v_done in v_from .. v_at - 1 loop
+        v_item := p_groups #> array[v_done::text, '0', 'plan'];
+        v_answer := v_answers[v_done + 1];
+        if v_item ?| '{claim,result}' and v_answer ->> 'outcome' = 'now' then
+          v_answers[v_done + 1] := conclude_plan(
+            (p_groups #>> array[v_done::text, '0', 'platform'])::uuid, v_item -> 'claim', v_item -> 'result', v_answer -> 'refusal');
+        end if;
+      end loop;
+      v_from := v_at;
+      v_named := '{}';
+      v_possible := '{}';
+      v_is_seen := false;
+      v_ends := false;
+    end if;
+    exit when v_at = v_count;
+
+    v_claim := v_group #> '{0,plan,claim}';
+    v_answer := null;
+    v_refusal := null;
+    if v_claim is not null then
+      v_answer := first_answer((v_group #>> '{0,platform}')::uuid, v_claim);
+    end if;
+    if v_answer is null then
+      for v_place in 0 .. jsonb_array_length(v_group) - 1 loop
+        v_item := v_group -> v_place;
+        v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
+        while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_item -> 'plan' ? 'otherwise' loop
+          v_planned := jsonb_build_array(v_item);
+          v_item := jsonb_set(v_item, '{plan}', v_item #> '{plan,otherwise}');
+          -- What is locked, and what shares a transaction, was decided by what the plan names.
+          if not array_remove(names_in(jsonb_build_array(v_item)), null) <@ names_in(v_planned) then
+            raise exception 'an alternative changes what its plan does not name' using errcode = 'LG010';
+          end if;
+          v_group := jsonb_set(v_group, array[v_place::text], v_item);
+          v_is_otherwise := true;
+          v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
+        end loop;
+        exit when v_refusal is not null;
+      end loop;
+      if v_refusal is null then
+        v_possible := v_possible || v_group;
+        v_ends := v_ends or v_group @? '$[*].plan.transactions';
+        -- Customers and accounts outside are looked at by plans that do not name them.
+        v_is_seen := v_group @? '$[*].plan ? (exists (@.customers) || exists (@.accounts)
+          || exists (@.insert.customer) || exists (@.insert.account))';
+        v_answer := '{"outcome": "now"}';
+      else
+        v_answer := jsonb_build_object('outcome', 'now', 'refusal', v_refusal);
+      end if;
+      v_named := v_named || v_names;
+    end if;
+    v_answers := v_answers || v_answer;
+  end loop;
+  return v_answers;
+end
+$$;
+
+-- What is answered to a plan that has happened or was refused: the row that it names as its result, as it is now. It is kept
+-- under the plan's idempotency key, for the next call with it.
+create or replace function conclude_plan(p_platform uuid, p_claim jsonb, p_named jsonb, p_refusal jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid := p_named ->> 'id';
+  v_row jsonb;
+  v_result jsonb;
+begin
+  if p_refusal is null and p_named is not null then
+    case p_named ->> 'type'
+      when 'Transaction' then
+        select to_jsonb(t) into v_row from transaction t where t.platform_id = p_platform and t.id = v_id;
+      when 'Quote' then
+        select to_jsonb(q) into v_row from quote q where q.platform_id = p_platform and q.id = v_id;
+      when 'Customer' then
+        select to_jsonb(c) into v_row from customer c where c.platform_id = p_platform and c.id = v_id;
+      when 'Lookup' then
+        select to_jsonb(l) into v_row from lookup l where l.platform_id = p_platform and l.id = v_id;
+      when 'Account' then
+        select account_snapshot(a) into v_row from account a where a.platform_id = p_platform and a.id = v_id;
+    end case;
+    v_result := jsonb_build_object('type', p_named -> 'type', 'row', v_row);
+  end if;
+  -- Answers with status 403 or 404 are not kept: a later try with the key may succeed.
+  if p_claim is not null
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND')) then
+    insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
+    values (p_platform, p_claim ->> 'operation', p_claim ->> 'key', decode(p_claim ->> 'hash', 'hex'), p_refusal, v_result);
+  end if;
+  return jsonb_build_object('outcome', 'now', 'refusal', p_refusal, 'result', v_result);
+end
+$$;
+
+-- What is answered to a command whose idempotency key was used before, or null. A second call with the key waits for the first
+-- to end (at most lock_timeout), because keys are the first thing that is locked.
+create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_operation text := p_claim ->> 'operation';
+  v_key text := p_claim ->> 'key';
+  v_lock bigint := claim_lock(p_platform, p_claim);
+  v_hash bytea;
+  v_refusal jsonb;
+  v_result jsonb;
+begin
+  -- Asked without waiting at first, since an expression costs less than a statement.
+  if not pg_try_advisory_xact_lock(v_lock) then
+    perform pg_advisory_xact_lock(v_lock);
+  end if;
+  select request_hash, refusal, result into v_hash, v_refusal, v_result from idempotency_record
+  where platform_id = p_platform and operation = v_operation and key = v_key;
+  if not found then
+    return null;
+  end if;
+  if v_hash <> decode(p_claim ->> 'hash', 'hex') then
+    return jsonb_build_object('outcome', 'mismatch');
+  end if;
+  return jsonb_build_object('outcome', 'first', 'refusal', v_refusal, 'result', v_result);
+end
+$$;
+
+-- Notices when the database's clock has been set back, by more than a second, and moves what waits for a moment of it: what was
+-- due soon by the old clock would wait for as long as the clock was set back. Answers by how many milliseconds, or null. Called
+-- again and again, by any number of processes: one of them has the row, and the others need not wait for it.
+-- What was due soon is told from what has been made since by where it stands: more than half of the step ahead. What is moved
+-- wrongly, as it is really due so late, is only looked at early, which is harmless: a rail is asked again, a receiver gets an
+-- event early.
+create or replace function follow_clock() returns double precision
+  language plpgsql
+as $$
+declare
+  v_seen timestamptz;
+  v_now timestamptz;
+  v_back interval;
+begin
+  select seen_at into v_seen from clock_reading for update skip locked;
+  if not found then
+    return null;
+  end if;
+  v_now := clock_timestamp();
+  v_back := v_seen - v_now;
+  if v_back < interval '-1 second' then
+    update clock_reading set seen_at = v_now;
+  end if;
+  if v_back <= interval '1 second' then
+    return null;
+  end if;
+  -- An order's age is counted from when it was made.
+  update rail_order set due_at = due_at - v_back, created_at = created_at - v_back where due_at > v_now + v_back / 2;
+  update account_check set due_at = due_at - v_back where due_at > v_now + v_back / 2;
+  update webhook_delivery set
+    next_attempt_at = case when next_attempt_at > v_now + v_back / 2 then next_attempt_at - v_back else next_attempt_at end,
+    leased_until = case when leased_until > v_now + v_back / 2 then leased_until - v_back else leased_until end
+  where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_now + v_back / 2;
+  update clock_reading set seen_at = v_now;
+  return date_part('epoch', v_back) * 1000;
+end
+$$;
+
+-- Before update on account: a balance moves only through postings (apply_posting), owner and currency never, and an
+-- external account's status along external_account_move.
+create or replace function guard_account() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.platform_id, new.id, new.created_at, new.kind, new.customer_id, new.currency)
+     is distinct from (old.platform_id, old.id, old.created_at, old.kind, old.customer_id, old.currency) then
+    raise exception 'account %: its owner and currency cannot change', old.id using errcode = 'LG002';
+  end if;
+  if new.posted <> old.posted and pg_trigger_depth() < 2 then
+    raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
+  end if;
+  -- One condition inside the other: together with `exists` the first would cost a statement of its own.
+  if new.status is distinct from old.status then
+    if not exists (select from external_account_move m where m."from" = old.status and m."to" = new.status) then
+      raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    end if;
+  end if;
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  return new;
+end
+$$;
+
+-- Before insert on account: no external account starts INACTIVE, and every later status is a move.
+create or replace function guard_account_start() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.status = 'INACTIVE' then
+    raise exception 'external account %: nothing starts as INACTIVE', new.id using errcode = 'LG003';
+  end if;
+  return new;
+end
+$$;
+
+-- Before insert on event: only the sequencer's step writes the feed, from the outbox. What the outbox names is of its
+-- platform (guard_outbox) and never deleted, so no foreign keys are needed here: they took a third of the step's time, and
+-- locked rows that payments were waiting to change.
+create or replace function guard_feed() returns trigger
+  language plpgsql
+as $$
+declare
+  v_callers text;
+begin
+  get diagnostics v_callers = pg_context;
+  -- The words around a function's name are in the server's language.
+  if position('sequence_outbox(integer)' in v_callers) = 0 then
+    raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
+  end if;
+  return null;
+end
+$$;
+
+-- Before insert on outbox, of rows that no trigger writes (such as test events): what they name is of their platform. A
+-- trigger writes the ids of the row that it was called for, so there is nothing to ask then.
+create or replace function guard_outbox() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.transaction_id is not null
+      and not exists (select from transaction t where t.platform_id = new.platform_id and t.id = new.transaction_id))
+     or (new.quote_id is not null
+         and not exists (select from quote q where q.platform_id = new.platform_id and q.id = new.quote_id))
+     or (new.account_id is not null
+         and not exists (select from account a where a.platform_id = new.platform_id and a.id = new.account_id))
+     or (new.customer_id is not null
+         and not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id)) then
+    raise exception 'event %: what it names is not of its platform', new.event_id using errcode = 'foreign_key_violation';
+  end if;
+  return new;
+end
+$$;
+
+-- Before update on quote: only the status moves, and only along quote_move. What was priced and promised stays.
+create or replace function guard_quote() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.platform_id, new.id, new.created_at, new.expires_at, new.transaction_id, new.customer_id,
+      new.source_kind, new.source_account_id, new.destination_kind, new.destination_account_id, new.destination_uma_address,
+      new.sending_currency, new.receiving_currency, new.total_sending_amount, new.total_receiving_amount,
+      new.exchange_rate, new.fees_included, new.platform_fee, new.locked_currency_side, new.pricing)
+     is distinct from
+     (old.platform_id, old.id, old.created_at, old.expires_at, old.transaction_id, old.customer_id,
+      old.source_kind, old.source_account_id, old.destination_kind, old.destination_account_id, old.destination_uma_address,
+      old.sending_currency, old.receiving_currency, old.total_sending_amount, old.total_receiving_amount,
+      old.exchange_rate, old.fees_included, old.platform_fee, old.locked_currency_side, old.pricing) then
+    raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
+  end if;
+  if not exists (select from quote_move m where m."from" = old.status and m."to" = new.status) then
+    raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  return new;
+end
+$$;
+
+-- Before insert on quote: its story starts as PENDING, with its first version, at the moment inside its id; every later
+-- status is a move. Its currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
+create or replace function guard_quote_start() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.status <> 'PENDING' then
+    raise exception 'quote %: nothing starts as %', new.id, new.status using errcode = 'LG003';
+  end if;
+  if not exists (select from currency where code = new.sending_currency)
+     or not exists (select from currency where code = new.receiving_currency) then
+    raise exception 'quote %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
+  end if;
+  new.version := 1;
+  new.created_at := uuid_v7_time(new.id);
+  new.updated_at := new.created_at;
+  return new;
+end
+$$;
+
+-- Before update on transaction: the status moves along transaction_move, sides and sent amount stay, and the moments of
+-- settlement and refund are taken from the database's clock.
+create or replace function guard_transaction() returns trigger
+  language plpgsql
+as $$
+begin
+  if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
+      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate)
+     is distinct from
+     (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
+      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
+    raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
+  end if;
+  -- A refund that waited in suspense is paid after the payment has come to its end: its status stays.
+  if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
+     and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
+    raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  if new.status = 'COMPLETED' then
+    new.settled_at := new.updated_at;
+  end if;
+  if new.refund_reference is not null and old.refund_reference is null then
+    new.refund_initiated_at := new.updated_at;
+    new.refund_settled_at := case when new.refund_settled_at is not null then new.updated_at end;
+  end if;
+  return new;
+end
+$$;
+
+-- Before insert on transaction: its story starts as CREATED or PENDING, with its first version, at the moment inside its
+-- id; every later status is a move. Somebody of its platform takes part in it, and its currencies are known: neither ever
+-- goes away again, so it is enough to look once, where foreign keys would also lock the one row of each that all share.
+create or replace function guard_transaction_start() returns trigger
+  language plpgsql
+as $$
+begin
+  if new.status not in ('CREATED', 'PENDING') then
+    raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
+  end if;
+  if num_nonnulls(new.customer_id, new.source_account_id, new.destination_account_id) = 0 then
+    raise exception 'transaction %: nobody takes part in it', new.id using errcode = 'foreign_key_violation';
+  end if;
+  if not exists (select from currency where code = new.received_currency)
+     or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
+    raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
+  end if;
+  new.version := 1;
+  new.created_at := uuid_v7_time(new.id);
+  new.updated_at := new.created_at;
+  return new;
+end
+$$;
+
+-- Whether an account's columns fit together, and no more is gone than it had: the check on its rows. Written as a function of
+-- the row, because Postgres reads the text of a plain check anew in every statement, which took a quarter of the time of writing
+-- a transaction; a function's it keeps.
+create or replace function is_sound_account(a account) returns boolean
+  language plpgsql immutable parallel safe
+as $$
+begin
+  return a.posted >= 0
+    and case a.kind
+          when 'INTERNAL' then a.status is null and a.account_type is null and a.account_info is null
+            and a.identifier is null and a.beneficiary is null and not a.default_uma_deposit_account
+          else a.status is not null and a.account_type is not null and a.account_info is not null
+            and a.identifier is not null and a.posted = 0
+        end;
+end
+$$;
+
+-- Whether a quote's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
+-- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
+create or replace function is_sound_quote(q quote) returns boolean
+  language plpgsql immutable parallel safe
+as $$
+begin
+  return q.total_sending_amount between 1 and 9000000000000000
+    and q.total_receiving_amount between 1 and 9000000000000000
+    and q.fees_included between 0 and q.total_sending_amount
+    and q.platform_fee between 0 and q.fees_included
+    and q.exchange_rate > 0
+    and case q.source_kind
+          when 'ACCOUNT' then q.source_account_id is not null
+          when 'REALTIME_FUNDING' then q.source_account_id is null
+          else false
+        end
+    and case q.destination_kind
+          when 'ACCOUNT' then q.destination_account_id is not null
+          when 'UMA_ADDRESS' then q.destination_uma_address is not null
+          else false
+        end;
+end
+$$;
+
+-- Whether a transaction's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
+-- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
+create or replace function is_sound_transaction(t transaction) returns boolean
+  language plpgsql immutable parallel safe
+as $$
+begin
+  return t.sent_amount between 1 and 9000000000000000
+    and t.received_amount between 1 and 9000000000000000
+    and t.fees >= 0
+    and (t.sent_amount is null) = (t.sent_currency is null)
+    and (t.status <> 'FAILED' or t.failure_reason is not null)
+    and (t.status <> 'COMPLETED' or t.settled_at is not null)
+    and (t.refund_reference is null) = (t.refund_amount is null)
+    and (t.refund_reference is null) = (t.refund_initiated_at is null)
+    and (t.status <> 'REFUNDED' or t.refund_reference is not null)
+    and (t.approval_due_at is null or t.type = 'INCOMING');
+end
+$$;
+
+-- Whether a payment with this status has come to its end. (COMPLETED may still become REFUNDED: a bank return.)
+create or replace function is_terminal(status transaction_status) returns boolean
+  language sql immutable parallel safe
+as $$
+  select status in ('COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED')
+$$;
+
+-- Takes up to p_limit orders of the rail that are due, each with everything that its outcome may need; nobody else takes
+-- them for p_lease_ms. Planned once per connection, join by join as it is written, and by keys alone: an order and what
+-- belongs to it are some twenty rows among millions, and finding the best of all orders of these joins took far longer
+-- than the joins.
+create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns table (
+  platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
+  leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
+  sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
+  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_ready boolean,
+  deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8
+)
+  language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set join_collapse_limit = 1
+  set enable_seqscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  return query
+  with leased as (
+    update rail_order o set due_at = clock_ms() + p_lease_ms * interval '1 millisecond', attempts = o.attempts + 1
+    where o.ctid = any (array(
+      select d.ctid from rail_order d where d.due_at <= v_now order by d.due_at limit p_limit for update skip locked))
+    returning o.*
+  )
+  select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7(),
+    o.due_at::text, date_part('epoch', clock_timestamp() - o.created_at) * 1000,
+    to_json(t), q.platform_fee, q.sender_information, c.uma_address,
+    case when s.id is not null then account_party(s) end,
+    case when d.id is not null then account_party(d) end,
+    -- The owner's account of that currency, where the money comes from outside.
+    case when s.kind = 'INTERNAL' then s.id else coalesce(
+      (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+         and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
+      (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+         and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
+      t.source_account_id) end,
+    pa.id, pa.posted >= q.platform_fee,
+    r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED'),
+    coalesce(rd.id, ri.id),
+    case when i.id is not null then to_json(i) end,
+    case when ia.id is not null then account_party(ia) end,
+    date_part('epoch', coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000
+  from leased o
+  join platform p on p.id = o.platform_id
+  join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+  left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
+  left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
+  left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+  left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+  left join account pa on pa.platform_id = t.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null
+    and pa.currency = t.sent_currency and q.platform_fee > 0
+  left join lookup l on l.platform_id = q.platform_id and l.id = q.lookup_id
+  left join customer r on r.platform_id = l.receiver_platform_id and r.id = l.receiver_customer_id
+  left join account rd on rd.platform_id = r.platform_id and rd.customer_id = r.id and rd.default_uma_deposit_account
+    and rd.status = 'ACTIVE' and rd.currency = t.received_currency
+  left join account ri on ri.platform_id = r.platform_id and ri.customer_id = r.id and ri.kind = 'INTERNAL'
+    and ri.currency = t.received_currency
+  left join arrival ar on ar.sender_platform_id = t.platform_id and ar.sender_transaction_id = t.id
+  left join transaction i on i.platform_id = ar.platform_id and i.id = ar.transaction_id
+  left join account ia on ia.platform_id = i.platform_id and ia.id = i.destination_account_id
+  order by o.id;
+end
+$$;
+
+-- Locks what several plans of one transaction will change, a list of {platform, plan}, in the order in which check_plan
+-- locks what one plan changes, over all of them: each plan for itself would take its accounts after the quotes of the one
+-- before, and two such transactions could wait for each other. What is named is collected by expressions, which cost far
+-- less than statements; then each table is asked once, by its key.
+create or replace function lock_plans(p_plans jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
+  v_quotes uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
+  v_transactions uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
+  v_accounts uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
+begin
+  if cardinality(v_quotes) > 0 then
+    perform from quote where platform_id = any (v_platforms) and id = any (v_quotes) order by platform_id, id for no key update;
+  end if;
+  if cardinality(v_transactions) > 0 then
+    perform from transaction where platform_id = any (v_platforms) and id = any (v_transactions)
+    order by platform_id, id for no key update;
+  end if;
+  if cardinality(v_accounts) > 0 then
+    perform from account where platform_id = any (v_platforms) and id = any (v_accounts) order by platform_id, id for no key update;
+  end if;
+end
+$$;
+
+-- What a group of plans changes or is judged by: the ids of quotes, transactions, orders, and accounts whose balances
+-- move or will, also by new payments to them; and its idempotency key. Two groups that have none of it in common can both be found possible before either
+-- happens. Not what many plans may only look at: the customers and the accounts outside that must be fit to take part.
+create or replace function names_in(p_group jsonb) returns text[]
+  language sql stable parallel safe
+as $$
+  select (
+    uuids(jsonb_path_query_array(p_group, '$[*].plan.*[*].id'))
+    || uuids(jsonb_path_query_array(p_group, '$[*].plan.journals[*].legs[*].account'))
+    || uuids(jsonb_path_query_array(p_group, '$[*].plan.room[*].account'))
+    || uuids(jsonb_path_query_array(p_group, '$[*].plan.insert.transaction[*].destination_account_id'))
+    || uuids(jsonb_path_query_array(p_group, '$[*].plan.transactions[*].set.destination_account_id'))
+  )::text[] || (p_group #>> '{0,plan,claim,operation}' || ' ' || (p_group #>> '{0,plan,claim,key}'))
+$$;
+
+-- On records that are written once: corrections are new records, never edits.
+create or replace function refuse_change() returns trigger
+  language plpgsql
+as $$
+begin
+  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'LG001';
+end
+$$;
+
+-- The sequencer's step: takes committed changes from the outbox, oldest first, gives each the next number of its
+-- platform's feed, and tells all instances once. Rows are consumed, not passed by a moving cursor, so one that commits
+-- late is numbered late and never missed. Only one caller at a time (the sequencer's advisory lock), so what it finds
+-- first nobody moves before it is taken. Planned once per connection, and by keys: the outbox is empty at times.
+create or replace function sequence_outbox(p_limit int) returns int
+  language plpgsql
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
+as $$
+declare
+  v_heads text[];
+  v_count int;
+begin
+  with taken as (
+    delete from outbox where ctid = any (array(select ctid from outbox order by id limit p_limit)) returning *
+  ), counted as (
+    select platform_id, count(*) as events from taken group by platform_id
+  ), heads as (
+    insert into feed_head as h (platform_id, sequence)
+    select platform_id, events from counted
+    on conflict (platform_id) do update set sequence = h.sequence + excluded.sequence
+    returning h.platform_id, h.sequence
+  ), placed as (
+    insert into event (platform_id, sequence, id, type, occurred_at, transaction_id, quote_id, account_id, customer_id,
+                       version, previous_status, status, reason, terminal, old_balance, new_balance, snapshot)
+    select t.platform_id, h.sequence - c.events + row_number() over (partition by t.platform_id order by t.id),
+           t.event_id, t.type, t.occurred_at, t.transaction_id, t.quote_id, t.account_id, t.customer_id,
+           t.version, t.previous_status, t.status, t.reason, t.terminal, t.old_balance, t.new_balance, t.snapshot
+    from taken t join counted c using (platform_id) join heads h using (platform_id)
+  )
+  select array_agg(h.platform_id::text || ':' || h.sequence), coalesce(sum(c.events), 0)::int into v_heads, v_count
+  from heads h join counted c using (platform_id);
+
+  -- A notification carries less than 8,000 bytes: about 57 bytes for each platform.
+  for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
+    perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
+  end loop;
+  return v_count;
+end
+$$;
+
+-- Before update on customers: the next version, at the database's clock.
+create or replace function stamp_change() returns trigger
+  language plpgsql
+as $$
+begin
+  new.version := old.version + 1;
+  new.updated_at := clock_ms();
+  return new;
+end
+$$;
+
+-- Before insert on lookup: made at the moment inside its id, and good for ten minutes.
+create or replace function stamp_lookup() returns trigger
+  language plpgsql
+as $$
+begin
+  new.created_at := uuid_v7_time(new.id);
+  new.expires_at := new.created_at + interval '10 minutes';
+  return new;
+end
+$$;
+
+-- Before insert on every versioned table: its first version, made at the moment inside its id.
+create or replace function stamp_new_row() returns trigger
+  language plpgsql
+as $$
+begin
+  new.version := 1;
+  new.created_at := uuid_v7_time(new.id);
+  new.updated_at := new.created_at;
+  return new;
+end
+$$;
+
+-- What Prisma cannot say ---------------------------------------------------------------------------------------------
+
+-- Rows are sound: of the tables that are written all the time by a function of the row (see is_sound_account for the reason).
+-- Rows that change are updated in place where there is room beside them.
+ALTER TABLE "account" ADD CONSTRAINT "account_sound" CHECK (is_sound_account("account")), SET (fillfactor = 75);
+ALTER TABLE "quote" ADD CONSTRAINT "quote_sound" CHECK (is_sound_quote("quote")), SET (fillfactor = 75);
+ALTER TABLE "transaction" ADD CONSTRAINT "transaction_sound" CHECK (is_sound_transaction("transaction")), SET (fillfactor = 75);
+ALTER TABLE "posting"
+  ADD CONSTRAINT "posting_amount" CHECK ("amount" <> 0),
+  ADD CONSTRAINT "posting_side" CHECK (("account_id" IS NULL) <> ("system" IS NULL)),
+  ADD CONSTRAINT "posting_chain" CHECK (("account_id" IS NULL) = ("balance_after" IS NULL) AND ("account_id" IS NULL) = ("account_version" IS NULL));
+ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
+-- 1 to 255 printable characters of ASCII. Counting up to 255 inside the expression took most of the time of writing the record.
+ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
+-- A client token is bound to exactly one thing, and never to what only a platform's server may do.
+ALTER TABLE "client_token"
+  ADD CONSTRAINT "client_token_bound_to_one" CHECK (num_nonnulls("customer_id", "quote_id", "transaction_id") = 1),
+  ADD CONSTRAINT "client_token_permissions" CHECK ("permissions" <@ array['VIEW', 'TRANSACT']::permission[]);
+ALTER TABLE "webhook_endpoint"
+  ADD CONSTRAINT "webhook_endpoint_types" CHECK ("event_types" IS NOT NULL AND cardinality("event_types") > 0),
+  ADD CONSTRAINT "webhook_endpoint_previous_secret" CHECK (("previous_secret" IS NULL) = ("previous_secret_until" IS NULL)),
+  ADD CONSTRAINT "webhook_endpoint_disabled" CHECK (("status" = 'DISABLED') = ("disabled_at" IS NOT NULL));
+-- A delivery that waits has a next attempt, and no other has one.
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_next" CHECK (("status" = 'PENDING') = ("next_attempt_at" IS NOT NULL));
+-- One row, which is always there.
+ALTER TABLE "clock_reading" ADD CONSTRAINT "clock_reading_one" CHECK ("id");
+INSERT INTO "clock_reading" DEFAULT VALUES;
+
+-- One internal account per owner and currency; one live account per owner, currency and identifier; one default for
+-- incoming UMA payments per customer; one live holder of a UMA address; one endpoint at most that a platform's settings name.
+CREATE UNIQUE INDEX "account_internal_owner" ON "account" ("platform_id", "customer_id", "currency") NULLS NOT DISTINCT WHERE "kind" = 'INTERNAL';
+CREATE UNIQUE INDEX "account_external_identifier" ON "account" ("platform_id", "customer_id", "currency", "account_type", "identifier") NULLS NOT DISTINCT WHERE "kind" = 'EXTERNAL' AND "status" <> 'INACTIVE';
+CREATE UNIQUE INDEX "account_default_uma_deposit" ON "account" ("platform_id", "customer_id") WHERE "default_uma_deposit_account";
+CREATE UNIQUE INDEX "customer_uma_address" ON "customer" (lower("uma_address")) WHERE NOT "is_deleted";
+CREATE UNIQUE INDEX "webhook_endpoint_of_config" ON "webhook_endpoint" ("platform_id") WHERE "of_config";
+-- One posting per account and version, among the legs that have an account: most have none.
+CREATE UNIQUE INDEX "posting_chain_of_account" ON "posting" ("platform_id", "account_id", "account_version") WHERE "account_id" IS NOT NULL;
+
+-- Work that waits
+CREATE INDEX "quote_expiry" ON "quote" ("expires_at") WHERE "status" = 'PENDING';
+CREATE INDEX "rail_order_due" ON "rail_order" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "webhook_delivery_due" ON "webhook_delivery" ("platform_id", "endpoint_id", "next_attempt_at") WHERE "status" = 'PENDING';
+CREATE INDEX "webhook_delivery_leased" ON "webhook_delivery" ("platform_id", "endpoint_id") WHERE "leased_until" IS NOT NULL;
+CREATE INDEX "webhook_delivery_questions" ON "webhook_delivery" ("next_attempt_at") WHERE "status" = 'PENDING' AND "question";
+-- Refunds that wait in suspense, for the operator
+CREATE INDEX "transaction_refund_waits" ON "transaction" ("refund_initiated_at") WHERE "refund_reference" IS NOT NULL AND "refund_settled_at" IS NULL;
+-- Lookups that no quote names are deleted when they are old
+CREATE INDEX "lookup_expiry" ON "lookup" ("expires_at");
+CREATE INDEX "quote_lookup" ON "quote" ("platform_id", "lookup_id") WHERE "lookup_id" IS NOT NULL;
+
+-- Statuses move only along these
+INSERT INTO "quote_move" ("from", "to") VALUES
+  ('PENDING', 'PROCESSING'), ('PENDING', 'EXPIRED'), ('PENDING', 'FAILED'), ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');
+INSERT INTO "transaction_move" ("from", "to") VALUES
+  ('CREATED', 'PENDING'), ('CREATED', 'EXPIRED'), ('CREATED', 'FAILED'),
+  ('PENDING', 'PROCESSING'), ('PENDING', 'COMPLETED'), ('PENDING', 'REJECTED'), ('PENDING', 'FAILED'), ('PENDING', 'EXPIRED'),
+  ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),
+  ('COMPLETED', 'REFUNDED');
+INSERT INTO "external_account_move" ("from", "to") VALUES
+  ('PENDING', 'ACTIVE'), ('PENDING', 'UNDER_REVIEW'), ('PENDING', 'INACTIVE'),
+  ('ACTIVE', 'UNDER_REVIEW'), ('ACTIVE', 'INACTIVE'),
+  ('UNDER_REVIEW', 'ACTIVE'), ('UNDER_REVIEW', 'INACTIVE'),
+  ('INACTIVE', 'ACTIVE');
+
+INSERT INTO "currency" ("code", "name", "symbol", "decimals") VALUES
+  ('USD', 'US Dollar', '$', 2), ('EUR', 'Euro', '€', 2), ('GBP', 'British Pound', '£', 2), ('MXN', 'Mexican Peso', 'MX$', 2),
+  ('BRL', 'Brazilian Real', 'R$', 2), ('INR', 'Indian Rupee', '₹', 2), ('NGN', 'Nigerian Naira', '₦', 2), ('CAD', 'Canadian Dollar', 'CA$', 2),
+  ('PHP', 'Philippine Peso', '₱', 2), ('SGD', 'Singapore Dollar', 'S$', 2), ('JPY', 'Japanese Yen', '¥', 0), ('BTC', 'Bitcoin', '₿', 8),
+  ('USDC', 'USD Coin', 'USDC', 6), ('USDT', 'Tether', 'USDT', 6);
+
+-- New rows are stamped, and start where they may
+CREATE TRIGGER "stamp" BEFORE INSERT ON "customer" FOR EACH ROW EXECUTE FUNCTION stamp_new_row();
+CREATE TRIGGER "stamp" BEFORE INSERT ON "account" FOR EACH ROW EXECUTE FUNCTION stamp_new_row();
+CREATE TRIGGER "start" BEFORE INSERT ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account_start();
+CREATE TRIGGER "start" BEFORE INSERT ON "quote" FOR EACH ROW EXECUTE FUNCTION guard_quote_start();
+CREATE TRIGGER "start" BEFORE INSERT ON "transaction" FOR EACH ROW EXECUTE FUNCTION guard_transaction_start();
+CREATE TRIGGER "stamp" BEFORE INSERT ON "lookup" FOR EACH ROW EXECUTE FUNCTION stamp_lookup();
+
+-- Changes are looked at before, and announced after
+CREATE TRIGGER "guard" BEFORE UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION stamp_change();
+CREATE TRIGGER "guard" BEFORE UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account();
+CREATE TRIGGER "guard" BEFORE UPDATE ON "quote" FOR EACH ROW EXECUTE FUNCTION guard_quote();
+CREATE TRIGGER "guard" BEFORE UPDATE ON "transaction" FOR EACH ROW EXECUTE FUNCTION guard_transaction();
+CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION announce_customer();
+CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION announce_account();
+CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
+CREATE TRIGGER "announce_moved" AFTER UPDATE ON "quote" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
+CREATE TRIGGER "announce" AFTER INSERT ON "transaction" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
+CREATE TRIGGER "announce_moved" AFTER UPDATE ON "transaction" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
+
+-- A leg on an account moves its balance; what all legs must satisfy is looked at once a statement; a journal balances when it commits
+CREATE TRIGGER "apply" BEFORE INSERT ON "posting" FOR EACH ROW WHEN (new."account_id" IS NOT NULL) EXECUTE FUNCTION apply_posting();
+CREATE TRIGGER "legs" AFTER INSERT ON "posting" REFERENCING NEW TABLE AS "leg" FOR EACH STATEMENT EXECUTE FUNCTION check_legs();
+CREATE CONSTRAINT TRIGGER "balance" AFTER INSERT ON "journal" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_journal();
+
+-- The feed is written from the outbox alone, and the outbox by triggers, or with a look at what is named
+CREATE TRIGGER "guard" BEFORE INSERT ON "outbox" FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION guard_outbox();
+CREATE TRIGGER "guard" BEFORE INSERT ON "event" FOR EACH STATEMENT EXECUTE FUNCTION guard_feed();
+
+-- What was written stays, and what is named stays
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "journal" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "posting" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "event" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "arrival" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OF "code" OR DELETE ON "currency" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_delete" BEFORE DELETE ON "customer" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_delete" BEFORE DELETE ON "account" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_delete" BEFORE DELETE ON "quote" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_delete" BEFORE DELETE ON "transaction" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "journal" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "posting" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "event" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "currency" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "account" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "quote" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "transaction" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -1,0 +1,22 @@
+import type { ExecutionArgs } from 'graphql';
+import { documentBudget } from '../limits/budget.ts';
+import { measureDocument } from '../limits/document-size.ts';
+
+/** What a document costs and how large it is, beside the limits (`DocumentSize`). */
+export interface CostReport {
+  readonly cost: number;
+  readonly limit: number;
+  readonly depth: number;
+  readonly fields: number;
+  readonly aliases: number;
+  readonly limits: { readonly depth: number; readonly fields: number; readonly aliases: number };
+}
+
+/** Measures the document of an operation for `extensions.cost`. */
+export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs): CostReport {
+  const { size } = measureDocument({ schema, document, operationName, variables: variableValues });
+  const { cost, depth, fields, aliases } = size;
+  const { cost: limit, ...others } = documentBudget;
+  const limits = { depth: others.depth, fields: others.fields, aliases: others.aliases };
+  return { cost, limit, depth, fields, aliases, limits };
+}

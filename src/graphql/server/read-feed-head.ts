@@ -1,0 +1,28 @@
+import { type DocumentNode, visit } from 'graphql';
+import { feedHead } from '../../events/feed.ts';
+import type { Context } from '../context.ts';
+
+/**
+ * Reads the end of the feed where a document asks for it, before the operation reads anything else. A list in the same query
+ * then shows all that comes before that cursor; read side by side, a change could fall between the two and be missed by both.
+ */
+export async function readFeedHead(context: Context): Promise<void> {
+  context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
+}
+
+const asking = new WeakMap<DocumentNode, boolean>();
+
+/** Whether a document selects a field named feedCursor anywhere. Looked at once per cached document. */
+export function asksForHead(document: DocumentNode): boolean {
+  let asks = asking.get(document);
+  if (asks === undefined) {
+    asks = false;
+    visit(document, {
+      Field: (node) => {
+        if (node.name.value === 'feedCursor') asks = true;
+      },
+    });
+    asking.set(document, asks);
+  }
+  return asks;
+}

@@ -1,0 +1,63 @@
+import type { Caller } from '../../access/caller.ts';
+import { callerStatement, visibleRow, visibleWebhookEndpoints } from '../../access/visible.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Prisma, WebhookEndpoint } from '../../database/generated/client/client.ts';
+import type { Transaction } from '../../database/transaction.ts';
+
+/**
+ * Reads an endpoint that the caller may see.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for one that is unknown or another's, both alike
+ */
+export async function readEndpoint(
+  prisma: Prisma.TransactionClient,
+  caller: Caller,
+  id: string,
+): Promise<WebhookEndpoint> {
+  return (await prisma.webhookEndpoint.findFirst({ where: visible(caller, { id }) })) ?? notFound();
+}
+
+const lockStatement = callerStatement<object>(
+  'lock_webhook_endpoint',
+  `select from webhook_endpoint e where ${visibleRow('webhookEndpoint', 'e')} and e.id = $4 for no key update`,
+);
+
+/** As `readEndpoint`, for one that is to be changed: nobody else changes it until the transaction ends. */
+export async function lockEndpoint(
+  { client, prisma }: Transaction,
+  caller: Caller,
+  id: string,
+): Promise<WebhookEndpoint> {
+  await lockStatement(client, caller, id);
+  return readEndpoint(prisma, caller, id);
+}
+
+/** Finds the endpoint that the platform's settings name, if they name one. */
+export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller): Promise<WebhookEndpoint | null> {
+  return prisma.webhookEndpoint.findFirst({ where: visible(caller, { ofConfig: true }) });
+}
+
+/** Finds the endpoint at this URL: the settings' own before others, and of those the oldest. */
+export function findEndpointByUrl(
+  prisma: Prisma.TransactionClient,
+  caller: Caller,
+  url: string,
+): Promise<WebhookEndpoint | null> {
+  return prisma.webhookEndpoint.findFirst({
+    where: visible(caller, { url }),
+    orderBy: [{ ofConfig: 'desc' }, { id: 'asc' }],
+  });
+}
+
+function visible(caller: Caller, where: Prisma.WebhookEndpointWhereInput): Prisma.WebhookEndpointWhereInput {
+  return { AND: [visibleWebhookEndpoints(caller), where] };
+}
+
+/** The uuid in an endpoint's public id; a malformed one is an unknown endpoint. */
+export function endpointUuid(id: string): string {
+  return uuidOf(id, 'WebhookEndpoint') ?? notFound();
+}
+
+function notFound(): never {
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { path: ['endpointId'] });
+}

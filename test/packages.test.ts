@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import semver from 'semver';
+import { expect, test } from 'vitest';
+
+// What the README says about the Node that an installation needs, held against what the packages ask for.
+
+interface Package {
+  readonly version?: string;
+  readonly engines?: { readonly node?: string };
+}
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+const packages: Readonly<Record<string, Package>> = read('package-lock.json').packages;
+const readme = readFileSync('README.md', 'utf8');
+
+/** The packages that refuse a version of Node. */
+function refusing(node: string): string[] {
+  return Object.entries(packages)
+    .filter(([, { engines }]) => engines?.node !== undefined && !semver.satisfies(node, engines.node))
+    .map(([path]) => path);
+}
+
+/** What a sentence of the README names. */
+function named(sentence: RegExp): string {
+  const version = sentence.exec(readme)?.[1];
+  if (version === undefined) throw new Error(`the README does not say ${sentence}`);
+  return version;
+}
+
+test('the Node that runs everything is admitted by every package', () => {
+  const { version = '' } = packages['node_modules/node'] ?? {};
+  expect(version.split('.')[0]).toBe(named(/brings its own Node (\d+)/));
+  expect(refusing(version)).toEqual([]);
+});
+
+test('an installation needs the Node that the README names', () => {
+  const least = named(/Node ([\d.]+) or newer/);
+  expect(read('package.json').engines.node).toBe(`>=${least}`);
+});
+
+test('from the Node on that the README names, npm has nothing to warn of', () => {
+  const silent = named(/npm on a Node older than ([\d.]+) warns/);
+  expect(refusing(`${silent}.0`)).toEqual([]);
+  expect(refusing(`${named(/Node ([\d.]+) or newer/)}.0`)).not.toEqual([]);
+});
+
+test('the lock file names no host to download from', () => {
+  expect(readFileSync('package-lock.json', 'utf8')).not.toContain('"resolved"');
+});

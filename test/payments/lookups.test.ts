@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Caller } from '../../src/access/caller.ts';
+import { platformItself } from '../../src/access/platform-itself.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { Payments } from '../../src/payments/command.ts';
+import { lookUpReceiver } from '../../src/payments/receivers/lookups.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+let t: TestGateway;
+let database: Database;
+let payments: Payments;
+let caller: Caller;
+/** How often the rail was asked, and what happens while it is. */
+let asked = 0;
+let whileAsked: () => Promise<unknown> = async () => undefined;
+beforeAll(async () => {
+  t = await startTestGateway();
+  database = openDatabase({ url: t.databaseUrl });
+  const rail = t.gateway.payments.rails.SANDBOX;
+  if (!rail) throw new Error('a test gateway has a sandbox');
+  const lookUp: typeof rail.lookUp = async (umaAddress) => {
+    asked += 1;
+    await whileAsked();
+    return rail.lookUp(umaAddress);
+  };
+  payments = { ...t.gateway.payments, database, rails: { SANDBOX: Object.assign(Object.create(rail), { lookUp }) } };
+  caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
+});
+beforeEach(() => {
+  asked = 0;
+  whileAsked = async () => undefined;
+});
+afterAll(async () => {
+  await database.close();
+  await t.stop();
+});
+
+const input = { umaAddress: '$success.usd@sandbox.uma.money' };
+
+test('a lookup is good for ten minutes of the database’s clock, from the moment in its id', async () => {
+  const { row, replayed } = await lookUpReceiver(payments, caller, input);
+  expect(replayed).toBe(false);
+  expect(row.expiresAt.getTime() - row.createdAt.getTime()).toBe(600_000);
+  expect(Number.parseInt(row.id.replaceAll('-', '').slice(0, 12), 16)).toBe(row.createdAt.getTime());
+});
+
+test('a repeat is the first answer, and asks nobody', async () => {
+  const first = await lookUpReceiver(payments, caller, input, 'lookup-again');
+  const again = await lookUpReceiver(payments, caller, input, 'lookup-again');
+  expect(again).toEqual({ row: first.row, replayed: true });
+  expect(asked).toBe(1);
+  const { mutationReceipt } = await t.platform.ask(
+    '{ mutationReceipt(operation: "lookUpReceiver", idempotencyKey: "lookup-again") { outcome result { id } } }',
+  );
+  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id: `Lookup:${first.row.id}` } });
+  await expect(
+    lookUpReceiver(payments, caller, { umaAddress: '$success.eur@sandbox.uma.money' }, 'lookup-again'),
+  ).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+});
+
+test('of calls at once with one key, one makes the lookup and all answer it', async () => {
+  const before = await database.prisma.lookup.count();
+  const all = await Promise.all(
+    Array.from({ length: 5 }, () => lookUpReceiver(payments, caller, input, 'lookup-at-once')),
+  );
+  expect(new Set(all.map(({ row }) => row.id)).size).toBe(1);
+  expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(await database.prisma.lookup.count()).toBe(before + 1);
+});
+
+test('a refusal keeps no key: the same call may succeed later', async () => {
+  const absent = { umaAddress: '$nobody@test.uma.money' };
+  const refused = lookUpReceiver(payments, caller, absent, 'lookup-nobody');
+  await expect(refused).rejects.toMatchObject({ code: 'UMA_NOT_FOUND' });
+  expect(await lookUpReceiver(payments, caller, input, 'lookup-nobody')).toMatchObject({ replayed: false });
+});
+
+test('no connection waits for the rail', async () => {
+  for (const key of [undefined, 'lookup-waits']) {
+    whileAsked = async () => {
+      const { totalCount, idleCount, waitingCount } = database.pool;
+      expect({ inUse: totalCount - idleCount, waitingCount }).toEqual({ inUse: 0, waitingCount: 0 });
+    };
+    await lookUpReceiver(payments, caller, input, key);
+  }
+  expect(asked).toBe(2);
+});

@@ -1,0 +1,7 @@
+/** Bytes of this process's heap in use, after everything unused is collected. The soak runs with `--expose-gc`. */
+export function heapInUse(): number {
+  if (!globalThis.gc) throw new Error('run with --expose-gc');
+  globalThis.gc();
+  globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}

@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
+
+/** Finds out who asks. It is sent now and then, not for each request. */
+const ofCredentials: ReadonlySet<string> = new Set(['api_token_by_client_id', 'api_token_used', 'client_token']);
+
+/** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
+export class Statements {
+  readonly #readers = new Set<string[]>();
+
+  constructor(pool: pg.Pool) {
+    const known = new WeakSet<pg.PoolClient>();
+    // The pool emits this before anybody is given the connection.
+    pool.on('acquire', (client) => {
+      if (known.has(client)) return;
+      known.add(client);
+      const query = client.query;
+      client.query = ((...args: unknown[]) => {
+        this.#sent(args[0]);
+        return Reflect.apply(query, client, args);
+      }) as pg.PoolClient['query'];
+    });
+  }
+
+  /** Does the work, and answers its result with the texts of the statements that were sent meanwhile. */
+  async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
+    const statements: string[] = [];
+    this.#readers.add(statements);
+    try {
+      return { result: await work(), statements };
+    } finally {
+      this.#readers.delete(statements);
+    }
+  }
+
+  #sent(statement: unknown): void {
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : partsOf(statement);
+    if (name !== undefined && ofCredentials.has(name)) return;
+    for (const reader of this.#readers) reader.push(text);
+  }
+}
+
+/** `pg` takes a text, or an object that has it. */
+function partsOf(statement: unknown): { readonly name?: string; readonly text: string } {
+  return statement as { name?: string; text: string };
+}
+
+/** A gateway whose statements are those of its requests. */
+export interface CountedGateway {
+  readonly url: string;
+  readonly platform: TestPlatform;
+  readonly statements: Statements;
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway beside another, on its database: it serves and does no other work, so nothing else is counted. */
+export async function countedGateway(beside: TestGateway): Promise<CountedGateway> {
+  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve' }, beside.databaseUrl);
+  const { platformId, authorization } = beside.platform;
+  return {
+    url,
+    platform: connect(url, platformId, authorization),
+    statements: new Statements(gateway.payments.database.pool),
+    stop,
+  };
+}

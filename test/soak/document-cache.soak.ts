@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { heapInUse } from '../setup/heap.ts';
+import { often } from '../setup/often.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+/** MB: where nothing is bounded, each of these tests leaves more. */
+const little = 5;
+
+/** What stays in memory after so many acts, in MB. */
+async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
+  const before = heapInUse();
+  for (let turn = 0; turn < acts; turn += 1) await act(turn);
+  return (heapInUse() - before) / 1e6;
+}
+
+async function sendAsStranger(query: string): Promise<number> {
+  const response = await fetch(`${t.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+    body: JSON.stringify({ query }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** A document of some 1,500 tokens that is like no other. */
+const large = (turn: number) =>
+  `query Q${turn} { customers(first: 1) { edges { node { ${'id accounts(first: 1) { edges { node { id } } } '.repeat(95)} } } } }`;
+
+test.each([
+  ['long documents', 401, 400, (word: string) => `{ viewer { kind } } # ${word.padEnd(90_000, 'x')}`],
+  ['documents of many tokens', 401, 200, (word: string) => `{ viewer { ${'kind '.repeat(450)} } } # ${word}`],
+  ['long malformed documents', 400, 200, (word: string) => `{ viewer { kind } # ${word.padEnd(90_000, 'x')}`],
+  ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
+])('strangers who send many %s leave little behind', async (_what, status, count, document) => {
+  const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
+  // What is kept of such documents is full then.
+  await leftBehind(count, send);
+  expect(await leftBehind(count, send)).toBeLessThan(little);
+});
+
+test('documents that never come again leave little behind, though each is planned and asked again', async () => {
+  const ask = async (turn: number) => {
+    for (let time = 0; time < often; time += 1) await t.platform.ask(large(turn));
+  };
+  await leftBehind(60, ask);
+  expect(await leftBehind(150, (turn) => ask(100 + turn))).toBeLessThan(little);
+});
+
+test('what comes with documents does not stay with them', async () => {
+  const ask = async (turn: number) => {
+    for (let time = 0; time < often; time += 1) {
+      await t.platform.ask(`query Q${turn} { viewer { kind } currencies { code } }`, {
+        unused: `${turn}`.padEnd(90_000, 'x'),
+      });
+    }
+  };
+  await leftBehind(20, ask);
+  expect(await leftBehind(100, (turn) => ask(100 + turn))).toBeLessThan(little);
+});
+
+test('a document that many customers ask leaves little behind of each', async () => {
+  const lists = Array.from(
+    { length: 19 },
+    (_, n) => `a${n}: transactions(first: ${n + 1}, filter: { reference: "${n}" }) { edges { node { id status } } }`,
+  );
+  const document = `{ customers(first: 1) { edges { node { ${lists.join(' ')} } } } }`;
+  const apps: TestPlatform[] = [];
+  for (let made = 0; made < 200; made += 1) {
+    const { createCustomer } = await t.platform.ask(
+      'mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: { fullName: "Ada Lovelace" } } }) { ... on CreateCustomerSuccess { customer { id } } } }',
+      { id: String(made) },
+    );
+    const { createClientToken } = await t.platform.ask(
+      'mutation ($id: ID!) { createClientToken(input: { customerId: $id, permissions: [VIEW] }) { ... on CreateClientTokenSuccess { token } } }',
+      { id: createCustomer.customer.id },
+    );
+    apps.push(connect(t.url, t.platform.platformId, `Bearer ${createClientToken.token}`));
+  }
+  // Compiled, and with the plans of as many as are kept.
+  for (const app of apps.slice(0, 100)) await app.ask(document);
+  expect(await leftBehind(100, async (turn) => void (await apps[100 + turn]?.ask(document)))).toBeLessThan(little);
+});
