@@ -1,5 +1,7 @@
 import { checkText } from '../core/checks.ts';
+import { keyPath } from '../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../core/ids.ts';
+import { pathsIn } from '../core/path.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
@@ -23,6 +25,8 @@ export interface NewClientToken {
   readonly permissions: readonly Permission[];
   readonly expiresInSeconds: number;
 }
+
+const at = pathsIn<NewClientToken>();
 
 type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
 
@@ -65,15 +69,15 @@ export async function createClientToken(
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
     throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
   if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { path: at('permissions') });
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal('INVALID_INPUT', `expiresInSeconds must lie between 1 and ${maxClientSeconds}`, {
-      field: 'expiresInSeconds',
+    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, {
+      path: at('expiresInSeconds'),
     });
   }
   const { row, replayed } = await recorded(
@@ -100,13 +104,13 @@ function targetOf(input: NewClientToken): Target {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw new Refusal('INVALID_INPUT', 'exactly one of customerId, quoteId and transactionId is given', {
-      field: given[1] ?? 'customerId',
+    throw new Refusal('INVALID_INPUT', 'a client token is bound to exactly one customer, quote or transaction', {
+      path: at(given[1] ?? 'customerId'),
     });
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
-  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   return { name, uuid };
 }
 
@@ -118,7 +122,7 @@ async function storeClientToken(
 ): Promise<ClientToken> {
   const { type, code, find } = targets[name];
   if (!(await find(prisma, caller, uuid))) {
-    throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+    throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   }
   const { now } = await readClock(client);
   return prisma.clientToken.create({
@@ -161,12 +165,12 @@ function recorded<Row extends { readonly id: string }>(
 /** Nobody hands out more than they have. */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { path: at('permissions') });
   }
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
 }
@@ -178,7 +182,7 @@ function secretIsGone(type: 'ApiToken' | 'ClientToken') {
     throw new Refusal(
       'CONFLICT',
       `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
-      { field: 'idempotencyKey', existingId },
+      { path: keyPath, existingId },
     );
   };
 }
@@ -193,8 +197,8 @@ export async function issueApiToken(
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
-  checkText(input.name, 'name');
-  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
+  checkText(input.name, ['name']);
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
   const { row, replayed } = await recorded(
@@ -226,7 +230,7 @@ export async function revokeToken(
     async (transaction) => {
       const id = uuidOf(tokenId, type);
       const token = id && (await revoke(transaction, caller, type, id));
-      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
       return token;
     },
     (id) => ({ id }),

@@ -1,4 +1,4 @@
-import { claimOf } from '../core/idempotency.ts';
+import { claimOf, keyPath } from '../core/idempotency.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
@@ -77,7 +77,7 @@ export async function once<Answer>(
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      field: 'idempotencyKey',
+      path: keyPath,
       retryAfter: 1,
     });
   }
@@ -102,7 +102,7 @@ async function claimed<Answer>(
 async function repeated<Answer>(first: First | undefined, { repeat }: Pick<Act<Answer>, 'repeat'>) {
   if (!first?.same) {
     throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
-      field: 'idempotencyKey',
+      path: keyPath,
     });
   }
   return { ...(await repeat(first.result)), replayed: true };

@@ -1,6 +1,7 @@
 import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 import { type Currency, currencyOf } from '../core/currencies.ts';
 import { uuidOf } from '../core/ids.ts';
+import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
@@ -120,20 +121,20 @@ export function idAt(parties: Pick<Sides, 'ids'>, position: number): string {
 }
 
 /** The uuid in an account's public id; a malformed one is an unknown account. */
-export function accountUuid(id: string, field: string): string {
-  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(field);
+export function accountUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(path);
 }
 
-export function accountNotFound(field: string): never {
-  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { field });
+export function accountNotFound(path: FieldPath): never {
+  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { path });
 }
 
-export function customerUuid(id: string, field: string): string {
-  return uuidOf(id, 'Customer') ?? customerNotFound(field);
+export function customerUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
-export function customerNotFound(field: string): never {
-  throw new Refusal('USER_NOT_FOUND', 'no such customer', { field });
+export function customerNotFound(path: FieldPath): never {
+  throw new Refusal('USER_NOT_FOUND', 'no such customer', { path });
 }
 
 /** What an account that takes part in a payment is, as its outcome needs to know it. */

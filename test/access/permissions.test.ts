@@ -8,6 +8,7 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
@@ -42,7 +43,7 @@ afterAll(async () => {
 });
 
 /** A mutation that answers each noun, under its name in the success. */
-const mutations: Readonly<Record<string, readonly [name: string, field: string, input: () => object]>> = {
+const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: [
     'createQuote',
     'quote',
@@ -107,7 +108,9 @@ const fields = Object.keys(mutations).flatMap((noun) =>
 
 describe.each(fields)('%s.%s of what a mutation answers', (noun, name) => {
   test('is of its own row, or needs VIEW before anything happens', async () => {
-    const [mutation, field, input] = mutations[noun] ?? ['', '', () => ({})];
+    const tried = mutations[noun];
+    if (!tried) throw new Error(noun);
+    const [mutation, field, input] = tried;
     const type = getNamedType(objectType(noun).getFields()[name]?.type);
     if (!type) throw new Error(name);
     const ask = (selected: string) =>

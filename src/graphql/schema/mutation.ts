@@ -101,9 +101,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
           const refusal = refusalIn(error);
-          if (refusal) {
-            return asUserError(refusal, info.parentType.getFields()[info.fieldName]?.args[0]?.type, args.input);
-          }
+          if (refusal) return asUserError(refusal, name, args.input);
           throw error;
         }
         // Made from a table of successes and refusals: which of them it answers, the compiler cannot follow.

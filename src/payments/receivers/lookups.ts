@@ -5,6 +5,7 @@ import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.t
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
@@ -64,6 +65,8 @@ const receiverStatement = forCaller(
   ),
 );
 
+const at = pathsIn<LookUpReceiver>();
+
 /**
  * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
  * that the rail finds. The answer is good for ten minutes.
@@ -108,19 +111,22 @@ async function findReceiver(
   caller: Caller,
   input: LookUpReceiver,
 ): Promise<Prisma.LookupUncheckedCreateInput> {
-  const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
-  const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
-  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
+  const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
+  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
   const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
   if (!found) throw new Error(`no platform ${caller.platformId}`);
-  if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller);
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
     : await rail.lookUp(umaAddress);
   if (!receiver) {
-    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, { field: 'umaAddress', value: umaAddress });
+    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+      path: at('umaAddress'),
+      value: umaAddress,
+    });
   }
   return {
     platformId: caller.platformId,
@@ -190,18 +196,18 @@ export async function readLookup(
   lookupId: string | null | undefined,
   umaAddress: string,
 ): Promise<Lookup> {
-  const field = 'lookupId';
+  const path: FieldPath = ['lookupId'];
   if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', { path });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid ? await lookupStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
   if (found.expired)
-    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });
+    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { path });
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { field });
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
   }
   return lookup;
 }

@@ -65,7 +65,7 @@ function approvalOf(body: unknown): Decision {
   if (!read.success) return webhookError;
   const info = Object.entries(read.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
   try {
-    checkInformation(info, 'receiverCustomerInfo');
+    checkInformation(info, ['receiverCustomerInfo']);
   } catch (error) {
     if (error instanceof Refusal) return webhookError;
     throw error;

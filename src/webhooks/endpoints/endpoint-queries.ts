@@ -59,5 +59,5 @@ export function endpointUuid(id: string): string {
 }
 
 function notFound(): never {
-  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { field: 'endpointId' });
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { path: ['endpointId'] });
 }
