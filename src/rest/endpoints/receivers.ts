@@ -63,7 +63,7 @@ function lookup<Path extends string>(operationId: string, summary: string, path:
       }),
       query,
     },
-    responses: { 200: answers(LookupSchema, 'What the receiver takes.'), ...readErrors(404, 504) },
+    responses: { 200: answers(LookupSchema, 'What the receiver takes.'), ...readErrors(404) },
   });
 }
 
