@@ -1,5 +1,7 @@
 import { checkText } from '../core/checks.ts';
+import { keyPath } from '../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../core/ids.ts';
+import { pathsIn } from '../core/path.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
@@ -11,13 +13,7 @@ import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import { once } from './once.ts';
 import type { Operation } from './operations.ts';
-import {
-  revocableApiTokens,
-  revocableClientTokens,
-  visibleCustomers,
-  visibleQuotes,
-  visibleTransactions,
-} from './visible.ts';
+import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
 
 /** The longest that a client token lives: a day. */
 export const maxClientSeconds = 86_400;
@@ -30,9 +26,9 @@ export interface NewClientToken {
   readonly expiresInSeconds: number;
 }
 
-type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
+const at = pathsIn<NewClientToken>();
 
-const select = { id: true } as const;
+type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
 
 /** What a client token can be bound to: the type of its id, the refusal of an unknown one, and how it is looked up. */
 const targets = {
@@ -40,18 +36,19 @@ const targets = {
     type: 'Customer',
     code: 'USER_NOT_FOUND',
     find: ({ customer }, caller, id) =>
-      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select }),
+      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }),
   },
   quoteId: {
     type: 'Quote',
     code: 'QUOTE_NOT_FOUND',
-    find: ({ quote }, caller, id) => quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select }),
+    find: ({ quote }, caller, id) =>
+      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { id: true } }),
   },
   transactionId: {
     type: 'Transaction',
     code: 'TRANSACTION_NOT_FOUND',
     find: ({ transaction }, caller, id) =>
-      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select }),
+      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { id: true } }),
   },
 } as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
 
@@ -72,15 +69,15 @@ export async function createClientToken(
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
     throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
   if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { path: at('permissions') });
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal('INVALID_INPUT', `expiresInSeconds must lie between 1 and ${maxClientSeconds}`, {
-      field: 'expiresInSeconds',
+    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, {
+      path: at('expiresInSeconds'),
     });
   }
   const { row, replayed } = await recorded(
@@ -107,13 +104,13 @@ function targetOf(input: NewClientToken): Target {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw new Refusal('INVALID_INPUT', 'exactly one of customerId, quoteId and transactionId is given', {
-      field: given[1] ?? 'customerId',
+    throw new Refusal('INVALID_INPUT', 'a client token is bound to exactly one customer, quote or transaction', {
+      path: at(given[1] ?? 'customerId'),
     });
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
-  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   return { name, uuid };
 }
 
@@ -125,7 +122,7 @@ async function storeClientToken(
 ): Promise<ClientToken> {
   const { type, code, find } = targets[name];
   if (!(await find(prisma, caller, uuid))) {
-    throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+    throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   }
   const { now } = await readClock(client);
   return prisma.clientToken.create({
@@ -168,12 +165,12 @@ function recorded<Row extends { readonly id: string }>(
 /** Nobody hands out more than they have. */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { path: at('permissions') });
   }
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
 }
@@ -185,7 +182,7 @@ function secretIsGone(type: 'ApiToken' | 'ClientToken') {
     throw new Refusal(
       'CONFLICT',
       `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
-      { field: 'idempotencyKey', existingId },
+      { path: keyPath, existingId },
     );
   };
 }
@@ -200,8 +197,8 @@ export async function issueApiToken(
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
-  checkText(input.name, 'name');
-  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
+  checkText(input.name, ['name']);
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
   const { row, replayed } = await recorded(
@@ -232,31 +229,30 @@ export async function revokeToken(
     { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
     async (transaction) => {
       const id = uuidOf(tokenId, type);
-      if (!id || !(await revoke(transaction, caller, type, id))) {
-        throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
-      }
-      return { id };
+      const token = id && (await revoke(transaction, caller, type, id));
+      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
+      return token;
     },
     (id) => ({ id }),
   );
   return { revokedId: publicId(type, row.id), replayed };
 }
 
-/** Ends a token, unless it has ended before. @returns whether there is one */
+/** Ends a token, unless it has ended before. @returns undefined where there is none */
 async function revoke(
   { client, prisma }: Transaction,
   caller: Caller,
   type: 'ApiToken' | 'ClientToken',
   id: string,
-): Promise<boolean> {
+): Promise<{ id: string } | undefined> {
   const { now: revokedAt } = await readClock(client);
+  const token = { AND: [visibleToPlatform(caller), { id }] };
+  const alive = { ...token, revokedAt: null };
   // Told apart here: to TypeScript the two tables have nothing in common.
   if (type === 'ApiToken') {
-    const where = { AND: [revocableApiTokens(caller), { id }] };
-    await prisma.apiToken.updateMany({ where: { ...where, revokedAt: null }, data: { revokedAt } });
-    return (await prisma.apiToken.count({ where })) > 0;
+    await prisma.apiToken.updateMany({ where: alive, data: { revokedAt } });
+    return (await prisma.apiToken.count({ where: token })) > 0 ? { id } : undefined;
   }
-  const where = { AND: [revocableClientTokens(caller), { id }] };
-  await prisma.clientToken.updateMany({ where: { ...where, revokedAt: null }, data: { revokedAt } });
-  return (await prisma.clientToken.count({ where })) > 0;
+  await prisma.clientToken.updateMany({ where: alive, data: { revokedAt } });
+  return (await prisma.clientToken.count({ where: token })) > 0 ? { id } : undefined;
 }

@@ -1,4 +1,4 @@
-import { claimOf } from '../core/idempotency.ts';
+import { claimOf, keyPath } from '../core/idempotency.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
@@ -55,8 +55,8 @@ const keepStatement = statement<object>(
 /**
  * Carries out a command on plain records once per idempotency key, in one transaction with its key. (Commands that move
  * money or statuses are plans: payments/command.ts.)
- * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is
- *   under way), and what the act throws
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is under
+ *   way), and what the act throws
  */
 export async function once<Answer>(
   database: Database,
@@ -77,7 +77,7 @@ export async function once<Answer>(
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      field: 'idempotencyKey',
+      path: keyPath,
       retryAfter: 1,
     });
   }
@@ -102,7 +102,7 @@ async function claimed<Answer>(
 async function repeated<Answer>(first: First | undefined, { repeat }: Pick<Act<Answer>, 'repeat'>) {
   if (!first?.same) {
     throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
-      field: 'idempotencyKey',
+      path: keyPath,
     });
   }
   return { ...(await repeat(first.result)), replayed: true };

@@ -1,7 +1,7 @@
 import { matchesNothing } from '../core/conditions.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import { columnName, type Event } from '../database/rows.ts';
-import { type Named, type NounsArgument, type Queryable, statement } from '../database/statement.ts';
+import type { Queryable, Statement } from '../database/statement.ts';
 import { whereApiTokens } from './api-token-records.ts';
 import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
@@ -31,11 +31,8 @@ const rules = {
   account: { CUSTOMER: 'customerId', PAYMENT: null },
   // Events of quotes carry their transaction, so one field holds for both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // What a platform's servers make for themselves: an app sees none.
-  lookup: { CUSTOMER: null, PAYMENT: null },
-  webhookEndpoint: { CUSTOMER: null, PAYMENT: null },
-  apiToken: { CUSTOMER: null, PAYMENT: null },
-  clientToken: { CUSTOMER: null, PAYMENT: null },
+  // What a platform's servers make for themselves (lookups, webhook endpoints, tokens): an app sees none.
+  ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 
 /** What a platform has, of which a caller sees all, some or nothing. */
@@ -61,28 +58,15 @@ export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
   return where(rules.event, scope);
 }
 
-export function visibleLookups(scope: Scope): Prisma.LookupWhereInput {
-  return where(rules.lookup, scope);
-}
-
-export function visibleWebhookEndpoints(scope: Scope): Prisma.WebhookEndpointWhereInput {
-  return where(rules.webhookEndpoint, scope);
+/** The condition for what a platform's servers make for themselves: lookups, webhook endpoints and tokens. */
+export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
+  return where(rules.ofPlatform, scope);
 }
 
 /** API tokens are shown to those who may make them. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
-  const seen = viewer.permissions.includes('MANAGE') ? where(rules.apiToken, viewer) : matchesNothing;
+  const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, whereApiTokens(viewer.platformId, {})] };
-}
-
-/** The API tokens that a caller may revoke: those that are revoked already, too. */
-export function revocableApiTokens(scope: Scope): Prisma.ApiTokenWhereInput {
-  return where(rules.apiToken, scope);
-}
-
-/** The client tokens that a caller may revoke: those that are revoked already, too. */
-export function revocableClientTokens(scope: Scope): Prisma.ClientTokenWhereInput {
-  return where(rules.clientToken, scope);
 }
 
 /** As `visibleEvents`, for one event in hand. */
@@ -119,20 +103,19 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Makes the prepared statement of a command's read, which is given the caller with each call. Its text names the rows that
- * it reads by `visibleRow`: its first three parameters are the caller's platform and the customer or the payment that the
- * caller is bound to, each null where it is not. The values of the call are the parameters from $4 on.
+ * Makes a statement one that is given the caller with each call: for what commands read. Its text names the rows that it reads
+ * by `visibleRow`: its first three parameters are the caller's platform and the customer or the payment that the caller is
+ * bound to, each null where it is not. The values of the call are the parameters from $4 on.
  */
-export function callerStatement<Row extends Named<Row>>(name: string, text: string, ...nouns: NounsArgument<Row>) {
-  const run = statement<Row>(name, text, ...nouns);
+export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
     const customerId = bound.kind === 'CUSTOMER' ? bound.customerId : null;
     const transactionId = bound.kind === 'PAYMENT' ? bound.transactionId : null;
-    return run(on, platformId, customerId, transactionId, ...values);
+    return statement(on, platformId, customerId, transactionId, ...values);
   };
 }
 
-/** The SQL condition for the rows, under an alias, that the caller of a `callerStatement` may see. */
+/** The SQL condition for the rows, under an alias, that the caller of a statement `forCaller` may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

@@ -1,4 +1,5 @@
 import { hash as digest } from 'node:crypto';
+import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
 
 /** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
@@ -18,6 +19,9 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
   return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
+/** Where a command has its idempotency key, beside its input. */
+export const keyPath: FieldPath = ['idempotencyKey'];
+
 /** Whether a string has the form of an idempotency key: no other is ever stored. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
@@ -34,8 +38,8 @@ export function claimOf(
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
-    throw new Refusal('INVALID_INPUT', 'idempotencyKey must be 1 to 255 printable ASCII characters without spaces', {
-      field: 'idempotencyKey',
+    throw new Refusal('INVALID_INPUT', 'an idempotency key has 1 to 255 printable ASCII characters without spaces', {
+      path: keyPath,
     });
   }
   const hash = digest('sha256', canonicalJson(command.input), 'hex');

@@ -26,6 +26,11 @@ export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns:
 
 const texts = new Map<string, string>();
 
+/** Lists the texts of all statements that were made, by their names: docs/prisma.md is held against them. */
+export function statementTexts(): ReadonlyMap<string, string> {
+  return texts;
+}
+
 /**
  * Makes a prepared statement. Its rows have TypeScript's names: the column `due_at` is the field `dueAt`. Where a column
  * holds a whole row of a noun as JSON (`to_json`, `account_snapshot`), `nouns` says which, and the field is that row.

@@ -1,9 +1,10 @@
-import { callerStatement, type Scope, visibleRow } from '../access/visible.ts';
+import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 import { type Currency, currencyOf } from '../core/currencies.ts';
 import { uuidOf } from '../core/ids.ts';
+import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
-import type { Queryable } from '../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
 
 /** The accounts that a command names, and fresh ids for what it will make. */
@@ -46,21 +47,20 @@ interface SidesRow {
   readonly ids: string[];
 }
 
-const sidesStatement = callerStatement<SidesRow>('sides', `select ${sides}`, {
-  source: 'Account',
-  destination: 'Account',
-});
+const sidesStatement = forCaller(
+  statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' }),
+);
 
-const partiesStatement = callerStatement<
-  SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
->(
-  'parties',
-  `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
+const partiesStatement = forCaller(
+  statement<SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }>(
+    'parties',
+    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
         $7, (select a.customer_id from ${named('$4')}), (select a.customer_id from ${named('$5')}))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
      $8, (select a.currency from ${named('$4')}))`,
-  { source: 'Account', destination: 'Account', customer: 'Customer' },
+    { source: 'Account', destination: 'Account', customer: 'Customer' },
+  ),
 );
 
 /** Reads the accounts of a command in one statement. What the caller may not see is not there. */
@@ -121,20 +121,20 @@ export function idAt(parties: Pick<Sides, 'ids'>, position: number): string {
 }
 
 /** The uuid in an account's public id; a malformed one is an unknown account. */
-export function accountUuid(id: string, field: string): string {
-  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(field);
+export function accountUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(path);
 }
 
-export function accountNotFound(field: string): never {
-  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { field });
+export function accountNotFound(path: FieldPath): never {
+  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { path });
 }
 
-export function customerUuid(id: string, field: string): string {
-  return uuidOf(id, 'Customer') ?? customerNotFound(field);
+export function customerUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
-export function customerNotFound(field: string): never {
-  throw new Refusal('USER_NOT_FOUND', 'no such customer', { field });
+export function customerNotFound(path: FieldPath): never {
+  throw new Refusal('USER_NOT_FOUND', 'no such customer', { path });
 }
 
 /** What an account that takes part in a payment is, as its outcome needs to know it. */

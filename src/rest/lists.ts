@@ -153,7 +153,7 @@ function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string>
   const read = query.sortOrder ?? 'desc';
   const cursor = query.cursor === undefined ? undefined : idOfCursor(list, viewer.platformId, query.cursor);
   if (query.cursor !== undefined && cursor === undefined) {
-    throw new Refusal('INVALID_INPUT', 'cursor is not a cursor of this list', { field: 'cursor' });
+    throw new Refusal('INVALID_INPUT', 'the cursor is not of this list', { path: ['cursor'] });
   }
   return {
     size: query.limit,

@@ -2,23 +2,29 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { act, execute, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 import { nextOf } from '../setup/streams.ts';
 
 let t: TestGateway;
+let counting: CountedGateway;
 let mine: Scene;
 let theirs: Scene;
 beforeAll(async () => {
   t = await startTestGateway();
+  counting = await countedGateway(t);
   mine = await makeScene(t.platform);
   theirs = await makeScene(t.platform);
 });
-afterAll(() => t.stop());
+afterAll(async () => {
+  await counting.stop();
+  await t.stop();
+});
 
 const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
   act(by, 'createClientToken', input, 'token tokenId expiresAt');
 
-async function phone(input: object): Promise<TestPlatform> {
-  return connect(t.url, t.platform.platformId, `Bearer ${(await minted(input)).token}`);
+async function phone(input: object, url = t.url): Promise<TestPlatform> {
+  return connect(url, t.platform.platformId, `Bearer ${(await minted(input)).token}`);
 }
 
 const quoted = (by: TestPlatform, scene: Scene, more: object = {}): Promise<Data> =>
@@ -54,11 +60,20 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
 });
 
 test('text of an app that looks like the id of what it may not see is text, and nothing more', async () => {
-  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
+  const make = (description: string) =>
+    counting.statements.during(() =>
+      act(app, 'createQuote', usdToEur(mine, { lockedCurrencyAmount: 10_000, description }), 'quote { id status }'),
+    );
+  const { statements: ofOtherText } = await make('a memo');
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
-    const made = await act(app, 'createQuote', usdToEur(mine, { description: text }), 'quote { id status }');
-    expect(made).toMatchObject({ quote: { status: 'PENDING' } });
-    const { quote } = await app.ask('query ($id: ID!) { quote(id: $id) { description } }', { id: made.quote.id });
+    const { result, statements } = await make(text);
+    expect(result).toMatchObject({ quote: { status: 'PENDING' } });
+    // No row is looked up before the command, which looks for itself.
+    expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
+    const { quote } = await app.ask('query ($id: ID!) { quote(id: $id) { description } }', {
+      id: result.quote.id,
+    });
     expect(quote.description).toBe(text);
   }
 });

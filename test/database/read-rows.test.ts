@@ -136,13 +136,10 @@ test('a balance beyond what a JSON number holds is read exactly', async () => {
   try {
     await client.query("begin; set local session_replication_role = 'replica'");
     const { rows } = await client.query(
-      "update account set posted = 9007199254740995, held = 9007199254740993 where kind = 'INTERNAL' returning platform_id, id",
+      "update account set posted = 9007199254740995 where kind = 'INTERNAL' returning platform_id, id",
     );
     const [{ platform_id: platformId, id }] = rows;
-    expect(await readRow({ read }, 'Account', { platformId, id })).toMatchObject({
-      posted: 9007199254740995n,
-      held: 9007199254740993n,
-    });
+    expect(await readRow({ read }, 'Account', { platformId, id })).toMatchObject({ posted: 9007199254740995n });
   } finally {
     await client.query('rollback');
     client.release();

@@ -150,7 +150,7 @@ test('a quote that a deposit pays cannot be executed by hand', async () => {
   const quote = await newQuote();
   const refused = await execute(t.platform, quote.quoteId);
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
-  expect(refused.message).toContain('paymentInstructions');
+  expect(refused.message).toContain('payment instructions');
 });
 
 test('a production platform cannot pretend a deposit', async () => {

@@ -1,8 +1,10 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { authorize, type Operation } from '../../access/operations.ts';
-import { refusalIn } from '../../core/refusal.ts';
+import type { Viewer } from '../../access/viewer.ts';
+import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
+import { furtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
@@ -94,19 +96,31 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
         try {
           authorize(context.viewer, name);
+          requireViewToRead(context.viewer, info);
           // The input's type is made from the very fields that `options.input` declares.
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
           const refusal = refusalIn(error);
-          if (refusal) {
-            return asUserError(refusal, info.parentType.getFields()[info.fieldName]?.args[0]?.type, args.input);
-          }
+          if (refusal) return asUserError(refusal, name, args.input);
           throw error;
         }
         // Made from a table of successes and refusals: which of them it answers, the compiler cannot follow.
       }) as never,
     }),
   );
+}
+
+/**
+ * Refuses a document that reads more than the mutation answers, for a viewer who may not: before the mutation takes effect,
+ * since afterwards its answer would be lost.
+ * @throws Refusal FORBIDDEN
+ */
+function requireViewToRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
+  if (permissions.includes('VIEW')) return;
+  const field = furtherRead(info);
+  if (field !== undefined) {
+    throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
+  }
 }
 
 function mapValues<T extends object, U>(object: T, turn: (value: T[keyof T], key: keyof T) => U): Record<string, U> {

@@ -1,9 +1,11 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Customer, Transaction } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
@@ -20,6 +22,18 @@ export type Decision =
   /** The platform was asked, and its answer was an error. */
   | { readonly kind: 'webhook-error'; readonly explanation: string };
 
+interface ApproveTransaction {
+  readonly transactionId: string;
+  readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
+}
+
+interface RejectTransaction {
+  readonly transactionId: string;
+  readonly reason?: string | null | undefined;
+}
+
+const at = pathsIn<ApproveTransaction & RejectTransaction>();
+
 /**
  * Approves an incoming payment. Mandatory receiver information that is neither given nor in the customer's record ends
  * it FAILED with MISSING_MANDATORY_PAYEE_DATA.
@@ -28,10 +42,7 @@ export type Decision =
 export function approveTransaction(
   payments: Payments,
   caller: Caller,
-  input: {
-    readonly transactionId: string;
-    readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
-  },
+  input: ApproveTransaction,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
@@ -46,7 +57,7 @@ export function approveTransaction(
 export function rejectTransaction(
   payments: Payments,
   caller: Caller,
-  input: { readonly transactionId: string; readonly reason?: string | null | undefined },
+  input: RejectTransaction,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'reject', reason: input.reason } as const;
@@ -71,16 +82,17 @@ export async function decideIncoming(
   return (await decide(payments, caller, call, transactionId, decision)).row;
 }
 
-const pendingStatement = callerStatement<{
-  transaction: Transaction;
-  customer: Customer | null;
-  destination: Account | null;
-  internalAccountId: string | null;
-  scenario: unknown;
-  over: boolean;
-}>(
-  'pending_approval',
-  `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+const pendingStatement = forCaller(
+  statement<{
+    transaction: Transaction;
+    customer: Customer | null;
+    destination: Account | null;
+    internalAccountId: string | null;
+    scenario: unknown;
+    over: boolean;
+  }>(
+    'pending_approval',
+    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
         and i.currency = t.received_currency) as internal_account_id,
@@ -90,7 +102,8 @@ const pendingStatement = callerStatement<{
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
    where ${visibleRow('transaction', 't')} and t.id = $4`,
-  { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+    { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+  ),
 );
 
 async function decide(
@@ -104,7 +117,7 @@ async function decide(
     ...call,
     type: 'Transaction',
     plan: () => planDecision(payments, caller, id, decision),
-    fields: { CONFLICT: 'transactionId' },
+    paths: { CONFLICT: at('transactionId') },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
   if (!done.replayed) wakeOrder(payments, caller, done.row.id);
@@ -124,11 +137,11 @@ function wakeOrder({ database, log }: Payments, { platformId }: Caller, transact
 
 async function planDecision(payments: Payments, caller: Caller, id: string | undefined, decision: Decision) {
   const given =
-    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, 'receiverCustomerInfo') : {};
-  if (decision.kind === 'reject') checkText(decision.reason, 'reason');
+    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, at('receiverCustomerInfo')) : {};
+  if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
-  const field = 'transactionId';
-  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
+  const path = at('transactionId');
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
   const { transaction, customer, destination: announced } = found;
   if (!transaction.approvalDueAt || found.over) {
     throw new Refusal(
@@ -138,7 +151,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
         : transaction.status === 'CREATED'
           ? 'its sender has not asked to pay yet'
           : 'this transaction needs no approval',
-      { field, status: transaction.status },
+      { path, status: transaction.status },
     );
   }
   const move = (rest: Omit<TransactionMove, 'id' | 'from'>) => ({

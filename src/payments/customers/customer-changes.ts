@@ -1,7 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
@@ -13,6 +15,8 @@ export interface UpdateCustomer {
   /** What changes; what is left out stays. */
   readonly details?: CustomerDetails | null | undefined;
 }
+
+const at = pathsIn<UpdateCustomer>();
 
 /**
  * Changes what is known of a customer. Its type stays. Where the rail simulates, a new name is checked as a new customer's
@@ -36,7 +40,7 @@ export function updateCustomer(
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
-          field: 'details',
+          path: at('details'),
         });
       }
       const columns = details ? detailColumns(details) : {};
@@ -49,10 +53,11 @@ export function updateCustomer(
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
-      if (customer.isDeleted) throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { field: 'customerId' });
+      if (customer.isDeleted)
+        throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId') });
       return { result: customer.id };
     },
-    fields: { UMA_ADDRESS_EXISTS: 'umaAddress', CUSTOMER_DELETED: 'customerId' },
+    paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },
   });
 }
 
@@ -76,18 +81,20 @@ export function deleteCustomer(
       const { id } = await readCustomer(payments, caller, customerId);
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
-    fields: { CUSTOMER_DELETED: 'customerId' },
+    paths: { CUSTOMER_DELETED: at('customerId') },
   });
 }
 
-const customerStatement = callerStatement<{ customer: Customer }>(
-  'customer_to_change',
-  `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
-  { customer: 'Customer' },
+const customerStatement = forCaller(
+  statement<{ customer: Customer }>(
+    'customer_to_change',
+    `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
+    { customer: 'Customer' },
+  ),
 );
 
 async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
-  const uuid = customerUuid(customerId, 'customerId');
+  const uuid = customerUuid(customerId, at('customerId'));
   const [found] = await customerStatement(payments.database.pool, caller, uuid);
-  return found?.customer ?? customerNotFound('customerId');
+  return found?.customer ?? customerNotFound(at('customerId'));
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
 import { visibleAccounts } from '../../access/visible.ts';
 import { currencyOf } from '../../core/currencies.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
@@ -21,6 +22,8 @@ export interface PlatformSettings {
   /** The currencies in which new customers get internal accounts; replaces the list. */
   readonly currencies?: readonly string[] | undefined;
 }
+
+const at = pathsIn<PlatformSettings>();
 
 /** The platform's own row. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
@@ -60,18 +63,18 @@ export async function updatePlatform<Besides>(
     );
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    throw new Refusal('CONFLICT', 'this UMA domain is taken', { field: 'umaDomain' });
+    throw new Refusal('CONFLICT', 'this UMA domain is taken', { path: at('umaDomain') });
   }
 }
 
 function checkCurrencies(currencies: readonly string[]): void {
   currencies.forEach((code, position) => {
-    const field = `currencies.${position}`;
+    const path = at('currencies', position);
     if (!currencyOf(code)) {
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path });
     }
     if (currencies.indexOf(code) !== position) {
-      throw new Refusal('INVALID_INPUT', `${code} is given twice`, { field });
+      throw new Refusal('INVALID_INPUT', `${code} is given twice`, { path });
     }
   });
 }
@@ -98,8 +101,8 @@ async function openAccounts(
 
 function checkDomain(domain: string): void {
   if (!/^(?=.{3,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(domain)) {
-    throw new Refusal('INVALID_INPUT', 'umaDomain must be a domain name in lower case such as pay.example.com', {
-      field: 'umaDomain',
+    throw new Refusal('INVALID_INPUT', 'a UMA domain is a domain name in lower case such as pay.example.com', {
+      path: at('umaDomain'),
       value: domain,
     });
   }

@@ -82,7 +82,6 @@ export interface RateDetails {
 
 export interface PricingRefusal {
   readonly code: 'INVALID_AMOUNT' | 'AMOUNT_OUT_OF_RANGE';
-  readonly field: 'lockedCurrencyAmount';
   readonly reason: string;
 }
 
@@ -233,7 +232,7 @@ function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint):
 }
 
 function refusal(code: PricingRefusal['code'], reason: string): PricingRefusal {
-  return { code, field: 'lockedCurrencyAmount', reason };
+  return { code, reason };
 }
 
 function outOfRange(reason: string): PricingRefusal {

@@ -1,13 +1,15 @@
 import type { Caller } from '../../access/caller.ts';
 import { once } from '../../access/once.ts';
 import { authorize } from '../../access/operations.ts';
-import { callerStatement, visibleLookups, visibleRow } from '../../access/visible.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
+import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type Done, type Payments, railOf } from '../command.ts';
@@ -37,18 +39,19 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
-const receiverStatement = callerStatement<{
-  id: string;
-  baseCurrency: string;
-  senderId: string | null;
-  receiverPlatformId: string | null;
-  receiverCustomerId: string | null;
-  umaDomain: string | null;
-  currencies: string[] | null;
-  depositCurrency: string | null;
-}>(
-  'receiver_by_uma_address',
-  `select uuid_v7() as id, p.currencies[1] as base_currency,
+const receiverStatement = forCaller(
+  statement<{
+    id: string;
+    baseCurrency: string;
+    senderId: string | null;
+    receiverPlatformId: string | null;
+    receiverCustomerId: string | null;
+    umaDomain: string | null;
+    currencies: string[] | null;
+    depositCurrency: string | null;
+  }>(
+    'receiver_by_uma_address',
+    `select uuid_v7() as id, p.currencies[1] as base_currency,
      (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
         and ($5::uuid is not null or $6::text is not null)
         and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
@@ -59,7 +62,10 @@ const receiverStatement = callerStatement<{
        and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
    left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
    where p.id = $1`,
+  ),
 );
+
+const at = pathsIn<LookUpReceiver>();
 
 /**
  * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
@@ -93,7 +99,7 @@ export async function lookUpReceiver(
     // A lookup never changes, and is kept longer than the key that made it.
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a lookup is its id');
-      const where = { AND: [visibleLookups(caller), { id: row.id }] };
+      const where = { AND: [visibleToPlatform(caller), { id: row.id }] };
       return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
@@ -105,19 +111,22 @@ async function findReceiver(
   caller: Caller,
   input: LookUpReceiver,
 ): Promise<Prisma.LookupUncheckedCreateInput> {
-  const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
-  const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
-  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
+  const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
+  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
   const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
   if (!found) throw new Error(`no platform ${caller.platformId}`);
-  if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller);
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
     : await rail.lookUp(umaAddress);
   if (!receiver) {
-    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, { field: 'umaAddress', value: umaAddress });
+    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+      path: at('umaAddress'),
+      value: umaAddress,
+    });
   }
   return {
     platformId: caller.platformId,
@@ -168,10 +177,13 @@ function pricedCurrencies(
   );
 }
 
-const lookupStatement = callerStatement<{ lookup: Lookup; expired: boolean }>(
-  'lookup_for_quote',
-  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where ${visibleRow('lookup', 'l')} and l.id = $4`,
-  { lookup: 'Lookup' },
+const lookupStatement = forCaller(
+  statement<{ lookup: Lookup; expired: boolean }>(
+    'lookup_for_quote',
+    `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
+   where ${visibleRow('ofPlatform', 'l')} and l.id = $4`,
+    { lookup: 'Lookup' },
+  ),
 );
 
 /**
@@ -184,18 +196,18 @@ export async function readLookup(
   lookupId: string | null | undefined,
   umaAddress: string,
 ): Promise<Lookup> {
-  const field = 'lookupId';
+  const path: FieldPath = ['lookupId'];
   if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', { path });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid ? await lookupStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
   if (found.expired)
-    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });
+    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { path });
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { field });
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
   }
   return lookup;
 }

@@ -5,7 +5,7 @@ import { type Done, type Payments, railOf, run } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, outsideOf } from '../parties.ts';
-import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source, type Transfer } from './transfer.ts';
+import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
@@ -25,7 +25,7 @@ export function transferIn(
     input,
     idempotencyKey,
     plan: async () => {
-      if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
+      if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, sides } = await readAccounts(payments, caller, input, 'EXTERNAL');
       const rail = railOf(payments, caller);
@@ -54,6 +54,10 @@ export function transferIn(
         result: transaction.id,
       };
     },
-    fields: { USER_NOT_READY: destination, INVALID_BANK_ACCOUNT: source, AMOUNT_OUT_OF_RANGE: 'amount' },
+    paths: {
+      USER_NOT_READY: at('destinationAccountId'),
+      INVALID_BANK_ACCOUNT: at('sourceAccountId'),
+      AMOUNT_OUT_OF_RANGE: at('amount'),
+    },
   });
 }

@@ -6,7 +6,7 @@ import { debit } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { idAt, outsideOf } from '../parties.ts';
-import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source, type Transfer } from './transfer.ts';
+import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
@@ -27,7 +27,7 @@ export function transferOut(
     input,
     idempotencyKey,
     plan: async () => {
-      checkAmount(input.amount, 'amount');
+      checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
       const outside = outsideOf(to);
@@ -74,6 +74,10 @@ export function transferOut(
         result: transaction.id,
       };
     },
-    fields: { INSUFFICIENT_BALANCE: source, USER_NOT_READY: source, INVALID_BANK_ACCOUNT: destination },
+    paths: {
+      INSUFFICIENT_BALANCE: at('sourceAccountId'),
+      USER_NOT_READY: at('sourceAccountId'),
+      INVALID_BANK_ACCOUNT: at('destinationAccountId'),
+    },
   });
 }

@@ -30,7 +30,7 @@ export function isDeferral(status: number | null | undefined): boolean {
 }
 
 /**
- * Reads what the answer to a question decides (domain-facts 2.5); undefined when it decides nothing: it defers the
+ * Reads what the answer to a question decides (decision 33); undefined when it decides nothing: it defers the
  * decision, or there was no answer in time, and the payment's own deadline decides.
  */
 export function decisionOf(outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>): Decision | undefined {
@@ -65,7 +65,7 @@ function approvalOf(body: unknown): Decision {
   if (!read.success) return webhookError;
   const info = Object.entries(read.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
   try {
-    checkInformation(info, 'receiverCustomerInfo');
+    checkInformation(info, ['receiverCustomerInfo']);
   } catch (error) {
     if (error instanceof Refusal) return webhookError;
     throw error;

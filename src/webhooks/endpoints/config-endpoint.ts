@@ -61,8 +61,8 @@ export async function testConfigEndpoint(
     : findEndpointByUrl(prisma, caller, url));
   if (!endpoint) {
     throw url === undefined
-      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhookEndpoint is set: set one with PATCH /config')
-      : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this url', { field: 'url', value: url });
+      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the settings name no webhook endpoint: set one first')
+      : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this URL', { path: ['url'], value: url });
   }
   const endpointId = publicId('WebhookEndpoint', endpoint.id);
   const sent = await sendTest(webhooks, caller, { endpointId }, idempotencyKey);

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { visibleWebhookEndpoints } from '../../access/visible.ts';
+import { visibleToPlatform } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
@@ -129,7 +129,7 @@ export async function changeSecret(
 
 /** Removes an endpoint, if it is there, with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
-  await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleWebhookEndpoints(caller), { id }] } });
+  await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
 
 function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {

@@ -1,8 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
-import { callerStatement, visibleRow, visibleWebhookEndpoints } from '../../access/visible.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma, WebhookEndpoint } from '../../database/generated/client/client.ts';
+import { statement } from '../../database/statement.ts';
 import type { Transaction } from '../../database/transaction.ts';
 
 /**
@@ -14,12 +15,15 @@ export async function readEndpoint(
   caller: Caller,
   id: string,
 ): Promise<WebhookEndpoint> {
-  return (await prisma.webhookEndpoint.findFirst({ where: visible(caller, { id }) })) ?? notFound();
+  const where = { platformId_id: { platformId: caller.platformId, id }, AND: [visibleToPlatform(caller)] };
+  return (await prisma.webhookEndpoint.findUnique({ where })) ?? notFound();
 }
 
-const lockStatement = callerStatement<object>(
-  'lock_webhook_endpoint',
-  `select from webhook_endpoint e where ${visibleRow('webhookEndpoint', 'e')} and e.id = $4 for no key update`,
+const lockStatement = forCaller(
+  statement<object>(
+    'lock_webhook_endpoint',
+    `select from webhook_endpoint e where ${visibleRow('ofPlatform', 'e')} and e.id = $4 for no key update`,
+  ),
 );
 
 /** As `readEndpoint`, for one that is to be changed: nobody else changes it until the transaction ends. */
@@ -34,7 +38,7 @@ export async function lockEndpoint(
 
 /** Finds the endpoint that the platform's settings name, if they name one. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller): Promise<WebhookEndpoint | null> {
-  return prisma.webhookEndpoint.findFirst({ where: visible(caller, { ofConfig: true }) });
+  return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
 /** Finds the endpoint at this URL: the settings' own before others, and of those the oldest. */
@@ -44,13 +48,9 @@ export function findEndpointByUrl(
   url: string,
 ): Promise<WebhookEndpoint | null> {
   return prisma.webhookEndpoint.findFirst({
-    where: visible(caller, { url }),
+    where: { AND: [visibleToPlatform(caller), { url }] },
     orderBy: [{ ofConfig: 'desc' }, { id: 'asc' }],
   });
-}
-
-function visible(caller: Caller, where: Prisma.WebhookEndpointWhereInput): Prisma.WebhookEndpointWhereInput {
-  return { AND: [visibleWebhookEndpoints(caller), where] };
 }
 
 /** The uuid in an endpoint's public id; a malformed one is an unknown endpoint. */
@@ -59,5 +59,5 @@ export function endpointUuid(id: string): string {
 }
 
 function notFound(): never {
-  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { field: 'endpointId' });
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { path: ['endpointId'] });
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { once } from '../../access/once.ts';
 import { checkText } from '../../core/checks.ts';
+import { keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { EventType, WebhookEndpoint } from '../../database/generated/client/client.ts';
@@ -44,7 +45,7 @@ export function createEndpoint(
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
   checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
-  checkText(input.description, 'description');
+  checkText(input.description, ['description']);
   return once(webhooks.payments.database, caller, {
     operation: 'createWebhookEndpoint',
     input,
@@ -79,7 +80,7 @@ export function updateEndpoint(
   if (input.url !== null && input.url !== undefined)
     parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
-  checkText(input.description, 'description');
+  checkText(input.description, ['description']);
   return once(webhooks.payments.database, caller, {
     operation: 'updateWebhookEndpoint',
     input,
@@ -141,11 +142,11 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const stranger = types.find((type) => !sent.has(type));
   if (stranger !== undefined)
     throw new Refusal('INVALID_INPUT', `${stranger} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, {
-      field: 'eventTypes',
+      path: ['eventTypes'],
     });
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'eventTypes must name at least one type, or be left out for all of them', {
-      field: 'eventTypes',
+    throw new Refusal('INVALID_INPUT', 'name at least one type of event, or leave them out for all of them', {
+      path: ['eventTypes'],
     });
   return [...new Set(types)];
 }
@@ -159,7 +160,7 @@ function secretIsGone(id: string | undefined): Promise<never> {
     new Refusal(
       'CONFLICT',
       `this was done before, for ${publicId('WebhookEndpoint', id ?? '')}, and its secret is not shown again`,
-      { field: 'idempotencyKey', ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
+      { path: keyPath, ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
       true,
     ),
   );

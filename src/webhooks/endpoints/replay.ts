@@ -2,6 +2,7 @@ import type { Caller } from '../../access/caller.ts';
 import { once } from '../../access/once.ts';
 import { visibleEvents } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
@@ -21,6 +22,8 @@ export interface Replay {
   readonly after?: string | null | undefined;
   readonly before?: string | null | undefined;
 }
+
+const at = pathsIn<Replay>();
 
 /** The events between two sequences (both exclusive) that go to an endpoint. */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
@@ -69,7 +72,7 @@ export function replay(
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
         throw new Refusal('INVALID_INPUT', `the range has more than ${maxEvents} events: replay it in parts`, {
-          field: 'before',
+          path: at('before'),
         });
       const { length: count } = await replayStatement(client, ...range);
       return { kept: { count }, answer: { count } };
@@ -82,8 +85,8 @@ async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { event
   const ranged = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (ranged)
-      throw new Refusal('INVALID_INPUT', 'eventId and a range exclude each other', {
-        field: after ? 'after' : 'before',
+      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', {
+        path: at(after ? 'after' : 'before'),
       });
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
     const event =
@@ -92,11 +95,11 @@ async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { event
         where: { AND: [visibleEvents(caller), { id: uuid }] },
         select: { sequence: true },
       }));
-    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { field: 'eventId' });
+    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { path: at('eventId') });
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!ranged)
-    throw new Refusal('INVALID_INPUT', 'name an eventId, or a range by after and before', { field: 'eventId' });
+    throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', { path: at('eventId') });
   return {
     after: boundOf(caller, after, 'after') ?? 0n,
     before: boundOf(caller, before, 'before') ?? lastSequence,
@@ -104,9 +107,9 @@ async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { event
   };
 }
 
-function boundOf(caller: Caller, cursor: string | null | undefined, field: string): bigint | undefined {
+function boundOf(caller: Caller, cursor: string | null | undefined, field: 'after' | 'before'): bigint | undefined {
   if (cursor === null || cursor === undefined) return undefined;
   const sequence = sequenceOf(caller.platformId, cursor);
-  if (sequence === undefined) throw new Refusal('INVALID_INPUT', `${field} is not a cursor of this feed`, { field });
+  if (sequence === undefined) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', { path: at(field) });
   return sequence;
 }

@@ -1,4 +1,4 @@
-import { visibleLookups } from '../../../access/visible.ts';
+import { visibleToPlatform } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Lookup as LookupRow } from '../../../database/rows.ts';
 import {
@@ -52,7 +52,7 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
   description:
     'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
   interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Lookup', visible: visibleLookups }),
+  ...typeReads({ model: 'Lookup', visible: visibleToPlatform }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
