@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts';
 
 /** The commands of a payment's life, as tests give them, and ways to wait for what comes of them. */
 
-/** What is asked of every transaction that a test looks at. */
+/** The fields of every transaction that a test looks at. */
 export const transactionFields = `
   id status type failureReason sentAmount { amount } receivedAmount { amount currency { code } }
   source { __typename ... on AccountSource { accountId } ... on UmaSource { umaAddress } }
@@ -47,7 +47,7 @@ export async function pay(
   return (await succeed(platform, 'transferOut', input, 'transaction { id status }')).transaction;
 }
 
-/** What a quote from the scene's USD to its EUR outside is asked for: 10 dollars, unless `rest` says otherwise. */
+/** The input of a quote from the scene's USD to its EUR outside: 10 dollars, unless `rest` says otherwise. */
 export function usdToEur({ usd, outsideEur }: Scene, rest: object = {}): object {
   return {
     source: { account: { accountId: usd } },

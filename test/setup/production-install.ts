@@ -5,7 +5,7 @@ import path from 'node:path';
 import { startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
 // `npm run check:production`: the files of the repository alone, in a new folder and with a new home, are installed
-// without the packages of development and started. The gateway must answer that it is ready, and stop when told to.
+// without the packages of development and started. The gateway must answer that it is ready, and stop on SIGTERM.
 
 const root = path.resolve(import.meta.dirname, '../..');
 
