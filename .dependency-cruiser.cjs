@@ -78,6 +78,13 @@ module.exports = {
       from: {},
       to: { path: '^src/[^/]+/', pathNot: Object.keys(rooms).map(filesOf) },
     },
+    {
+      name: 'apis-have-viewers',
+      comment: 'A command that comes through an API runs for the viewer who sent it, never for the platform itself.',
+      severity: 'error',
+      from: { path: '^src/(graphql|rest|http)/' },
+      to: { path: '^src/access/platform-itself.ts' },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'packages-of-a-production-install',

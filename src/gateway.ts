@@ -19,8 +19,6 @@ import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
 import { stopInOrder } from './stop.ts';
 import type { Resolver } from './webhooks/delivery/addresses.ts';
-import type { Decide } from './webhooks/delivery/approval.ts';
-import { carryOut } from './webhooks/delivery/carry-out.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
@@ -84,8 +82,8 @@ export async function startGateway(options: {
     readonly statementMs?: number;
     readonly silentMs?: number;
   };
-  /** How webhooks find addresses, and who carries out what platforms answer; the operating system, and nobody, if left out. */
-  readonly webhooks?: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined };
+  /** How webhooks find addresses; the operating system's way, if left out. */
+  readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }): Promise<Gateway> {
   const { config, log } = options;
   const database = openDatabase({
@@ -94,7 +92,7 @@ export async function startGateway(options: {
     ...(options.pace?.statementMs !== undefined && { statementMs: options.pace.statementMs }),
   });
   const payments = openPayments(database, config, log);
-  const webhooks = openWebhooks(payments, config, { decide: carryOut(payments), ...options.webhooks });
+  const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(database, log);
   const sessions = new Sessions(database, log);

@@ -6,6 +6,7 @@ import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { openPayments } from '../src/gateway.ts';
 import { prepareSandboxPlatform } from '../src/start/sandbox-platform.ts';
+import { execute, quote } from './setup/acts.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, type TestPlatform } from './setup/gateway.ts';
@@ -82,29 +83,17 @@ function expectFurnished(nodes: readonly Data[]): void {
 async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
   const find = (kind: string, code: string) =>
     nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;
-  const { createQuote } = await platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
-       ... on CreateQuoteSuccess { quote { id transaction { id } } } ... on UserError { code message } } }`,
-    {
-      input: {
-        source: { account: { accountId: find('InternalAccount', 'USD') } },
-        destination: { account: { accountId: find('ExternalAccount', 'EUR') } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 10_000,
-      },
-    },
-  );
-  const { executeQuote } = await platform.ask(
-    `mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) {
-       ... on ExecuteQuoteSuccess { quote { status } } ... on UserError { code message } } }`,
-    { id: createQuote.quote.id },
-  );
-  expect(executeQuote).toEqual({ quote: { status: 'PROCESSING' } });
+  const { id, transaction } = await quote(platform, {
+    source: { account: { accountId: find('InternalAccount', 'USD') } },
+    destination: { account: { accountId: find('ExternalAccount', 'EUR') } },
+    lockedCurrencyAmount: 10_000,
+  });
+  expect(await execute(platform, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   await vi.waitFor(async () => {
-    const { transaction } = await platform.ask('query ($id: ID!) { transaction(id: $id) { status } }', {
-      id: createQuote.quote.transaction.id,
+    const found = await platform.ask('query ($id: ID!) { transaction(id: $id) { status } }', {
+      id: transaction.id,
     });
-    expect(transaction.status).toBe('COMPLETED');
+    expect(found.transaction.status).toBe('COMPLETED');
   }, soon);
 }
 

@@ -23,10 +23,8 @@ begin
   if v_rows <> '[]' then
     insert into quote select r.* from jsonb_populate_recordset(null::quote, v_rows) r;
   end if;
-  if p_plans @? '$[*].plan.insert ? (exists (@.lookup) || exists (@.arrival))' then
-    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.lookup[*]');
-    insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_rows) r;
-    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+  if v_rows <> '[]' then
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 

@@ -16,8 +16,6 @@ begin
         select to_jsonb(q) into v_row from quote q where q.platform_id = p_platform and q.id = v_id;
       when 'Customer' then
         select to_jsonb(c) into v_row from customer c where c.platform_id = p_platform and c.id = v_id;
-      when 'Lookup' then
-        select to_jsonb(l) into v_row from lookup l where l.platform_id = p_platform and l.id = v_id;
       when 'Account' then
         select account_snapshot(a) into v_row from account a where a.platform_id = p_platform and a.id = v_id;
     end case;

@@ -6,7 +6,8 @@ import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
-import type { Bound, Viewer } from './viewer.ts';
+import type { Bound } from './caller.ts';
+import type { Viewer } from './viewer.ts';
 
 interface Row {
   id: string;

@@ -1,6 +1,7 @@
 import { checkText } from '../core/checks.ts';
+import { keyPath } from '../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../core/ids.ts';
-import { once } from '../core/once.ts';
+import { pathsIn } from '../core/path.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
@@ -8,8 +9,11 @@ import type { ApiToken, ClientToken, Permission, Prisma } from '../database/gene
 import type { Transaction } from '../database/transaction.ts';
 import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
+import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import type { Viewer } from './viewer.ts';
+import { once } from './once.ts';
+import type { Operation } from './operations.ts';
+import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
 
 /** The longest that a client token lives: a day. */
 export const maxClientSeconds = 86_400;
@@ -22,24 +26,29 @@ export interface NewClientToken {
   readonly expiresInSeconds: number;
 }
 
-type Finder = (prisma: Prisma.TransactionClient, key: { platformId: string; id: string }) => Promise<object | null>;
+const at = pathsIn<NewClientToken>();
+
+type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
 
 /** What a client token can be bound to: the type of its id, the refusal of an unknown one, and how it is looked up. */
 const targets = {
   customerId: {
     type: 'Customer',
     code: 'USER_NOT_FOUND',
-    find: ({ customer }, key) => customer.findUnique({ where: { platformId_id: key }, select: { id: true } }),
+    find: ({ customer }, caller, id) =>
+      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }),
   },
   quoteId: {
     type: 'Quote',
     code: 'QUOTE_NOT_FOUND',
-    find: ({ quote }, key) => quote.findUnique({ where: { platformId_id: key }, select: { id: true } }),
+    find: ({ quote }, caller, id) =>
+      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { id: true } }),
   },
   transactionId: {
     type: 'Transaction',
     code: 'TRANSACTION_NOT_FOUND',
-    find: ({ transaction }, key) => transaction.findUnique({ where: { platformId_id: key }, select: { id: true } }),
+    find: ({ transaction }, caller, id) =>
+      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { id: true } }),
   },
 } as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
 
@@ -51,31 +60,31 @@ const targets = {
 export async function createClientToken(
   database: Database,
   tokens: ClientTokens,
-  viewer: Viewer,
+  caller: Caller,
   input: NewClientToken,
   idempotencyKey?: string | null,
 ): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: boolean }> {
   tokens.requireKey();
   const target = targetOf(input);
-  checkPermissions(viewer, input.permissions);
+  checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
     throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
   if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { path: at('permissions') });
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal('INVALID_INPUT', `expiresInSeconds must lie between 1 and ${maxClientSeconds}`, {
-      field: 'expiresInSeconds',
+    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, {
+      path: at('expiresInSeconds'),
     });
   }
   const { row, replayed } = await recorded(
     database,
-    viewer,
+    caller,
     { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
-    (transaction) => storeClientToken(transaction, viewer, target, input),
+    (transaction) => storeClientToken(transaction, caller, target, input),
     secretIsGone('ClientToken'),
   );
   return {
@@ -95,30 +104,30 @@ function targetOf(input: NewClientToken): Target {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw new Refusal('INVALID_INPUT', 'exactly one of customerId, quoteId and transactionId is given', {
-      field: given[1] ?? 'customerId',
+    throw new Refusal('INVALID_INPUT', 'a client token is bound to exactly one customer, quote or transaction', {
+      path: at(given[1] ?? 'customerId'),
     });
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
-  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   return { name, uuid };
 }
 
 async function storeClientToken(
   { client, prisma }: Transaction,
-  { platformId }: Viewer,
+  caller: Caller,
   { name, uuid }: Target,
   input: NewClientToken,
 ): Promise<ClientToken> {
   const { type, code, find } = targets[name];
-  if (!(await find(prisma, { platformId, id: uuid }))) {
-    throw new Refusal(code, `no such ${type.toLowerCase()}`, { field: name });
+  if (!(await find(prisma, caller, uuid))) {
+    throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   }
   const { now } = await readClock(client);
   return prisma.clientToken.create({
     data: {
-      platformId,
+      platformId: caller.platformId,
       [name]: uuid,
       permissions: [...new Set(input.permissions)],
       expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
@@ -129,9 +138,9 @@ async function storeClientToken(
 /** Makes or ends a token once per idempotency key. Only its id is kept, so that no secret ever is. */
 function recorded<Row extends { readonly id: string }>(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   command: {
-    readonly operation: string;
+    readonly operation: Operation;
     readonly type: 'ApiToken' | 'ClientToken';
     readonly input: object;
     readonly idempotencyKey: string | null | undefined;
@@ -140,11 +149,11 @@ function recorded<Row extends { readonly id: string }>(
   repeat: (id: string) => Row,
 ): Promise<{ readonly row: Row; readonly replayed: boolean }> {
   const { type, ...act } = command;
-  return once(database, viewer, {
+  return once(database, caller, {
     ...act,
     effect: async (transaction) => {
       const row = await change(transaction);
-      return { kept: { type, row: { platform_id: viewer.platformId, id: row.id } }, answer: { row } };
+      return { kept: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
     },
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a token is its id');
@@ -154,14 +163,14 @@ function recorded<Row extends { readonly id: string }>(
 }
 
 /** Nobody hands out more than they have. */
-function checkPermissions(viewer: Viewer, permissions: readonly Permission[]): void {
+function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { field: 'permissions' });
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { path: at('permissions') });
   }
-  const missing = permissions.find((permission) => !viewer.permissions.includes(permission));
+  const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
-      field: 'permissions',
+      path: at('permissions'),
     });
   }
 }
@@ -173,7 +182,7 @@ function secretIsGone(type: 'ApiToken' | 'ClientToken') {
     throw new Refusal(
       'CONFLICT',
       `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
-      { field: 'idempotencyKey', existingId },
+      { path: keyPath, existingId },
     );
   };
 }
@@ -184,19 +193,19 @@ function secretIsGone(type: 'ApiToken' | 'ClientToken') {
  */
 export async function issueApiToken(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
-  checkText(input.name, 'name');
-  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { field: 'name' });
-  checkPermissions(viewer, input.permissions);
+  checkText(input.name, ['name']);
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
+  checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
   const { row, replayed } = await recorded(
     database,
-    viewer,
+    caller,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
-    ({ prisma }) => storeApiToken(prisma, viewer.platformId, { ...input, ...credentials }),
+    ({ prisma }) => storeApiToken(prisma, caller.platformId, { ...input, ...credentials }),
     secretIsGone('ApiToken'),
   );
   return { apiToken: row, secret: credentials.secret, replayed };
@@ -209,19 +218,19 @@ export async function issueApiToken(
  */
 export async function revokeToken(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   type: 'ApiToken' | 'ClientToken',
   tokenId: string,
   idempotencyKey?: string | null,
 ): Promise<{ revokedId: string; replayed: boolean }> {
   const { row, replayed } = await recorded(
     database,
-    viewer,
-    { operation: `revoke${type}`, type, input: { tokenId }, idempotencyKey },
+    caller,
+    { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
     async (transaction) => {
       const id = uuidOf(tokenId, type);
-      const token = id && (await revoke(transaction, type, { platformId: viewer.platformId, id }));
-      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+      const token = id && (await revoke(transaction, caller, type, id));
+      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
       return token;
     },
     (id) => ({ id }),
@@ -232,16 +241,18 @@ export async function revokeToken(
 /** Ends a token, unless it has ended before. @returns undefined where there is none */
 async function revoke(
   { client, prisma }: Transaction,
+  caller: Caller,
   type: 'ApiToken' | 'ClientToken',
-  token: { readonly platformId: string; readonly id: string },
+  id: string,
 ): Promise<{ id: string } | undefined> {
   const { now: revokedAt } = await readClock(client);
+  const token = { AND: [visibleToPlatform(caller), { id }] };
   const alive = { ...token, revokedAt: null };
   // Told apart here: to TypeScript the two tables have nothing in common.
   if (type === 'ApiToken') {
     await prisma.apiToken.updateMany({ where: alive, data: { revokedAt } });
-    return (await prisma.apiToken.count({ where: token })) > 0 ? token : undefined;
+    return (await prisma.apiToken.count({ where: token })) > 0 ? { id } : undefined;
   }
   await prisma.clientToken.updateMany({ where: alive, data: { revokedAt } });
-  return (await prisma.clientToken.count({ where: token })) > 0 ? token : undefined;
+  return (await prisma.clientToken.count({ where: token })) > 0 ? { id } : undefined;
 }

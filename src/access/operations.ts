@@ -1,9 +1,11 @@
+import { Refusal } from '../core/refusal.ts';
 import type { Permission } from '../database/generated/client/client.ts';
+import type { Caller } from './caller.ts';
 
 /**
- * What each operation needs, on every door. The name is the GraphQL mutation's, and the scope of its idempotency keys, so
+ * What each operation needs, in every API. The name is the GraphQL mutation's, and the scope of its idempotency keys, so
  * that one key means the same whichever way it comes. `client`: an app's token may carry it out too, on what it is bound
- * to; without the word it is for platforms alone.
+ * to; without the word it is for platforms alone. `keyless`: it takes no idempotency key, and is no mutation.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
@@ -31,16 +33,38 @@ export const operations = {
   rotateWebhookSecret: { permission: 'MANAGE' },
   sendTestWebhook: { permission: 'MANAGE' },
   replayWebhookEvents: { permission: 'MANAGE' },
-} as const satisfies Record<string, { permission: Permission; client?: true }>;
+  updatePlatform: { permission: 'MANAGE', keyless: true },
+} as const satisfies Record<string, { permission: Permission; client?: true; keyless?: true }>;
 
 export type Operation = keyof typeof operations;
 
-/** Whether this is the name of an operation. */
-export function isOperation(name: string): name is Operation {
+/** Whether this is the name of an operation that takes idempotency keys: of a mutation. */
+export function isKeyed(name: string): boolean {
+  return isOperation(name) && !('keyless' in operations[name]);
+}
+
+function isOperation(name: string): name is Operation {
   return Object.hasOwn(operations, name);
 }
 
-/** Whether an app's token may carry out an operation at all. */
-export function isForClients(name: Operation): boolean {
-  return 'client' in operations[name];
+/**
+ * Refuses a caller who may not carry out an operation. Every command asks this before it does anything; the APIs ask it
+ * before they look at the input, so that nobody is told what is wrong with an input that they may not give.
+ * @throws Refusal FORBIDDEN
+ */
+export function authorize(caller: Pick<Caller, 'kind' | 'permissions'>, name: Operation): void {
+  requirePermission(caller, operations[name].permission);
+  if (caller.kind === 'CLIENT' && !('client' in operations[name])) {
+    throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
+  }
+}
+
+/**
+ * Refuses a caller who has not this permission.
+ * @throws Refusal FORBIDDEN
+ */
+export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, permission: Permission): void {
+  if (!permissions.includes(permission)) {
+    throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
+  }
 }

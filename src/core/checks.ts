@@ -1,3 +1,4 @@
+import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
 
 /** The most that one payment may move on either side, in smallest units (specification 8). */
@@ -10,28 +11,27 @@ export const maxAmount = 9_000_000_000_000_000n;
 export const maxBalance = 1_000n * maxAmount;
 
 /** Refuses an amount (smallest units) that is not positive or over what one payment may move. */
-export function checkAmount(amount: bigint, field: string): void {
+export function checkAmount(amount: bigint, path: FieldPath): void {
   if (amount < 1n) {
-    throw new Refusal('INVALID_AMOUNT', `${field} must be at least 1 (the currency's smallest unit)`, {
-      field,
+    throw new Refusal('INVALID_AMOUNT', "the amount must be at least 1 (the currency's smallest unit)", {
+      path,
       value: amount.toString(),
     });
   }
   if (amount > maxAmount) {
-    throw new Refusal('AMOUNT_OUT_OF_RANGE', `${field} must be at most ${maxAmount}`, {
-      field,
+    throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${maxAmount}`, {
+      path,
       value: amount.toString(),
     });
   }
 }
 
 /** Refuses text that is longer than `most` characters, or has control characters or half a surrogate pair. */
-export function checkText(text: string | null | undefined, field: string, most = 500): void {
+export function checkText(text: string | null | undefined, path: FieldPath, most = 500): void {
   if (text === null || text === undefined) return;
-  if (text.length > most)
-    throw new Refusal('INVALID_INPUT', `${field} must have at most ${most} characters`, { field });
+  if (text.length > most) throw new Refusal('INVALID_INPUT', `the text must have at most ${most} characters`, { path });
   if (!isPlainText(text)) {
-    throw new Refusal('INVALID_INPUT', `${field} must not have control characters or halves of characters`, { field });
+    throw new Refusal('INVALID_INPUT', 'the text must not have control characters or halves of characters', { path });
   }
 }
 
@@ -57,7 +57,7 @@ export function momentIn(text: string): Date | undefined {
 }
 
 /** Refuses text that is missing, blank or too long. */
-export function checkRequiredText(text: string, field: string, most = 200): void {
-  if (text.trim() === '') throw new Refusal('INVALID_INPUT', `${field} must not be empty`, { field });
-  checkText(text, field, most);
+export function checkRequiredText(text: string, path: FieldPath, most = 200): void {
+  if (text.trim() === '') throw new Refusal('INVALID_INPUT', 'the text must not be empty', { path });
+  checkText(text, path, most);
 }

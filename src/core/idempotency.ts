@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto';
+import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
 
 /** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
 export interface Claim {
@@ -9,10 +9,18 @@ export interface Claim {
   readonly hash: string;
 }
 
-/** The name under which a tenant's idempotency keys for an operation are kept. */
-export function keyedOperation(tenant: Tenant, operation: string): string {
-  return tenant.keySpace === undefined ? operation : `${operation}@${tenant.keySpace}`;
+/** Whose idempotency keys are meant: of a platform, those without a key space; of an app, its own. */
+interface KeyOwner {
+  readonly keySpace?: string | undefined;
 }
+
+/** The name under which a caller's idempotency keys for an operation are stored. */
+export function keyedOperation({ keySpace }: KeyOwner, operation: string): string {
+  return keySpace === undefined ? operation : `${operation}@${keySpace}`;
+}
+
+/** Where a command has its idempotency key, beside its input. */
+export const keyPath: FieldPath = ['idempotencyKey'];
 
 /** Whether a string has the form of an idempotency key: no other is ever stored. */
 export function isIdempotencyKey(key: string): boolean {
@@ -24,18 +32,18 @@ export function isIdempotencyKey(key: string): boolean {
  * @throws Refusal INVALID_INPUT for what is not a key
  */
 export function claimOf(
-  tenant: Tenant,
+  owner: KeyOwner,
   command: { readonly operation: string; readonly input: object; readonly idempotencyKey: string | null | undefined },
 ): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
-    throw new Refusal('INVALID_INPUT', 'idempotencyKey must be 1 to 255 printable ASCII characters without spaces', {
-      field: 'idempotencyKey',
+    throw new Refusal('INVALID_INPUT', 'an idempotency key has 1 to 255 printable ASCII characters without spaces', {
+      path: keyPath,
     });
   }
   const hash = digest('sha256', canonicalJson(command.input), 'hex');
-  return { operation: keyedOperation(tenant, command.operation), key, hash };
+  return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
 /** JSON with sorted keys and nothing undefined: equal inputs have equal text. */

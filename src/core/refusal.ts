@@ -1,4 +1,5 @@
 import { isDatabaseFault, OutcomeUnknown } from '../database/faults.ts';
+import type { FieldPath } from './path.ts';
 
 /**
  * Every way in which the domain says no, with the status that REST answers (decisions 46, 6 and 7). GraphQL
@@ -42,8 +43,10 @@ export const refusals = {
 export type RefusalCode = keyof typeof refusals;
 
 export interface RefusalDetails {
-  /** The input field that is to blame, as a dot path from the command's input. */
-  readonly field?: string | undefined;
+  /** Where in the command's input the cause lies; the message names no field. */
+  readonly path?: FieldPath | undefined;
+  /** Places are told by `path` alone. */
+  readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
   readonly [fact: string]: unknown;
@@ -67,7 +70,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
 export function answerLost(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
-    'the answer was lost: this may have taken effect or not. Send it again with the same idempotency key, or ask mutationReceipt',
+    'the answer was lost: this may have taken effect or not. Send it again with the same idempotency key, or ask for its receipt',
   );
 }
 

@@ -1,12 +1,10 @@
 import type { Environment } from '../database/generated/client/client.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 
-/** For whom a command runs. */
+/** A platform, and the world outside in which it moves money. */
 export interface Tenant {
   readonly platformId: string;
   readonly environment: Environment;
-  /** Idempotency keys of an app are its own: no other app of the platform can meet or probe them. */
-  readonly keySpace?: string | undefined;
 }
 
 const lockStatement = statement<object>('lock_platform', 'select from platform where id = $1 for no key update');

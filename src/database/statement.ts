@@ -8,7 +8,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
 /** A row whose fields are named as everywhere in TypeScript: the compiler refuses the name of a column. */
-type Named<Row> = { [Field in keyof Row]: Field extends `${string}_${string}` ? never : Row[Field] };
+export type Named<Row> = { [Field in keyof Row]: Field extends `${string}_${string}` ? never : Row[Field] };
 
 type Noun = keyof SnapshotRows;
 type NounOf<T> = {
@@ -21,7 +21,15 @@ type NounsIn<Row> = {
   >;
 };
 
+/** What a statement is told beside its text: the nouns in its rows, where there are any. */
+export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns: NounsIn<Row>];
+
 const texts = new Map<string, string>();
+
+/** Lists the texts of all statements that were made, by their names: docs/prisma.md is held against them. */
+export function statementTexts(): ReadonlyMap<string, string> {
+  return texts;
+}
 
 /**
  * Makes a prepared statement. Its rows have TypeScript's names: the column `due_at` is the field `dueAt`. Where a column
@@ -32,7 +40,7 @@ const texts = new Map<string, string>();
 export function statement<Row extends Named<Row>>(
   name: string,
   text: string,
-  ...[nouns]: keyof NounsIn<Row> extends never ? [] : [nouns: NounsIn<Row>]
+  ...[nouns]: NounsArgument<Row>
 ): Statement<Row> {
   if ((texts.get(name) ?? text) !== text) throw new Error(`two statements are named ${name}`);
   texts.set(name, text);

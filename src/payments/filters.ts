@@ -1,3 +1,11 @@
+import {
+  type Scope,
+  seesAny,
+  visibleAccounts,
+  visibleCustomers,
+  visibleQuotes,
+  visibleTransactions,
+} from '../access/visible.ts';
 import { byText, created, type Given, matchesNothing } from '../core/conditions.ts';
 import { uuidOf } from '../core/ids.ts';
 import type {
@@ -10,8 +18,9 @@ import type {
 } from '../database/generated/client/client.ts';
 
 /**
- * Filters of lists, the same on every door: what is given combines with AND, a list means any of its values, date-times
- * are inclusive, and an id that is malformed or another platform's matches nothing.
+ * Filters of lists, the same in every API: what is given combines with AND, a list means any of its values, date-times are
+ * inclusive, and an id that is malformed or another platform's matches nothing. So does what the caller may not see: a filter
+ * that found something by it would tell what it is.
  */
 
 /** Which quotes (specification 4.2). */
@@ -59,18 +68,20 @@ export interface AccountFilter {
   readonly platformOwned?: Given<boolean>;
 }
 
-/** The rows of a platform's quotes that a filter wants. */
-export function whereQuotes(platformId: string, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
-  if (!filter) return { platformId };
+/** The quotes that the caller may see and a filter wants. */
+export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
+  if (!filter) return visibleQuotes(caller);
   return {
-    platformId,
     AND: [
-      byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
+      visibleQuotes(caller),
+      byId(filter.customerId, ['Customer'], (customerId) => ofCustomer(caller, { customerId })),
       byId(filter.sendingAccountId, ['InternalAccount', 'ExternalAccount'], (sourceAccountId) => ({ sourceAccountId })),
       byId(filter.receivingAccountId, ['InternalAccount', 'ExternalAccount'], (destinationAccountId) => ({
         destinationAccountId,
       })),
-      byText(filter.sendingUmaAddress, (address) => ({ customer: { umaAddress: address.toLowerCase() } })),
+      byText(filter.sendingUmaAddress, (address) =>
+        ofCustomer(caller, { customer: { umaAddress: address.toLowerCase() } }),
+      ),
       byText(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
     ],
     ...(filter.status && { status: { in: [...filter.status] } }),
@@ -78,28 +89,36 @@ export function whereQuotes(platformId: string, filter: Given<QuoteFilter>): Pri
   };
 }
 
-/** The rows of a platform's transactions that a filter wants. */
-export function whereTransactions(platformId: string, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
-  if (!filter) return { platformId };
+/** The transactions that the caller may see and a filter wants. */
+export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
+  if (!filter) return visibleTransactions(caller);
   return {
-    platformId,
     AND: [
-      byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
+      visibleTransactions(caller),
+      byId(filter.customerId, ['Customer'], (customerId) => ofCustomer(caller, { customerId })),
       byIdentifier(
         filter.senderAccountIdentifier,
         (sourceAccountId) => ({ sourceAccountId }),
         (address) => ({
-          OR: [{ sourceUmaAddress: address }, { type: 'OUTGOING', customer: { umaAddress: address } }],
+          OR: [
+            { sourceUmaAddress: address },
+            ofCustomer(caller, { type: 'OUTGOING' as const, customer: { umaAddress: address } }),
+          ],
         }),
       ),
       byIdentifier(
         filter.receiverAccountIdentifier,
         (destinationAccountId) => ({ destinationAccountId }),
         (address) => ({
-          OR: [{ destinationUmaAddress: address }, { type: 'INCOMING', customer: { umaAddress: address } }],
+          OR: [
+            { destinationUmaAddress: address },
+            ofCustomer(caller, { type: 'INCOMING' as const, customer: { umaAddress: address } }),
+          ],
         }),
       ),
-      byText(filter.platformCustomerId, (platformCustomerId) => ({ customer: { platformCustomerId } })),
+      byText(filter.platformCustomerId, (platformCustomerId) =>
+        ofCustomer(caller, { customer: { platformCustomerId } }),
+      ),
       byText(filter.reference, (reference) => ({ reference })),
     ],
     ...(filter.status && { status: { in: [...filter.status] } }),
@@ -108,11 +127,11 @@ export function whereTransactions(platformId: string, filter: Given<TransactionF
   };
 }
 
-/** The rows of a platform's customers that a filter wants; deleted ones only when asked for. */
-export function whereCustomers(platformId: string, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
+/** The customers that the caller may see and a filter wants; deleted ones only when asked for. */
+export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
-    platformId,
     AND: [
+      visibleCustomers(caller),
       byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
       byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
     ],
@@ -128,18 +147,23 @@ export function whereCustomers(platformId: string, filter: Given<CustomerFilter>
   };
 }
 
-/** The rows of a platform's accounts that a filter wants. */
-export function whereAccounts(platformId: string, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
-  if (!filter) return { platformId };
+/** The accounts that the caller may see and a filter wants. */
+export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
+  if (!filter) return visibleAccounts(caller);
   return {
-    platformId,
     AND: [
+      visibleAccounts(caller),
       byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
       byText(filter.currency, (currency) => ({ currency })),
       filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },
     ],
     ...(filter.kind && { kind: filter.kind }),
   };
+}
+
+/** A condition on the customer of a payment: no row meets it where the caller may not see whose payments they are. */
+function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
+  return seesAny('customer', caller) ? where : matchesNothing;
 }
 
 /** An id that is malformed or of another type names nothing, so nothing matches. */

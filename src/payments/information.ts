@@ -1,4 +1,5 @@
 import { isPlainText } from '../core/checks.ts';
+import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { RequiredField } from '../rails/rail.ts';
 
@@ -33,12 +34,12 @@ const maxFields = 30;
  * Facts as a map, checked: names in capitals and given once, values not empty, a purpose that the specification knows.
  * @throws Refusal INVALID_INPUT naming the field
  */
-export function checkInformation(given: readonly InformationField[] | null | undefined, field: string): Information {
+export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
   const fields = given ?? [];
   const refuse = (position: number, reason: string): never => {
-    throw new Refusal('INVALID_INPUT', reason, { field: `${field}.${position}` });
+    throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
   };
-  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} fields`, { field });
+  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, { path });
   const information: Record<string, string> = {};
   for (const [position, { name, value }] of fields.entries()) {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))

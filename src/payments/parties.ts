@@ -1,5 +1,7 @@
+import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 import { type Currency, currencyOf } from '../core/currencies.ts';
 import { uuidOf } from '../core/ids.ts';
+import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
@@ -30,11 +32,14 @@ export interface Parties extends Sides {
 
 // Of both statements Postgres keeps one plan for all calls. A series as long as a parameter says would have each planned anew.
 
-/** The accounts $2 and $3, as `source` and `destination`, and as many fresh ids as an array of $4 elements has. */
+/** The account that a parameter names, where the caller may see it. */
+const named = (parameter: string) => `account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
+
+/** The accounts $4 and $5, as `source` and `destination`, and as many fresh ids as an array of $6 elements has. */
 const sides = `
-  (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $2) as source,
-  (select account_snapshot(a) from account a where a.platform_id = $1 and a.id = $3) as destination,
-  array(select uuid_v7() from unnest(array_fill(0, array[$4::int]))) as ids`;
+  (select account_snapshot(a) from ${named('$4')}) as source,
+  (select account_snapshot(a) from ${named('$5')}) as destination,
+  array(select uuid_v7() from unnest(array_fill(0, array[$6::int]))) as ids`;
 
 interface SidesRow {
   readonly source: Account | null;
@@ -42,25 +47,26 @@ interface SidesRow {
   readonly ids: string[];
 }
 
-const sidesStatement = statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' });
-
-const partiesStatement = statement<
-  SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
->(
-  'parties',
-  `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
-     (select to_jsonb(c) from customer c where c.platform_id = $1 and c.id = coalesce(
-        $5, (select a.customer_id from account a where a.platform_id = $1 and a.id = $2),
-        (select a.customer_id from account a where a.platform_id = $1 and a.id = $3))) as customer
-   from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
-     $6, (select a.currency from account a where a.platform_id = $1 and a.id = $2))`,
-  { source: 'Account', destination: 'Account', customer: 'Customer' },
+const sidesStatement = forCaller(
+  statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' }),
 );
 
-/** Reads the accounts of a command in one statement. Another platform's are not there. */
+const partiesStatement = forCaller(
+  statement<SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }>(
+    'parties',
+    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
+     (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
+        $7, (select a.customer_id from ${named('$4')}), (select a.customer_id from ${named('$5')}))) as customer
+   from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
+     $8, (select a.currency from ${named('$4')}))`,
+    { source: 'Account', destination: 'Account', customer: 'Customer' },
+  ),
+);
+
+/** Reads the accounts of a command in one statement. What the caller may not see is not there. */
 export async function readSides(
   on: Queryable,
-  platformId: string,
+  caller: Scope,
   names: {
     source?: string | undefined;
     destination?: string | undefined;
@@ -69,15 +75,15 @@ export async function readSides(
   },
 ): Promise<Sides> {
   const { source = null, destination = null, ids } = names;
-  const [row] = await sidesStatement(on, platformId, source, destination, ids);
+  const [row] = await sidesStatement(on, caller, source, destination, ids);
   if (!row) throw new Error('the sides statement answers one row');
   return sidesOf(row);
 }
 
-/** Reads the parties of a command in one statement. Another platform's are not there. */
+/** Reads the parties of a command in one statement. What the caller may not see is not there. */
 export async function readParties(
   on: Queryable,
-  platformId: string,
+  caller: Scope,
   names: {
     source?: string | undefined;
     destination?: string | undefined;
@@ -89,7 +95,7 @@ export async function readParties(
   },
 ): Promise<Parties> {
   const { source = null, destination = null, customer = null, currency = null, ids } = names;
-  const [row] = await partiesStatement(on, platformId, source, destination, ids, customer, currency);
+  const [row] = await partiesStatement(on, caller, source, destination, ids, customer, currency);
   if (!row) throw new Error('the parties statement answers one row');
   return {
     ...sidesOf(row),
@@ -115,20 +121,20 @@ export function idAt(parties: Pick<Sides, 'ids'>, position: number): string {
 }
 
 /** The uuid in an account's public id; a malformed one is an unknown account. */
-export function accountUuid(id: string, field: string): string {
-  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(field);
+export function accountUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(path);
 }
 
-export function accountNotFound(field: string): never {
-  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { field });
+export function accountNotFound(path: FieldPath): never {
+  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { path });
 }
 
-export function customerUuid(id: string, field: string): string {
-  return uuidOf(id, 'Customer') ?? customerNotFound(field);
+export function customerUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
-export function customerNotFound(field: string): never {
-  throw new Refusal('USER_NOT_FOUND', 'no such customer', { field });
+export function customerNotFound(path: FieldPath): never {
+  throw new Refusal('USER_NOT_FOUND', 'no such customer', { path });
 }
 
 /** What an account that takes part in a payment is, as its outcome needs to know it. */

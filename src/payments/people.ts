@@ -1,4 +1,5 @@
 import { checkRequiredText, checkText, isDay } from '../core/checks.ts';
+import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 
 /** A postal address. */
@@ -13,28 +14,28 @@ export interface Address {
 }
 
 /** Refuses an address that lacks what an address needs. */
-export function checkAddress(address: Address | null | undefined, field: string): void {
+export function checkAddress(address: Address | null | undefined, path: FieldPath): void {
   if (!address) return;
-  checkRequiredText(address.line1, `${field}.line1`);
-  checkRequiredText(address.postalCode, `${field}.postalCode`, 20);
-  checkText(address.line2, `${field}.line2`, 200);
-  checkText(address.city, `${field}.city`, 100);
-  checkText(address.state, `${field}.state`, 100);
-  checkCountry(address.country, `${field}.country`);
+  checkRequiredText(address.line1, [...path, 'line1']);
+  checkRequiredText(address.postalCode, [...path, 'postalCode'], 20);
+  checkText(address.line2, [...path, 'line2'], 200);
+  checkText(address.city, [...path, 'city'], 100);
+  checkText(address.state, [...path, 'state'], 100);
+  checkCountry(address.country, [...path, 'country']);
 }
 
 /** Refuses what is not a day of the calendar, YYYY-MM-DD. */
-export function checkDay(day: string | null | undefined, field: string): void {
+export function checkDay(day: string | null | undefined, path: FieldPath): void {
   if (day !== null && day !== undefined && !isDay(day)) {
-    throw new Refusal('INVALID_INPUT', `${field} must be a day of the calendar, YYYY-MM-DD`, { field, value: day });
+    throw new Refusal('INVALID_INPUT', 'a date must be a day of the calendar, YYYY-MM-DD', { path, value: day });
   }
 }
 
 /** Refuses what is not a two-letter country code. */
-export function checkCountry(country: string | null | undefined, field: string): void {
+export function checkCountry(country: string | null | undefined, path: FieldPath): void {
   if (country !== null && country !== undefined && !/^[A-Z]{2}$/.test(country)) {
-    throw new Refusal('INVALID_INPUT', `${field} must be a two-letter country code such as US`, {
-      field,
+    throw new Refusal('INVALID_INPUT', 'a country must be a two-letter code such as US', {
+      path,
       value: country,
     });
   }

@@ -1,6 +1,6 @@
+import type { Caller } from '../access/caller.ts';
+import type { Kept } from '../access/once.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
-import type { Kept } from '../core/once.ts';
-import type { Tenant } from '../core/tenant.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
@@ -38,7 +38,7 @@ const receiptStatement = statement<{
 /** Reads the receipt of a key. A first call that is still under way has none yet. */
 export async function readReceipt(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   operation: string,
   idempotencyKey: string,
 ): Promise<Receipt> {
@@ -46,8 +46,8 @@ export async function readReceipt(
   const [row] = isIdempotencyKey(idempotencyKey)
     ? await receiptStatement(
         payments.database.pool,
-        tenant.platformId,
-        keyedOperation(tenant, operation),
+        caller.platformId,
+        keyedOperation(caller, operation),
         idempotencyKey,
       )
     : [];

@@ -49,7 +49,7 @@ export type Scenario = {
 
 export interface ScenarioFault {
   readonly field: keyof Scenario;
-  /** Words that follow the field's name. */
+  /** Why, in words that name no field. */
   readonly reason: string;
 }
 

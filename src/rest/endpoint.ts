@@ -1,11 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { type Operation, operations } from '../access/operations.ts';
+import { authorize, type Operation, requirePermission } from '../access/operations.ts';
+import type { Viewer } from '../access/viewer.ts';
+import { movedPath, type PathTable } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Permission } from '../database/generated/client/client.ts';
 import type { Done } from '../payments/command.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
+import { keyPaths } from './input-paths.ts';
 
 /** What the definitions of endpoints have in common. */
 
@@ -18,7 +20,7 @@ interface Words {
 
 /** An endpoint that reads: any token with VIEW may call it. */
 export function reading(words: Words) {
-  return { ...words, middleware: [allow('VIEW')] };
+  return { ...words, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
 }
 
 /**
@@ -29,7 +31,7 @@ export function commanding(operation: Operation, words: Words) {
   return {
     ...words,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
-    middleware: [allow(operations[operation].permission)],
+    middleware: [allow((viewer) => authorize(viewer, operation))],
   };
 }
 
@@ -41,14 +43,13 @@ export function commandingMaybeEmpty(operation: Operation, words: Words) {
 
 /** An endpoint of settings or credentials: any token with MANAGE may call it. */
 export function managing(words: Words) {
-  return { ...words, middleware: [allow('MANAGE')] };
+  return { ...words, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }
 
-function allow(permission: Permission): MiddlewareHandler<RestEnvironment> {
+/** Refuses a viewer before its request is looked at any further: what is wrong with it is told to those who may send it. */
+function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
-    if (!context.get('viewer').permissions.includes(permission)) {
-      throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
-    }
+    check(context.get('viewer'));
     await next();
   };
 }
@@ -138,35 +139,25 @@ export function idempotencyKey(context: Context): string | undefined {
 }
 
 /**
- * Runs a command under this door's names. `fields` tells where this door's request keeps a field that the domain names
- * otherwise: a refusal then blames the field that the caller sent.
+ * Runs a command. Where it is refused, the refusal tells the place in this API's request; `paths` says what has another place
+ * there (input-paths.ts).
  */
 export async function command<Row>(
   context: Context,
-  fields: Readonly<Record<string, string>>,
+  paths: PathTable,
   act: (idempotencyKey: string | undefined) => Promise<Done<Row>>,
 ): Promise<Row> {
-  try {
-    const done = await act(idempotencyKey(context));
-    context.set('tookEffect', true);
-    if (done.replayed) context.header('Idempotency-Replayed', 'true');
-    return done.row;
-  } catch (error) {
-    throw error instanceof Refusal ? renamed(error, { idempotencyKey: 'Idempotency-Key', ...fields }) : error;
-  }
+  const done = await inRequest([...keyPaths, ...paths], act(idempotencyKey(context)));
+  context.set('tookEffect', true);
+  if (done.replayed) context.header('Idempotency-Replayed', 'true');
+  return done.row;
 }
 
-/** The refusal with the field, and its name in the message, as this door calls it. */
-export function renamed(refusal: Refusal, fields: Readonly<Record<string, string>>): Refusal {
-  const { field } = refusal.details;
-  if (field === undefined) return refusal;
-  const name = Object.keys(fields).find((prefix) => field === prefix || field.startsWith(`${prefix}.`));
-  const here = name === undefined ? undefined : fields[name];
-  if (name === undefined || here === undefined) return refusal;
-  return new Refusal(
-    refusal.code,
-    refusal.message.replaceAll(name, here),
-    { ...refusal.details, field: here + field.slice(name.length) },
-    refusal.replayed,
-  );
+/** What the domain answers, or its refusal with the place in this API's request. */
+export async function inRequest<Answer>(paths: PathTable, answer: Promise<Answer>): Promise<Answer> {
+  return answer.catch((error: unknown) => {
+    const path = error instanceof Refusal ? error.details.path : undefined;
+    if (!(error instanceof Refusal) || !path) throw error;
+    throw new Refusal(error.code, error.message, { ...error.details, path: movedPath(path, paths) }, error.replayed);
+  });
 }

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
+import { dotted } from '../core/path.ts';
 import { answerLost, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
 import { UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
@@ -214,7 +215,8 @@ function asRestError(thrown: unknown, log: Logger): RestError {
 
 /** The domain's no. A repeat of a stored one says so (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
-  const { field, retryAfter, ...facts } = refusal.details;
+  const { path, retryAfter, ...facts } = refusal.details;
+  const field = path && dotted(path);
   const { code, message } = refusal;
   const status = refusals[code];
   const errors = field === undefined ? undefined : [{ field, constraint: code, message }];

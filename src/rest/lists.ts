@@ -153,7 +153,7 @@ function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string>
   const read = query.sortOrder ?? 'desc';
   const cursor = query.cursor === undefined ? undefined : idOfCursor(list, viewer.platformId, query.cursor);
   if (query.cursor !== undefined && cursor === undefined) {
-    throw new Refusal('INVALID_INPUT', 'cursor is not a cursor of this list', { field: 'cursor' });
+    throw new Refusal('INVALID_INPUT', 'the cursor is not of this list', { path: ['cursor'] });
   }
   return {
     size: query.limit,
@@ -168,7 +168,7 @@ function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string>
 interface ListOf<Filter, Where, Row, Item> {
   /** In its cursors, which GraphQL's list of that name takes too. */
   readonly name: string;
-  readonly where: (platformId: string, filter: Filter) => Where;
+  readonly where: (viewer: Viewer, filter: Filter) => Where;
   readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
   readonly count: (asked: { readonly where: Where; readonly take: number }) => Promise<number>;
   readonly record: (row: Row) => Item;
@@ -195,7 +195,7 @@ export async function readPage<Filter, Where, Row extends { readonly id: string 
   query: Filter & ListQuery,
 ): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount?: number }> {
   const page = pageAsked(list.name, viewer, query);
-  const where = list.where(viewer.platformId, query);
+  const where = list.where(viewer, query);
   const rows = await list.rows(pageQuery(where, page));
   const shown = rows.slice(0, page.size);
   const last = shown.at(-1);

@@ -1,5 +1,6 @@
+import type { Caller } from '../access/caller.ts';
+import { platformItself } from '../access/platform-itself.ts';
 import { accountPublicId, publicId } from '../core/ids.ts';
-import type { Tenant } from '../core/tenant.ts';
 import { withAdvisoryLock } from '../database/advisory-lock.ts';
 import type { Newcomer } from '../graphql/server/graphiql.ts';
 import { createExternalAccount } from '../payments/accounts/external-accounts.ts';
@@ -56,27 +57,28 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Newcom
   };
 }
 
-async function findOrMake(payments: Payments): Promise<Tenant> {
-  const tenant =
+async function findOrMake(payments: Payments): Promise<Caller> {
+  const caller = platformItself(
     (await findPlatform(payments.database, name)) ??
-    (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials }));
+      (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials })),
+  );
   const done = await payments.database.prisma.account.findFirst({
     select: { id: true },
-    where: { platformId: tenant.platformId, platformAccountId: lastStep },
+    where: { platformId: caller.platformId, platformAccountId: lastStep },
   });
-  if (!done) await furnish(payments, tenant);
-  return tenant;
+  if (!done) await furnish(payments, caller);
+  return caller;
 }
 
 const personId = 'individual-1';
 const lastStep = 'business-usd';
 
-async function furnish(payments: Payments, tenant: Tenant): Promise<void> {
-  const { platformId } = tenant;
+async function furnish(payments: Payments, caller: Caller): Promise<void> {
+  const { platformId } = caller;
   const { prisma } = payments.database;
   const person = await createCustomer(
     payments,
-    tenant,
+    caller,
     {
       platformCustomerId: personId,
       umaAddress: '$person@sandbox.uma.money',
@@ -92,7 +94,7 @@ async function furnish(payments: Payments, tenant: Tenant): Promise<void> {
   );
   const company = await createCustomer(
     payments,
-    tenant,
+    caller,
     {
       platformCustomerId: 'business-1',
       umaAddress: '$company@sandbox.uma.money',
@@ -114,18 +116,18 @@ async function furnish(payments: Payments, tenant: Tenant): Promise<void> {
       const amount = balances[account.currency] ?? 0n;
       await fundAccount(
         payments,
-        tenant,
+        caller,
         { accountId: publicId('InternalAccount', account.id), amount },
         `seed-${account.id}`,
       );
     }
   }
-  await registerAccounts(payments, tenant, publicId('Customer', person.row.id), publicId('Customer', company.row.id));
+  await registerAccounts(payments, caller, publicId('Customer', person.row.id), publicId('Customer', company.row.id));
 }
 
 async function registerAccounts(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   personId: string,
   companyId: string,
 ): Promise<void> {
@@ -195,7 +197,7 @@ async function registerAccounts(
   for (const { id, ...account } of accounts) {
     await createExternalAccount(
       payments,
-      tenant,
+      caller,
       { ...account, platformAccountId: id, defaultUmaDepositAccount: false },
       `seed-${id}`,
     );

@@ -2,21 +2,18 @@ import { Refusal } from '../core/refusal.ts';
 import type { Tenant } from '../core/tenant.ts';
 import type { Payments } from '../payments/command.ts';
 import { type Resolver, systemResolver } from './delivery/addresses.ts';
-import type { Decide } from './delivery/approval.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
 import { SecretBox } from './secret-box.ts';
 
 /** What webhooks work with. */
 export interface Webhooks {
-  readonly payments: Pick<Payments, 'database' | 'log'>;
+  readonly payments: Payments;
   readonly pace: Pace;
   readonly resolve: Resolver;
   /** Whether endpoints of sandbox platforms may be on this machine. */
   readonly loopback: boolean;
   /** Keeps the signing secrets; undefined where no key is set, and then there are no endpoints. */
   readonly box: SecretBox | undefined;
-  /** Carries out what a platform answers about a pending incoming payment. */
-  readonly decide: Decide | undefined;
 }
 
 export interface WebhookSettings {
@@ -29,9 +26,9 @@ export interface WebhookSettings {
 
 /** The webhooks of an installation, from its settings. */
 export function openWebhooks(
-  payments: Pick<Payments, 'database' | 'log'>,
+  payments: Payments,
   settings: WebhookSettings,
-  parts: { readonly resolve?: Resolver | undefined; readonly decide?: Decide | undefined } = {},
+  parts: { readonly resolve?: Resolver | undefined } = {},
 ): Webhooks {
   return {
     payments,
@@ -39,7 +36,6 @@ export function openWebhooks(
     resolve: parts.resolve ?? systemResolver,
     loopback: settings.WEBHOOK_LOOPBACK,
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY),
-    decide: parts.decide,
   };
 }
 

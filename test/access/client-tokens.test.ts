@@ -1,38 +1,39 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { act, execute, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 import { nextOf } from '../setup/streams.ts';
 
 let t: TestGateway;
+let counting: CountedGateway;
 let mine: Scene;
 let theirs: Scene;
 beforeAll(async () => {
   t = await startTestGateway();
+  counting = await countedGateway(t);
   mine = await makeScene(t.platform);
   theirs = await makeScene(t.platform);
 });
-afterAll(() => t.stop());
-
-const mintDocument = `mutation ($input: CreateClientTokenInput!) { createClientToken(input: $input) {
-  ... on CreateClientTokenSuccess { token tokenId expiresAt replayed } ... on UserError { code message path } } }`;
-
-async function mint(input: object): Promise<Data> {
-  return (await t.platform.ask(mintDocument, { input })).createClientToken;
-}
-
-async function phone(input: object): Promise<TestPlatform> {
-  return connect(t.url, t.platform.platformId, `Bearer ${(await mint(input)).token}`);
-}
-
-const quoteDocument = `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
-  ... on CreateQuoteSuccess { replayed quote { id status transaction { id } } } ... on UserError { code message path } } }`;
-const quoteInput = (scene: Scene, more: object = {}) => ({
-  source: { account: { accountId: scene.usd } },
-  destination: { account: { accountId: scene.outsideEur } },
-  lockedCurrencySide: 'SENDING',
-  lockedCurrencyAmount: 10_000,
-  ...more,
+afterAll(async () => {
+  await counting.stop();
+  await t.stop();
 });
+
+const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
+  act(by, 'createClientToken', input, 'token tokenId expiresAt');
+
+async function phone(input: object, url = t.url): Promise<TestPlatform> {
+  return connect(url, t.platform.platformId, `Bearer ${(await minted(input)).token}`);
+}
+
+const quoted = (by: TestPlatform, scene: Scene, more: object = {}): Promise<Data> =>
+  act(
+    by,
+    'createQuote',
+    usdToEur(scene, { lockedCurrencyAmount: 10_000, ...more }),
+    'quote { id status transaction { id } }',
+  );
 
 test('a token of one customer shows that customer, its accounts, quotes and transactions, and pays with TRANSACT', async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
@@ -48,19 +49,33 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
   expect(customers.totalCount).toBe(1);
   expect(new Set(accounts.edges.map((edge: Data) => edge.node.customer.id))).toEqual(new Set([mine.customerId]));
 
-  const { createQuote } = await app.ask(quoteDocument, { input: quoteInput(mine, { idempotencyKey: 'pay' }) });
-  expect(createQuote.quote.status).toBe('PENDING');
-  const foreign = await app.ask(quoteDocument, {
-    input: quoteInput(theirs, { destination: { account: { accountId: mine.outsideEur } } }),
-  });
-  expect(foreign.createQuote).toMatchObject({
+  expect((await quoted(app, mine, { idempotencyKey: 'pay' })).quote.status).toBe('PENDING');
+  const foreign = await quoted(app, theirs, { destination: { account: { accountId: mine.outsideEur } } });
+  expect(foreign).toMatchObject({
     code: 'ACCOUNT_NOT_FOUND',
     path: ['input', 'source', 'account', 'accountId'],
   });
-  const toThem = await app.ask(quoteDocument, {
-    input: quoteInput(mine, { destination: { account: { accountId: theirs.outsideEur } } }),
-  });
-  expect(toThem.createQuote.code).toBe('ACCOUNT_NOT_FOUND');
+  const toThem = await quoted(app, mine, { destination: { account: { accountId: theirs.outsideEur } } });
+  expect(toThem.code).toBe('ACCOUNT_NOT_FOUND');
+});
+
+test('text of an app that looks like the id of what it may not see is text, and nothing more', async () => {
+  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
+  const make = (description: string) =>
+    counting.statements.during(() =>
+      act(app, 'createQuote', usdToEur(mine, { lockedCurrencyAmount: 10_000, description }), 'quote { id status }'),
+    );
+  const { statements: ofOtherText } = await make('a memo');
+  for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
+    const { result, statements } = await make(text);
+    expect(result).toMatchObject({ quote: { status: 'PENDING' } });
+    // No row is looked up before the command, which looks for itself.
+    expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
+    const { quote } = await app.ask('query ($id: ID!) { quote(id: $id) { description } }', {
+      id: result.quote.id,
+    });
+    expect(quote.description).toBe(text);
+  }
 });
 
 test('idempotency keys of one app are not those of another, nor of the platform', async () => {
@@ -68,12 +83,9 @@ test('idempotency keys of one app are not those of another, nor of the platform'
     await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }),
     await phone({ customerId: theirs.customerId, permissions: ['VIEW', 'TRANSACT'] }),
   ];
-  const first = (await a.ask(quoteDocument, { input: quoteInput(mine, { idempotencyKey: 'one' }) })).createQuote;
-  expect((await a.ask(quoteDocument, { input: quoteInput(mine, { idempotencyKey: 'one' }) })).createQuote).toEqual({
-    ...first,
-    replayed: true,
-  });
-  const other = (await b.ask(quoteDocument, { input: quoteInput(theirs, { idempotencyKey: 'one' }) })).createQuote;
+  const first = await quoted(a, mine, { idempotencyKey: 'one' });
+  expect(await quoted(a, mine, { idempotencyKey: 'one' })).toEqual({ ...first, replayed: true });
+  const other = await quoted(b, theirs, { idempotencyKey: 'one' });
   expect(other).toMatchObject({ replayed: false });
   expect(other.quote.id).not.toBe(first.quote.id);
   const receipt = '{ mutationReceipt(operation: "createQuote", idempotencyKey: "one") { outcome result { id } } }';
@@ -83,8 +95,7 @@ test('idempotency keys of one app are not those of another, nor of the platform'
 });
 
 test('a token of one quote shows that quote and its transaction, and nobody’s name or account', async () => {
-  const { createQuote } = await t.platform.ask(quoteDocument, { input: quoteInput(mine) });
-  const { id, transaction } = createQuote.quote;
+  const { id, transaction } = (await quoted(t.platform, mine)).quote;
   for (const bound of [{ quoteId: id }, { transactionId: transaction.id }]) {
     const app = await phone(bound);
     const seen = await app.ask(
@@ -113,11 +124,7 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
       customers: { totalCount: 0 },
       viewer: { customer: null },
     });
-    const refused = await app.ask(
-      'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on UserError { code } } }',
-      { id },
-    );
-    expect(refused.executeQuote).toEqual({ code: 'FORBIDDEN' });
+    expect(await execute(app, id)).toMatchObject({ code: 'FORBIDDEN' });
   }
 
   const payer = await phone({ quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
@@ -125,12 +132,8 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
   const next = nextOf(watched);
   await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
   // What happens to others meanwhile is not for this phone.
-  await t.platform.ask(quoteDocument, { input: quoteInput(theirs) });
-  const { executeQuote } = await payer.ask(
-    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { quote { status } } ... on UserError { code } } }',
-    { id },
-  );
-  expect(executeQuote).toEqual({ quote: { status: 'PROCESSING' } });
+  await quoted(t.platform, theirs);
+  expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   expect((await next).data.events.customer).toBeNull();
   await watched.return?.();
   const { transaction: paid } = await payer.ask(
@@ -142,34 +145,31 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
 
 test('minting is refused for what is not there, for more than the caller has, and for what no app may do', async () => {
   const stranger = await t.newPlatform('stranger');
-  expect(
-    (await stranger.ask(mintDocument, { input: { customerId: mine.customerId } })).createClientToken,
-  ).toMatchObject({
+  expect(await minted({ customerId: mine.customerId }, stranger)).toMatchObject({
     code: 'USER_NOT_FOUND',
     path: ['input', 'customerId'],
   });
-  expect(await mint({})).toMatchObject({ code: 'INVALID_INPUT' });
-  expect(await mint({ customerId: mine.customerId, quoteId: 'Quote:x' })).toMatchObject({ code: 'INVALID_INPUT' });
-  expect(await mint({ customerId: mine.customerId, permissions: ['VIEW', 'MANAGE'] })).toMatchObject({
+  expect(await minted({})).toMatchObject({ code: 'INVALID_INPUT' });
+  expect(await minted({ customerId: mine.customerId, quoteId: 'Quote:x' })).toMatchObject({ code: 'INVALID_INPUT' });
+  expect(await minted({ customerId: mine.customerId, permissions: ['VIEW', 'MANAGE'] })).toMatchObject({
     code: 'INVALID_INPUT',
     path: ['input', 'permissions'],
   });
-  expect(await mint({ customerId: mine.customerId, expiresInSeconds: 0 })).toMatchObject({ code: 'INVALID_INPUT' });
-  expect(await mint({ customerId: mine.customerId, expiresInSeconds: 86_401 })).toMatchObject({
+  expect(await minted({ customerId: mine.customerId, expiresInSeconds: 0 })).toMatchObject({ code: 'INVALID_INPUT' });
+  expect(await minted({ customerId: mine.customerId, expiresInSeconds: 86_401 })).toMatchObject({
     code: 'INVALID_INPUT',
   });
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
-  const again = await app.ask(mintDocument, { input: { customerId: mine.customerId } });
-  expect(again.createClientToken.code).toBe('FORBIDDEN');
+  expect((await minted({ customerId: mine.customerId }, app)).code).toBe('FORBIDDEN');
 });
 
 test('a token that was answered once is not answered again, but its key tells which it was', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
-  const { tokenId } = await mint(input);
-  const repeat = await mint(input);
+  const { tokenId } = await minted(input);
+  const repeat = await minted(input);
   expect(repeat).toMatchObject({ code: 'CONFLICT', path: ['input', 'idempotencyKey'] });
   expect(repeat.message).toContain(tokenId);
-  expect(await mint({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+  expect(await minted({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
   const { mutationReceipt } = await t.platform.ask(
     '{ mutationReceipt(operation: "createClientToken", idempotencyKey: "mint-1") { outcome code result { id } } }',
   );
@@ -177,7 +177,7 @@ test('a token that was answered once is not answered again, but its key tells wh
 });
 
 test('a revoked or forged client token is like none', async () => {
-  const { token, tokenId } = await mint({ customerId: mine.customerId });
+  const { token, tokenId } = await minted({ customerId: mine.customerId });
   const [head, body = '', signature] = token.split('.');
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
   expect(claims).toMatchObject({ sub: mine.customerId, scope: 'VIEW' });
@@ -190,29 +190,28 @@ test('a revoked or forged client token is like none', async () => {
   }
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask('{ viewer { kind } }')).viewer.kind).toBe('CLIENT');
-  const revoke =
-    'mutation ($id: ID!) { revokeClientToken(input: { tokenId: $id }) { ... on RevokeClientTokenSuccess { revokedId } ... on UserError { code } } }';
-  expect((await t.platform.ask(revoke, { id: tokenId })).revokeClientToken).toEqual({ revokedId: tokenId });
-  expect((await t.platform.ask(revoke, { id: tokenId })).revokeClientToken).toEqual({ revokedId: tokenId });
+  const revoke = (id: string) => act(t.platform, 'revokeClientToken', { tokenId: id }, 'revokedId');
+  expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
+  expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   await vi.waitFor(async () => expect((await app.send('{ viewer { kind } }')).status).toBe(401), { timeout: 5_000 });
-  expect((await t.platform.ask(revoke, { id: 'ClientToken:nonsense' })).revokeClientToken).toEqual({
-    code: 'TOKEN_NOT_FOUND',
-  });
+  expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
 test('API tokens are made, listed, used and revoked by those who may manage', async () => {
-  const create = `mutation ($input: CreateApiTokenInput!) { createApiToken(input: $input) {
-    ... on CreateApiTokenSuccess { secret apiToken { id clientId name permissions lastUsedAt } } ... on UserError { code path } } }`;
-  const { createApiToken } = await t.platform.ask(create, { input: { name: 'reader', permissions: ['VIEW'] } });
-  const { secret, apiToken } = createApiToken;
+  const create = (by: TestPlatform, name: string) =>
+    act(
+      by,
+      'createApiToken',
+      { name, permissions: ['VIEW'] },
+      'secret apiToken { id clientId name permissions lastUsedAt }',
+    );
+  const { secret, apiToken } = await create(t.platform, 'reader');
   expect(apiToken).toMatchObject({ name: 'reader', permissions: ['VIEW'], lastUsedAt: null });
   const reader = connect(t.url, '', `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`);
   expect((await reader.ask('{ viewer { permissions } }')).viewer.permissions).toEqual(['VIEW']);
   expect((await reader.send('{ apiTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   expect((await reader.ask('query ($id: ID!) { node(id: $id) { id } }', { id: apiToken.id })).node).toBeNull();
-  expect((await reader.ask(create, { input: { name: 'more', permissions: ['VIEW'] } })).createApiToken.code).toBe(
-    'FORBIDDEN',
-  );
+  expect((await create(reader, 'more')).code).toBe('FORBIDDEN');
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
   expect((await t.platform.ask(list)).apiTokens.edges[0].node).toEqual({ id: apiToken.id, name: 'reader' });
@@ -220,14 +219,8 @@ test('API tokens are made, listed, used and revoked by those who may manage', as
     id: apiToken.id,
   });
   const { totalCount } = (await t.platform.ask(list)).apiTokens;
-  await t.platform.ask(
-    'mutation ($id: ID!) { revokeApiToken(input: { tokenId: $id }) { ... on RevokeApiTokenSuccess { revokedId } } }',
-    { id: apiToken.id },
-  );
+  await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);
   await vi.waitFor(async () => expect((await reader.send('{ viewer { kind } }')).status).toBe(401), { timeout: 5_000 });
-  expect((await t.platform.ask(create, { input: { name: ' ', permissions: ['VIEW'] } })).createApiToken).toEqual({
-    code: 'INVALID_INPUT',
-    path: ['input', 'name'],
-  });
+  expect(await create(t.platform, ' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
 });

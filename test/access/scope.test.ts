@@ -16,9 +16,11 @@ import {
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { schema } from '../../src/graphql/server/schema.ts';
+import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
  * Every query, mutation, subscription and node of the schema is called by those who may not see what it names, on every
@@ -38,54 +40,31 @@ beforeAll(async () => {
   t = await startTestGateway();
   victim = await makeScene(t.platform);
   const bystander = await makeScene(t.platform);
-  const quoteOf = async (scene: Scene) =>
-    (
-      await t.platform.ask(
-        `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
-        {
-          input: {
-            source: { account: { accountId: scene.usd } },
-            destination: { account: { accountId: scene.outsideEur } },
-            lockedCurrencySide: 'SENDING',
-            lockedCurrencyAmount: 10_000,
-            immediatelyExecute: true,
-          },
-        },
-      )
-    ).createQuote.quote;
-  const mint = async (bound: object) =>
-    (
-      await t.platform.ask(
-        `mutation ($input: CreateClientTokenInput!) { createClientToken(input: $input) { ... on CreateClientTokenSuccess { token tokenId } } }`,
-        { input: { ...bound, permissions: ['VIEW', 'TRANSACT'] } },
-      )
-    ).createClientToken;
-  const quote = await quoteOf(victim);
+  const quoteOf = (scene: Scene) =>
+    quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000, immediatelyExecute: true }));
+  const minted = (bound: object) => mint(t.platform, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
+  const own = await quoteOf(victim);
   const other = await quoteOf(bystander);
-  const { lookUpReceiver } = await t.platform.ask(
-    'mutation { lookUpReceiver(input: { umaAddress: "$success.usd@sandbox.uma.money" }) { ... on LookUpReceiverSuccess { lookup { id } } } }',
-  );
-  ids.Lookup = lookUpReceiver.lookup.id;
+  ids.Lookup = (await lookUp(t.platform, '$success.usd@sandbox.uma.money')).id;
   const { apiTokens } = await t.platform.ask('{ apiTokens { edges { node { id clientId } } } }');
-  ids.Quote = quote.id;
-  ids.Transaction = quote.transaction.id;
+  ids.Quote = own.id;
+  ids.Transaction = own.transaction.id;
   ids.Customer = victim.customerId;
   ids.InternalAccount = victim.usd;
   ids.ExternalAccount = victim.outsideUsd;
   ids.Account = victim.usd;
-  const { createWebhookEndpoint } = await t.platform.ask(
-    'mutation { createWebhookEndpoint(input: { url: "http://127.0.0.1:9/hook", eventTypes: [KYC_STATUS] }) { ... on CreateWebhookEndpointSuccess { endpoint { id } } ... on UserError { code message } } }',
-  );
-  ids.WebhookEndpoint = createWebhookEndpoint.endpoint.id;
+  ids.WebhookEndpoint = (
+    await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] })
+  ).id;
   ids.ApiToken = apiTokens.edges[0].node.id;
-  ids.ClientToken = (await mint({ customerId: victim.customerId })).tokenId;
+  ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
   secrets = Object.values(ids).map((id) => id.slice(id.indexOf(':') + 1));
 
   callers['another platform'] = await t.newPlatform('stranger');
   const bearer = (token: string) => connect(t.url, t.platform.platformId, `Bearer ${token}`);
-  callers['another customer'] = bearer((await mint({ customerId: bystander.customerId })).token);
-  callers['another quote'] = bearer((await mint({ quoteId: other.id })).token);
-  callers['another transaction'] = bearer((await mint({ transactionId: other.transaction.id })).token);
+  callers['another customer'] = bearer((await minted({ customerId: bystander.customerId })).token);
+  callers['another quote'] = bearer((await minted({ quoteId: other.id })).token);
+  callers['another transaction'] = bearer((await minted({ transactionId: other.transaction.id })).token);
 });
 afterAll(() => t.stop());
 

@@ -3,6 +3,7 @@ import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.
 import { act, ended, execute, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { commit, type DatabaseProxy, databaseProxy, planWithKey } from '../setup/database-proxy.ts';
+import { mutationDocument } from '../setup/documents.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -120,8 +121,7 @@ describe('a command whose answer is lost on its way', () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(
-      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess {
-         transaction { id ledgerEntries { amount { amount } } timeline { status } } } ... on UserError { code } } }`,
+      mutationDocument('transferOut', 'transaction { id ledgerEntries { amount { amount } } timeline { status } }'),
       { input: { ...input, idempotencyKey: 'partly' } },
     );
     proxy.reopen();

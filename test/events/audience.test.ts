@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { execute, mint, quote } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -16,11 +17,7 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 async function app(customerId: string): Promise<TestPlatform> {
-  const { createClientToken } = await t.platform.ask(
-    'mutation ($id: ID!) { createClientToken(input: { customerId: $id }) { ... on CreateClientTokenSuccess { token } } }',
-    { id: customerId },
-  );
-  return connect(t.url, t.platform.platformId, `Bearer ${createClientToken.token}`);
+  return connect(t.url, t.platform.platformId, `Bearer ${(await mint(t.platform, { customerId })).token}`);
 }
 
 const payments = `subscription ($after: String) { transactionUpdates(after: $after) {
@@ -43,27 +40,18 @@ test('payer and payee are each told of their own side of a payment, and of nothi
   const arrives = to.watch(balance, { id: payee.usd });
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
 
-  const { createQuote } = await t.platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
-       ... on CreateQuoteSuccess { quote { id transaction { id } } } ... on UserError { code message } } }`,
-    {
-      input: {
-        source: { account: { accountId: payer.usd } },
-        destination: { account: { accountId: payee.usd } },
-        lockedCurrencySide: 'RECEIVING',
-        lockedCurrencyAmount: 10_000,
-      },
-    },
-  );
-  await t.platform.ask(
-    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed } } }',
-    { id: createQuote.quote.id },
-  );
+  const quoted = await quote(t.platform, {
+    source: { account: { accountId: payer.usd } },
+    destination: { account: { accountId: payee.usd } },
+    lockedCurrencySide: 'RECEIVING',
+    lockedCurrencyAmount: 10_000,
+  });
+  await execute(t.platform, quoted.id);
 
   const outgoing = await untilEnded(sent);
   expect(outgoing.map((update) => update.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
   for (const { transaction } of outgoing) {
-    expect(transaction).toMatchObject({ id: createQuote.quote.transaction.id, type: 'OUTGOING' });
+    expect(transaction).toMatchObject({ id: quoted.transaction.id, type: 'OUTGOING' });
     expect(transaction.customer.id).toBe(payer.customerId);
   }
   const incoming = await untilEnded(received);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -21,18 +22,7 @@ const told = `type cursor
 test('an event tells the same in a list, alone and in a stream, whatever is asked of it and however often', async () => {
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
   const scene = await makeScene(t.platform, 100_000n);
-  const { createQuote } = await t.platform.ask(
-    'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { transaction { id } } } } }',
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 1_000,
-        immediatelyExecute: true,
-      },
-    },
-  );
+  const paid = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));
   const client = t.platform.socket();
   const stream = client.iterate<Data>({
     query: `subscription ($after: String!) { events(after: $after) { ${told} } }`,
@@ -40,9 +30,7 @@ test('an event tells the same in a list, alone and in a stream, whatever is aske
   });
   const streamed: Data[] = [];
   const isLast = ({ type, transaction }: Data) =>
-    type === 'OUTGOING_PAYMENT' &&
-    transaction.id === createQuote.quote.transaction.id &&
-    transaction.status === 'COMPLETED';
+    type === 'OUTGOING_PAYMENT' && transaction.id === paid.transaction.id && transaction.status === 'COMPLETED';
   do streamed.push((await nextOf(stream)).data?.events);
   while (!isLast(streamed.at(-1)));
   await client.dispose();

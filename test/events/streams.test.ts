@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { feedCursor } from '../../src/events/cursor.ts';
+import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -21,28 +22,7 @@ const quoteUpdates = `subscription ($id: ID!, $after: String) { quoteUpdates(quo
 const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
   id cursor type subject { id } transaction { id status } account { id } quote { id status } customer { id } } }`;
 
-async function quote(): Promise<{ id: string; transaction: { id: string } }> {
-  const { createQuote } = await t.platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 10_000,
-      },
-    },
-  );
-  return createQuote.quote;
-}
-
-const execute = (id: string) =>
-  t.platform.ask(
-    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed } } }',
-    { id },
-  );
-
-const feedEnd = async (): Promise<string> => (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
 test('an account that never changed shows its balance, then each change with the balance before and after', async () => {
   const id = await internalAccount(t.platform, scene.customerId, 'GBP');
@@ -74,7 +54,7 @@ test('an account that never changed shows its balance, then each change with the
 });
 
 test('a quote streams its present state without a previous status, and its expiry once, as its end', async () => {
-  const { id } = await quote();
+  const { id } = await newQuote();
   const seen: Data[] = [];
   for await (const { data } of t.platform.watch(quoteUpdates, { id })) seen.push(data.quoteUpdates);
   expect(seen).toMatchObject([
@@ -87,15 +67,15 @@ test('a quote streams its present state without a previous status, and its expir
 });
 
 test('after a cursor there is no present state, only what came after it, across all subscriptions alike', async () => {
-  const start = await feedEnd();
-  const { id, transaction } = await quote();
+  const start = await feedEnd(t.platform);
+  const { id, transaction } = await newQuote();
   const stream = t.platform.watch(
     'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor previousStatus status } }',
     { id: transaction.id },
   );
   const present = (await nextOf(stream)).data.transactionUpdates;
   expect(present).toMatchObject({ previousStatus: null, status: 'PENDING' });
-  await execute(id);
+  await execute(t.platform, id);
   const live: Data[] = [];
   for await (const { data } of stream) live.push(data.transactionUpdates);
   expect(live).toMatchObject([
@@ -119,9 +99,9 @@ test('after a cursor there is no present state, only what came after it, across 
 });
 
 test('the feed is one log: its list pages both ways over what its stream tells, oldest first', async () => {
-  const start = await feedEnd();
-  const { id, transaction } = await quote();
-  await execute(id);
+  const start = await feedEnd(t.platform);
+  const { id, transaction } = await newQuote();
+  await execute(t.platform, id);
   const streamed: Data[] = [];
   const stream = t.platform.watch(events, { after: start });
   while (!streamed.some((event) => event.quote?.status === 'COMPLETED' && event.type === 'QUOTE_STATUS'))
@@ -168,17 +148,17 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
     return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
   };
   expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
-  expect(await codeOf(await feedEnd(), stranger)).toBe('INVALID_INPUT');
+  expect(await codeOf(await feedEnd(t.platform), stranger)).toBe('INVALID_INPUT');
   expect(await codeOf(feedCursor(platformId, 1_000_000n))).toBe('CURSOR_EXPIRED');
 
   const { pool } = t.gateway.payments.database;
-  const before = await feedEnd();
+  const before = await feedEnd(t.platform);
   await pool.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select $1, uuid_v7(), 'TEST', now() - interval '40 days', 1, '{}' from generate_series(1, 2)`,
     [platformId],
   );
-  await vi.waitFor(async () => expect(await feedEnd()).not.toBe(before), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 10_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
   // The way to recover: the list still reads on from there, and its last cursor is good.
   const { events: page } = await t.platform.ask(
@@ -188,13 +168,13 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   expect(page.edges.map((edge: Data) => edge.node.type)).toEqual(['TEST', 'TEST']);
   const recovered = t.platform.watch(events, { after: page.edges[1].cursor });
   const next = nextOf(recovered);
-  await quote();
+  await newQuote();
   expect((await next).data.events.type).toBe('OUTGOING_PAYMENT');
   await recovered.return?.();
 });
 
 test('a stream of what is not there, or is not the caller’s, is refused alike', async () => {
-  const { id, transaction } = await quote();
+  const { id, transaction } = await newQuote();
   const asked = [
     [quoteUpdates, id],
     ['subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor } }', transaction.id],

@@ -1,6 +1,7 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { mint, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
@@ -162,20 +163,15 @@ test('a reader that stops reading is dropped, told 1013 when it reads again, and
 }, 60_000);
 
 test('a revoked token closes its socket with 4403 and cuts its event streams, within seconds', async () => {
-  const { createApiToken } = await t.platform.ask(
-    'mutation { createApiToken(input: { name: "phone shop", permissions: [VIEW] }) { ... on CreateApiTokenSuccess { secret apiToken { id clientId } } } }',
-  );
-  const { secret, apiToken } = createApiToken;
+  const token = { name: 'phone shop', permissions: ['VIEW'] };
+  const { secret, apiToken } = await succeed(t.platform, 'createApiToken', token, 'secret apiToken { id clientId }');
   const authorization = `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`;
   const raw = await openRawSocket(t.url, authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   const open = await openEventStream(`${t.url}/graphql`, authorization, { query: watchEvents });
   await subscribed(2);
   const told = nextOf(open.events);
-  await t.platform.ask(
-    'mutation ($id: ID!) { revokeApiToken(input: { tokenId: $id }) { ... on RevokeApiTokenSuccess { revokedId } } }',
-    { id: apiToken.id },
-  );
+  await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
   expect((await raw.closed).code).toBe(4403);
   expect(await told).toMatchObject({
     event: 'next',
@@ -186,18 +182,9 @@ test('a revoked token closes its socket with 4403 and cuts its event streams, wi
 });
 
 test('a newer token of the same subject in a ping keeps the socket; one of another subject, or a bad one, ends it', async () => {
-  const mint = async (input: string) => {
-    const { createClientToken } = await t.platform.ask(
-      `mutation ($id: ID!) { createClientToken(input: { customerId: $id, ${input} }) { ... on CreateClientTokenSuccess { token tokenId expiresAt } ... on UserError { code message } } }`,
-      { id: scene.customerId },
-    );
-    return `Bearer ${createClientToken.token}`;
-  };
-  const [first, newer, third] = [
-    await mint('expiresInSeconds: 2'),
-    await mint('expiresInSeconds: 60'),
-    await mint('expiresInSeconds: 2'),
-  ];
+  const bearer = async (expiresInSeconds: number) =>
+    `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
+  const [first, newer, third] = [await bearer(2), await bearer(60), await bearer(2)];
   const kept = await openRawSocket(t.url, first);
   kept.send({ type: 'ping', payload: { authorization: newer } });
   await kept.receive('pong');

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import type { App, Following } from '../../docs/examples/follow-transactions.ts';
 import { followOverSse } from '../../docs/examples/over-sse.ts';
 import { followOverWebSocket } from '../../docs/examples/over-websocket.ts';
+import { mint, pay } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -21,14 +22,7 @@ afterAll(async () => {
   await steady.stop();
 });
 
-async function pay(): Promise<string> {
-  const { transferOut } = await steady.platform.ask(
-    `mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 100 }) {
-      ... on TransferOutSuccess { transaction { id } } ... on UserError { message } } }`,
-    { from: scene.usd, to: scene.outsideUsd },
-  );
-  return transferOut.transaction.id;
-}
+const payment = async (): Promise<string> => (await pay(steady.platform, scene)).id;
 
 /** Restarts the instance that the clients are on, at the same address. */
 async function restart(): Promise<void> {
@@ -55,11 +49,7 @@ function recorded(stored: string | null = null): Recorded {
       url: `${shaky.url}/graphql`,
       token: async () => {
         record.tokens += 1;
-        const { createClientToken } = await steady.platform.ask(
-          `mutation ($id: ID!) { createClientToken(input: { customerId: $id, expiresInSeconds: 2 }) { ... on CreateClientTokenSuccess { token expiresAt } } }`,
-          { id: scene.customerId },
-        );
-        return createClientToken;
+        return mint(steady.platform, { customerId: scene.customerId, expiresInSeconds: 2 });
       },
       store: {
         load: async () => record.stored,
@@ -80,7 +70,7 @@ test.each<[string, (app: App) => Following]>([
 ])(
   'the recipe for %s sees every change once through restarts, expiring tokens and an app that was closed',
   async (_name, start) => {
-    const before = await pay();
+    const before = await payment();
     await vi.waitFor(
       async () => {
         const { transaction } = await steady.platform.ask('query ($id: ID!) { transaction(id: $id) { terminal } }', {
@@ -94,23 +84,23 @@ test.each<[string, (app: App) => Following]>([
     let following = start(first.app);
     await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 10_000 });
 
-    const paid = [await pay()];
+    const paid = [await payment()];
     const seen = (record: Recorded) =>
       record.changes.filter((change) => change.status === 'COMPLETED').map(({ id }) => id);
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 15_000 });
     await restart();
-    paid.push(await pay());
+    paid.push(await payment());
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 15_000 });
     following.resumeNow();
-    paid.push(await pay());
+    paid.push(await payment());
     // Longer than a token lives: a newer one was brought, or the stream was cut and resumed.
     const minted = first.tokens;
     await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 20_000 });
-    paid.push(await pay());
+    paid.push(await payment());
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 20_000 });
     following.stop();
 
-    paid.push(await pay());
+    paid.push(await payment());
     const second = recorded(first.stored);
     following = start(second.app);
     await vi.waitFor(() => expect(seen(second)).toEqual(paid.slice(-1)), { timeout: 15_000 });

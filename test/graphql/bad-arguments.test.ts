@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mutationDocument } from '../setup/documents.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
@@ -149,10 +150,8 @@ test.each(['', '-', 'xx-nonsense-locale', 'tlh', 'en_US', 'x'.repeat(500), '\0',
 test.each(['0000-01-01', '2026-02-30', '2026-13-01', '26-01-01', '10000-01-01', '2026-01-01T00:00:00Z'])(
   'the day %s is refused as a birth date',
   async (birthDate) => {
-    const { errors } = await t.platform.send(
-      'mutation ($input: CreateCustomerInput!) { createCustomer(input: $input) { __typename } }',
-      { input: { platformCustomerId: 'born-then', details: { individual: { fullName: 'Grace', birthDate } } } },
-    );
+    const input = { platformCustomerId: 'born-then', details: { individual: { fullName: 'Grace', birthDate } } };
+    const { errors } = await t.platform.send(mutationDocument('createCustomer'), { input });
     expect(errors?.[0]?.extensions).toEqual({ code: 'INVALID_INPUT' });
     expect(errors?.[0]?.message).toMatch(/"input\.details\.individual\.birthDate"/);
   },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
-import { act } from '../setup/acts.ts';
+import { act, pay } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -11,10 +11,7 @@ let scene: Scene;
 beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
   scene = await makeScene(t.platform, 10_000n);
-  await t.platform.ask(
-    'mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 100 }) { ... on TransferOutSuccess { replayed } } }',
-    { from: scene.usd, to: scene.outsideUsd },
-  );
+  await pay(t.platform, scene);
 });
 afterAll(() => t.stop());
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -24,15 +25,10 @@ const types = ['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalA
 
 async function makeThings(platform: TestPlatform): Promise<Things> {
   const scene: Scene = await makeScene(platform, 10_000n);
-  const { createQuote } = await platform.ask(
-    `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
-       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000 }) {
-       ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
-    { from: scene.usd, to: scene.outsideEur },
-  );
+  const { id, transaction } = await quote(platform, usdToEur(scene));
   return {
-    Quote: createQuote.quote.id,
-    Transaction: createQuote.quote.transaction.id,
+    Quote: id,
+    Transaction: transaction.id,
     Customer: scene.customerId,
     InternalAccount: scene.usd,
     ExternalAccount: scene.outsideUsd,

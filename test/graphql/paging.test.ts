@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { succeed, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -30,30 +31,19 @@ const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
 async function transfer(mutation: 'transferOut' | 'transferIn', { usd, outsideUsd }: Scene): Promise<void> {
   const [from, to] = mutation === 'transferOut' ? [usd, outsideUsd] : [outsideUsd, usd];
-  await t.platform.ask(
-    `mutation ($from: ID!, $to: ID!) { ${mutation}(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 10 }) { __typename } }`,
-    { from, to },
-  );
+  await succeed(t.platform, mutation, { sourceAccountId: from, destinationAccountId: to, amount: 10 });
 }
 
-async function quote({ usd, outsideEur }: Scene, immediatelyExecute: boolean): Promise<void> {
-  await t.platform.ask(
-    `mutation ($from: ID!, $to: ID!, $now: Boolean) { createQuote(input: { source: { account: { accountId: $from } },
-       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000,
-       immediatelyExecute: $now }) { __typename } }`,
-    { from: usd, to: outsideEur, now: immediatelyExecute },
-  );
+async function quote(scene: Scene, immediatelyExecute: boolean): Promise<void> {
+  await succeed(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute }));
 }
 
 let made = 0;
 async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
   made += 1;
   const details = type === 'BUSINESS' ? { business: { legalName: 'Analytical Engines' } } : { individual: {} };
-  const { createCustomer } = await t.platform.ask(
-    'mutation ($input: CreateCustomerInput!) { createCustomer(input: $input) { ... on CreateCustomerSuccess { customer { id } } } }',
-    { input: { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Example.com`, details } },
-  );
-  return createCustomer.customer.id;
+  const input = { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Example.com`, details };
+  return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
 type Row = Data;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -13,33 +14,15 @@ beforeAll(async () => {
   counting = await countedGateway(t);
   for (let made = 0; made < 12; made++) {
     scene = await makeScene(t.platform, 10_000n);
-    for (let paid = 0; paid < 3; paid++) await pay(scene);
+    for (let paid = 0; paid < 3; paid++) await pay(t.platform, scene);
   }
-  const { createQuote } = await t.platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } } }`,
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 1_000,
-      },
-    },
-  );
-  quoteId = createQuote.quote.id;
+  quoteId = (await quote(t.platform, usdToEur(scene))).id;
   // A quote has a transaction: here the last customer gets a fourth.
 });
 afterAll(async () => {
   await counting.stop();
   await t.stop();
 });
-
-async function pay({ usd, outsideUsd }: Scene): Promise<void> {
-  await t.platform.ask(
-    'mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 100 }) { ... on TransferOutSuccess { replayed } } }',
-    { from: usd, to: outsideUsd },
-  );
-}
 
 /**
  * Runs a query and answers its data with the statements that it cost: the same each time, though it is planned at first and then
@@ -253,11 +236,8 @@ test('of the viewer only the end of its feed costs a statement, and currencies c
 
 test('several nodes cost one statement, whatever their types are', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
-  const { lookUpReceiver } = await t.platform.ask(
-    'mutation ($input: LookUpReceiverInput!) { lookUpReceiver(input: $input) { ... on LookUpReceiverSuccess { lookup { id } } } }',
-    { input: { umaAddress: '$success.usd@sandbox.uma.money' } },
-  );
-  const records = [apiTokens.edges[0].node.id, lookUpReceiver.lookup.id];
+  const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
+  const records = [apiTokens.edges[0].node.id, lookup.id];
   const ids = [scene.usd, scene.customerId, 'Nothing:1', quoteId, ...records, scene.eur, scene.usd];
   const { data, statements } = await counted(
     'query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on InternalAccount { customer { id } } } }',

@@ -1,6 +1,7 @@
 import { createClient as createSseClient } from 'graphql-sse';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { pay } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -27,14 +28,7 @@ const updates =
   'subscription ($id: ID) { transactionUpdates(transactionId: $id) { status terminal transaction { id } } }';
 const kind = '{ viewer { kind } }';
 
-async function pay(amount = 100): Promise<string> {
-  const { transferOut } = await t.platform.ask(
-    `mutation ($from: ID!, $to: ID!, $amount: BigInt!) { transferOut(input: { sourceAccountId: $from,
-       destinationAccountId: $to, amount: $amount }) { ... on TransferOutSuccess { transaction { id } } } }`,
-    { from: scene.usd, to: scene.outsideUsd, amount },
-  );
-  return transferOut.transaction.id;
-}
+const paid = async (amount?: number): Promise<string> => (await pay(t.platform, scene, amount)).id;
 
 const sse = (singleConnection: boolean) =>
   createSseClient<boolean>({
@@ -68,7 +62,7 @@ async function read(
 describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   test('a stream of one starts with its present state and completes after its terminal one', async () => {
     const client = connectClient();
-    const id = await pay();
+    const id = await paid();
     const statuses = (await read(client, updates, { id })).map(({ data }) => data.transactionUpdates.status);
     expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
     expect(statuses.at(-1)).toBe('COMPLETED');
@@ -83,7 +77,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     const client = connectClient();
     const reading = read(client, updates, {}, () => true);
     await subscribed(1);
-    const id = await pay();
+    const id = await paid();
     const [first] = await reading;
     expect(first.data.transactionUpdates).toEqual({ status: 'PENDING', terminal: false, transaction: { id } });
     await released();

@@ -12,8 +12,11 @@ import {
 } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/server/schema.ts';
+import { act, actOn } from '../setup/acts.ts';
+import { fundedQuote } from '../setup/funded-quote.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
  * Postgres takes neither the zero character nor half a character. Here each text of each argument and input field is one
@@ -27,36 +30,24 @@ let known: Readonly<Record<string, string>>;
 beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
   const scene = await makeScene(t.platform, 10_000n);
-  const { createQuote, createWebhookEndpoint, sandboxReceiveUma } = await t.platform.ask(
-    `mutation ($quote: CreateQuoteInput!, $endpoint: CreateWebhookEndpointInput!, $payment: SandboxReceiveUmaInput!) {
-      createQuote(input: $quote) { ... on CreateQuoteSuccess { quote { id } } }
-      createWebhookEndpoint(input: $endpoint) { ... on CreateWebhookEndpointSuccess { endpoint { id } } }
-      sandboxReceiveUma(input: $payment) { ... on SandboxReceiveUmaSuccess { transaction { id } } } }`,
-    {
-      quote: {
-        source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 10_000_000,
-      },
-      endpoint: { url: 'http://127.0.0.1:9/' },
-      payment: {
-        senderUmaAddress: '$sender@example.com',
-        customerId: scene.customerId,
-        receivingCurrencyCode: 'USD',
-        receivingCurrencyAmount: 10,
-      },
-    },
-  );
+  const { quoteId } = await fundedQuote(t.platform, scene);
+  const endpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' });
+  const payment = {
+    senderUmaAddress: '$sender@example.com',
+    customerId: scene.customerId,
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 10,
+  };
+  const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', payment);
   known = {
     id: scene.customerId,
     customerId: scene.customerId,
     accountId: scene.usd,
     sourceAccountId: scene.usd,
     destinationAccountId: scene.outsideUsd,
-    quoteId: createQuote.quote.id,
-    endpointId: createWebhookEndpoint.endpoint.id,
-    transactionId: sandboxReceiveUma.transaction.id,
+    quoteId,
+    endpointId: endpoint.id,
+    transactionId: transaction.id,
     operation: 'executeQuote',
     currency: 'USD',
     currencyCode: 'USDC',
@@ -109,11 +100,7 @@ test('a payment announced in a currency that cannot be is refused at its currenc
     receivingCurrencyAmount: 10,
     receivingCurrencyCode: 'U\0D',
   };
-  const { sandboxReceiveUma } = await t.platform.ask(
-    'mutation ($input: SandboxReceiveUmaInput!) { sandboxReceiveUma(input: $input) { __typename ... on UserError { code path } } }',
-    { input },
-  );
-  expect(sandboxReceiveUma).toEqual({
+  expect(await act(t.platform, 'sandboxReceiveUma', input)).toMatchObject({
     __typename: 'InvalidInputError',
     code: 'INVALID_CURRENCY',
     path: ['input', 'receivingCurrencyCode'],

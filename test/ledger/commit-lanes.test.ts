@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { CommitLanes, HeldUp } from '../../src/ledger/commit-lanes.ts';
+import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -21,12 +22,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
-  ... on TransferOutSuccess { replayed transaction { id } } ... on UserError { code message } } }`;
-
 async function pay({ usd, outsideUsd }: Scene, more: object = {}): Promise<Data> {
   const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, ...more };
-  return (await t.platform.ask(transferOut, { input })).transferOut;
+  return act(t.platform, 'transferOut', input, 'transaction { id }');
 }
 
 const uuid = (id: string) => id.split(':')[1];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -16,13 +17,7 @@ beforeAll(async () => {
   other = await t.newPlatform('other');
   scene = await makeScene(t.platform, 10_000n);
   foreign = await makeScene(other, 10_000n);
-  const { createQuote } = await t.platform.ask(
-    `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
-       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000 }) {
-       ... on CreateQuoteSuccess { quote { id transaction { id } } } } }`,
-    { from: scene.usd, to: scene.outsideEur },
-  );
-  quote = createQuote.quote;
+  quote = await makeQuote(t.platform, usdToEur(scene));
   sql = new pg.Client({ connectionString: t.databaseUrl });
   await sql.connect();
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -23,22 +24,12 @@ beforeAll(async () => {
   sql = new pg.Client({ connectionString: t.databaseUrl });
   await sql.connect();
   scenes = [await makeScene(t.platform, 700n), await makeScene(t.platform, 300n)];
-  const [{ usd, outsideUsd, outsideEur }] = scenes;
   quotes = [];
   payments = [];
   for (let i = 0; i < 3; i++) {
-    const { createQuote } = await t.platform.ask(
-      `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
-         destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 200 }) {
-         ... on CreateQuoteSuccess { quote { id transaction { id } } } ... on UserError { code message } } }`,
-      { from: usd, to: outsideEur },
-    );
-    quotes.push({ id: uuidOf(createQuote.quote.id), transaction: uuidOf(createQuote.quote.transaction.id) });
-    const { transferOut } = await t.platform.ask(
-      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { transaction { id } } } }`,
-      { input: { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 10 } },
-    );
-    const id = uuidOf(transferOut.transaction.id);
+    const quoted = await quote(t.platform, usdToEur(scenes[0], { lockedCurrencyAmount: 200 }));
+    quotes.push({ id: uuidOf(quoted.id), transaction: uuidOf(quoted.transaction.id) });
+    const id = uuidOf((await pay(t.platform, scenes[0], 10)).id);
     const { rows } = await sql.query('select id from rail_order where transaction_id = $1', [id]);
     payments.push({ id, order: rows[0].id });
   }

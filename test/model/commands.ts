@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import type { Operation } from '../../src/access/operations.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
@@ -42,7 +43,7 @@ function command(
 }
 
 /** Sends a mutation under a key of its own, and expects its success or the refusal with `code`. */
-async function send(model: Model, real: Real, name: string, input: object, code?: string): Promise<Data> {
+async function send(model: Model, real: Real, name: Operation, input: object, code?: string): Promise<Data> {
   calls += 1;
   const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };
   const selection =

@@ -1,3 +1,5 @@
+import type { Operation } from '../../src/access/operations.ts';
+
 /** The payments domain as a few numbers: what a sequence of commands must come to. Amounts in smallest units. */
 export interface Model {
   readonly balances: { aUsd: bigint; aEur: bigint; bUsd: bigint; bEur: bigint };
@@ -72,7 +74,7 @@ export function withinTheHouse(outcome: Outcome): Outcome {
 }
 
 export interface Call {
-  readonly name: string;
+  readonly name: Operation;
   readonly input: object;
   /** The refusal's code, or undefined when it succeeded. */
   readonly code: string | undefined;

@@ -2,10 +2,12 @@ import { isPlainText } from '../../src/core/checks.ts';
 import { uuidOf } from '../../src/core/ids.ts';
 import type { Prisma } from '../../src/database/generated/client/client.ts';
 import type { Data } from '../setup/gateway.ts';
+import type { PlainViewer } from './viewer.ts';
 
 /**
  * What the filters of lists mean, from the documents: what is given combines with AND, a list means any of its values,
- * moments are inclusive, and an id that is malformed or of another type matches nothing.
+ * moments are inclusive, and an id that is malformed or of another type matches nothing. So does what is asked of a customer by
+ * one who may not see whose a payment is.
  */
 
 const nothing = { id: { in: [] as string[] } };
@@ -37,14 +39,21 @@ function byEnd<A, B>(value: string | null | undefined, ofUma: (address: string) 
   return byId(value, accounts, ofAccount);
 }
 
-export function quotesWanted(filter: Data): Prisma.QuoteWhereInput {
+/** What is asked of a payment's customer. */
+function ofCustomer<Where>({ bound }: PlainViewer, where: Where): Where | typeof nothing {
+  return bound.kind === 'PAYMENT' ? nothing : where;
+}
+
+export function quotesWanted(filter: Data, viewer: PlainViewer): Prisma.QuoteWhereInput {
   const { status, createdAfter, createdBefore } = filter ?? {};
   return {
     AND: [
-      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
+      byId(filter?.customerId, ['Customer'], (customerId) => ofCustomer(viewer, { customerId })),
       byId(filter?.sendingAccountId, accounts, (sourceAccountId) => ({ sourceAccountId })),
       byId(filter?.receivingAccountId, accounts, (destinationAccountId) => ({ destinationAccountId })),
-      text(filter?.sendingUmaAddress, (address) => ({ customer: { umaAddress: address.toLowerCase() } })),
+      text(filter?.sendingUmaAddress, (address) =>
+        ofCustomer(viewer, { customer: { umaAddress: address.toLowerCase() } }),
+      ),
       text(filter?.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
       given(status, (any) => ({ status: { in: any } })),
       given(createdAfter, (gte) => ({ createdAt: { gte } })),
@@ -53,16 +62,21 @@ export function quotesWanted(filter: Data): Prisma.QuoteWhereInput {
   };
 }
 
-export function transactionsWanted(filter: Data): Prisma.TransactionWhereInput {
+export function transactionsWanted(filter: Data, viewer: PlainViewer): Prisma.TransactionWhereInput {
   return {
     AND: [
-      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
-      text(filter?.platformCustomerId, (platformCustomerId) => ({ customer: { platformCustomerId } })),
+      byId(filter?.customerId, ['Customer'], (customerId) => ofCustomer(viewer, { customerId })),
+      text(filter?.platformCustomerId, (platformCustomerId) =>
+        ofCustomer(viewer, { customer: { platformCustomerId } }),
+      ),
       byEnd(
         filter?.senderAccountIdentifier,
         // The sender of what goes out is its customer.
         (address) => ({
-          OR: [{ sourceUmaAddress: address }, { AND: [{ type: 'OUTGOING' }, { customer: { umaAddress: address } }] }],
+          OR: [
+            { sourceUmaAddress: address },
+            { AND: [{ type: 'OUTGOING' }, ofCustomer(viewer, { customer: { umaAddress: address } })] },
+          ],
         }),
         (sourceAccountId) => ({ sourceAccountId }),
       ),
@@ -71,7 +85,7 @@ export function transactionsWanted(filter: Data): Prisma.TransactionWhereInput {
         (address) => ({
           OR: [
             { destinationUmaAddress: address },
-            { AND: [{ type: 'INCOMING' }, { customer: { umaAddress: address } }] },
+            { AND: [{ type: 'INCOMING' }, ofCustomer(viewer, { customer: { umaAddress: address } })] },
           ],
         }),
         (destinationAccountId) => ({ destinationAccountId }),
@@ -111,11 +125,11 @@ export function accountsWanted(filter: Data): Prisma.AccountWhereInput {
   };
 }
 
-export function eventsWanted(filter: Data): Prisma.EventWhereInput {
+export function eventsWanted(filter: Data, viewer: PlainViewer): Prisma.EventWhereInput {
   return {
     AND: [
       given(filter?.types, (any) => ({ type: { in: any } })),
-      byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
+      byId(filter?.customerId, ['Customer'], (customerId) => ofCustomer(viewer, { customerId })),
       byId(filter?.transactionId, ['Transaction'], (transactionId) => ({ transactionId })),
     ],
   };

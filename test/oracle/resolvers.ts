@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
-import { isOperation } from '../../src/access/operations.ts';
+import { isKeyed } from '../../src/access/operations.ts';
+import { platformItself } from '../../src/access/platform-itself.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
@@ -118,12 +119,12 @@ function connection<Row extends { id: string }>(
 }
 
 async function transactionList(args: Data, asking: Asking, of: Prisma.TransactionWhereInput = {}) {
-  const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter), of] };
+  const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter, asking.viewer), of] };
   return connection('Transaction', await asking.reads.transactions(where), args, asking);
 }
 
 async function quoteList(args: Data, asking: Asking, of: Prisma.QuoteWhereInput = {}) {
-  const where = { AND: [quotesSeenBy(asking.viewer), quotesWanted(args.filter), of] };
+  const where = { AND: [quotesSeenBy(asking.viewer), quotesWanted(args.filter, asking.viewer), of] };
   return connection('Quote', await asking.reads.quotes(where), args, asking);
 }
 
@@ -145,7 +146,7 @@ async function customerList(args: Data, asking: Asking) {
 
 async function eventList(args: Data, asking: Asking) {
   const { viewer, reads } = asking;
-  const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter)] });
+  const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter, viewer)] });
   return pageOf(rows, args, 'ASC', {
     keyOf: (row) => row.sequence,
     cursorOf: (row) => feedCursor(row.platformId, row.sequence),
@@ -257,7 +258,7 @@ function refusalCode(operation: string, code: string): string {
 }
 
 async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
-  if (!isOperation(operation)) throw invalidInput('no such mutation');
+  if (!isKeyed(operation)) throw invalidInput('no such mutation');
   // The keys of an app are its own.
   const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
@@ -279,8 +280,8 @@ async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: A
 async function rates(args: Data, { viewer, reads, payments }: Asking) {
   const [platform] = await reads.platforms({ id: viewer.platformId });
   if (!platform) throw new Error('a caller has a platform');
-  const tenant = { platformId: viewer.platformId, environment: platform.environment };
-  return readExchangeRates(payments, tenant, args).catch((error: unknown) => {
+  const caller = platformItself({ platformId: viewer.platformId, environment: platform.environment });
+  return readExchangeRates(payments, caller, args).catch((error: unknown) => {
     throw error instanceof Refusal ? new GraphQLError(error.message, { extensions: { code: error.code } }) : error;
   });
 }

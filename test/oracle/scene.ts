@@ -274,7 +274,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
 /** UMA payments from one platform's customer to the other's: one arrives, one is rejected, one waits. */
 async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatform, receiver: Customers): Promise<void> {
   const umaAddress = await umaAddressOf(to, receiver.payers[1].customerId);
-  for (const decision of ['approveTransaction', 'rejectTransaction', undefined]) {
+  for (const decision of ['approveTransaction', 'rejectTransaction', undefined] as const) {
     const before = await feedEnd(to);
     const sent = await umaQuote(from, sender.payers[0].usd, umaAddress, { immediatelyExecute: true });
     if (!sent.id) throw new Error(JSON.stringify(sent));

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { platformItself } from '../../src/access/platform-itself.ts';
 import { decideIncoming } from '../../src/payments/approvals/approvals.ts';
 import { actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -109,7 +110,7 @@ describe('an incoming payment', () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
-    for (const name of ['approveTransaction', 'rejectTransaction']) {
+    for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
       expect(await actOn(impatient.platform, name, { transactionId: transaction.id })).toMatchObject({
         __typename: 'ConflictError',
         code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -140,8 +141,9 @@ describe('an incoming payment', () => {
 
   test("an error in the platform's own answer fails it with PAYMENT_APPROVAL_WEBHOOK_ERROR", async () => {
     const { transaction } = await receive(t);
-    const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
-    await decideIncoming(t.gateway.payments, tenant, transaction.id, {
+    const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
+    const uuid = transaction.id.replace('Transaction:', '');
+    await decideIncoming(t.gateway.payments, caller, uuid, {
       kind: 'webhook-error',
       explanation: 'the webhook answered 500',
     });
@@ -149,9 +151,9 @@ describe('an incoming payment', () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
-    await expect(decideIncoming(t.gateway.payments, tenant, transaction.id, { kind: 'approve' })).rejects.toMatchObject(
-      { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
-    );
+    await expect(decideIncoming(t.gateway.payments, caller, uuid, { kind: 'approve' })).rejects.toMatchObject({
+      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    });
   });
 
   test.each([

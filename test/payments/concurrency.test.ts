@@ -1,49 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { act, quote as makeQuote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
-const refusal = '... on UserError { code message path }';
-
 /** Quotes `amount` (smallest units) from the scene's USD to its EUR account outside and answers the quote's id. */
-async function quote(platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> {
-  const { createQuote } = await platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } ${refusal} } }`,
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: amount,
-      },
-    },
-  );
-  return createQuote.quote.id;
-}
+const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> =>
+  (await makeQuote(platform, usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
 
-async function execute(platform: TestPlatform, quoteId: string, idempotencyKey?: string): Promise<Data> {
-  const { executeQuote } = await platform.ask(
-    `mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) {
-      ... on ExecuteQuoteSuccess { replayed quote { id status version transaction { id } } } ${refusal} } }`,
-    { input: { quoteId, idempotencyKey } },
-  );
-  return executeQuote;
-}
+const execute = (platform: TestPlatform, quoteId: string, idempotencyKey?: string): Promise<Data> =>
+  act(platform, 'executeQuote', { quoteId, idempotencyKey }, 'quote { id status version transaction { id } }');
 
-async function transfer(platform: TestPlatform, scene: Scene, amount: bigint, idempotencyKey?: string): Promise<Data> {
-  const { transferOut } = await platform.ask(
-    `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
-      ... on TransferOutSuccess { replayed transaction { id status version sentAmount { amount } } } ${refusal} } }`,
-    {
-      input: {
-        sourceAccountId: scene.usd,
-        destinationAccountId: scene.outsideUsd,
-        amount,
-        idempotencyKey,
-      },
-    },
-  );
-  return transferOut;
+function transfer(platform: TestPlatform, scene: Scene, amount: bigint, idempotencyKey?: string): Promise<Data> {
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount, idempotencyKey };
+  return act(platform, 'transferOut', input, 'transaction { id status version sentAmount { amount } }');
 }
 
 async function transactionCount(platform: TestPlatform, customerId: string): Promise<number> {
@@ -80,7 +50,11 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     const quoteId = await quote(t.platform, scene, 10_000n);
     const answers = await times(100, () => execute(t.platform, quoteId));
     expect(answers.filter((answer) => answer.quote)).toEqual([
-      { replayed: false, quote: { id: quoteId, status: 'PROCESSING', version: 2, transaction: expect.anything() } },
+      {
+        __typename: 'ExecuteQuoteSuccess',
+        replayed: false,
+        quote: { id: quoteId, status: 'PROCESSING', version: 2, transaction: expect.anything() },
+      },
     ]);
     expect(answers.filter((answer) => answer.code === 'CONFLICT')).toHaveLength(99);
     expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit } from '../../src/ledger/audit.ts';
+import { act, quote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -25,23 +26,20 @@ async function transfer(
   amount: number,
 ): Promise<Payment | undefined> {
   const [from, to] = mutation === 'transferOut' ? [scene.usd, scene.outsideUsd] : [scene.outsideUsd, scene.usd];
-  const type = mutation === 'transferOut' ? 'TransferOut' : 'TransferIn';
-  const data = await t.platform.ask(
-    `mutation ($from: ID!, $to: ID!, $amount: BigInt!) { ${mutation}(input: { sourceAccountId: $from, destinationAccountId: $to,
-       amount: $amount }) { ... on ${type}Success { transaction { id } } ... on UserError { code } } }`,
-    { from, to, amount },
-  );
-  return paymentOf(data[mutation].transaction?.id, from, to);
+  const input = { sourceAccountId: from, destinationAccountId: to, amount };
+  const { transaction } = await act(t.platform, mutation, input, 'transaction { id }');
+  return paymentOf(transaction?.id, from, to);
 }
 
 async function convert(from: string, to: string, side: string, amount: number): Promise<Payment | undefined> {
-  const { createQuote } = await t.platform.ask(
-    `mutation ($from: ID!, $to: ID!, $side: LockedCurrencySide!, $amount: BigInt!) { createQuote(input: { source: { account: { accountId: $from } },
-       destination: { account: { accountId: $to } }, lockedCurrencySide: $side, lockedCurrencyAmount: $amount,
-       immediatelyExecute: true }) { ... on CreateQuoteSuccess { quote { transaction { id } } } ... on UserError { code } } }`,
-    { from, to, side, amount },
-  );
-  return paymentOf(createQuote.quote?.transaction.id, from, to);
+  const quoted = await quote(t.platform, {
+    source: { account: { accountId: from } },
+    destination: { account: { accountId: to } },
+    lockedCurrencySide: side,
+    lockedCurrencyAmount: amount,
+    immediatelyExecute: true,
+  });
+  return paymentOf(quoted.transaction?.id, from, to);
 }
 
 const inside = (id: string) => (id.startsWith('InternalAccount') ? id : null);

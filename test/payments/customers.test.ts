@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act, execute, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, fund, internalAccount, makeScene } from '../setup/scene.ts';
 
@@ -17,13 +18,7 @@ const fields = `id platformCustomerId customerType umaAddress kycStatus isDelete
 
 /** Sends a customer mutation and answers its result's member. */
 async function change(name: 'createCustomer' | 'updateCustomer' | 'deleteCustomer', input: object): Promise<Data> {
-  const type = name.charAt(0).toUpperCase() + name.slice(1);
-  const data = await platform.ask(
-    `mutation ($input: ${type}Input!) { result: ${name}(input: $input) {
-      __typename ... on ${type}Success { replayed customer { ${fields} } } ... on UserError { code message path } } }`,
-    { input },
-  );
-  return data.result;
+  return act(platform, name, input, `customer { ${fields} }`);
 }
 
 const person = (fullName: string) => ({ individual: { fullName } });
@@ -212,18 +207,13 @@ describe('identity checks', () => {
     const outside = await externalAccount(platform, id, 'USD', {
       usAccount: { accountNumber: '5550001000', routingNumber: '021000021', accountCategory: 'CHECKING' },
     });
-    const send = async () =>
-      (
-        await platform.ask(
-          'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { code message path } } }',
-          { input: { sourceAccountId: usd, destinationAccountId: outside, amount: 1_000 } },
-        )
-      ).transferOut;
+    const send = () =>
+      act(platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outside, amount: 1_000 });
     expect(await send()).toMatchObject({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
     expect(await balanceOf(platform, usd)).toBe(10_000n);
     const { customer } = await change('updateCustomer', { customerId: id, details: person('Grace Hopper') });
     expect(customer.kycStatus).toBe('APPROVED');
-    expect(await send()).toEqual({ __typename: 'TransferOutSuccess' });
+    expect(await send()).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 });
 
@@ -233,23 +223,12 @@ describe('a deleted customer', () => {
     const { customer } = await change('deleteCustomer', { customerId: scene.customerId });
     expect(customer).toMatchObject({ id: scene.customerId, isDeleted: true });
 
-    const transfer = await platform.ask(
-      'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { code message } } }',
-      { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1_000 } },
-    );
-    expect(transfer.transferOut).toMatchObject({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
-    const quote = await platform.ask(
-      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { __typename ... on UserError { code } } }',
-      {
-        input: {
-          source: { account: { accountId: scene.usd } },
-          destination: { account: { accountId: scene.outsideEur } },
-          lockedCurrencySide: 'SENDING',
-          lockedCurrencyAmount: 1_000,
-        },
-      },
-    );
-    expect(quote.createQuote).toMatchObject({ code: 'USER_NOT_READY' });
+    const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1_000 };
+    expect(await act(platform, 'transferOut', transfer)).toMatchObject({
+      __typename: 'ForbiddenError',
+      code: 'USER_NOT_READY',
+    });
+    expect(await quote(platform, usdToEur(scene))).toMatchObject({ code: 'USER_NOT_READY' });
     expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
 
     for (const again of [
@@ -271,23 +250,9 @@ describe('a deleted customer', () => {
 
   test('a quote that was made before the deletion cannot be executed after it', async () => {
     const scene = await makeScene(platform, 50_000n);
-    const { createQuote } = await platform.ask(
-      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } } }',
-      {
-        input: {
-          source: { account: { accountId: scene.usd } },
-          destination: { account: { accountId: scene.outsideEur } },
-          lockedCurrencySide: 'SENDING',
-          lockedCurrencyAmount: 1_000,
-        },
-      },
-    );
+    const { id } = await quote(platform, usdToEur(scene));
     await change('deleteCustomer', { customerId: scene.customerId });
-    const { executeQuote } = await platform.ask(
-      'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { __typename ... on UserError { code } } }',
-      { id: createQuote.quote.id },
-    );
-    expect(executeQuote).toEqual({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
+    expect(await execute(platform, id)).toMatchObject({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
     expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
   });
 

@@ -4,7 +4,7 @@ import { ended } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 // Every gateway here is audited when it stops: a payment has at most one deposit, and its legs are what its row asks for.
 
@@ -20,10 +20,10 @@ afterAll(async () => {
   await brief.stop();
 });
 
-/** A quote of a customer of its own, whose account of the funding currency is empty. */
-async function newQuote(t: TestGateway): Promise<FundedQuote> {
-  return fundedQuote(t.platform, await makeScene(t.platform, 0n));
-}
+/** A customer of its own, whose account of the funding currency is empty. */
+const newScene = (t: TestGateway): Promise<Scene> => makeScene(t.platform, 0n);
+
+const newQuote = async (t: TestGateway): Promise<FundedQuote> => fundedQuote(t.platform, await newScene(t));
 
 /** What came of deposits: `done` once for each that took effect, and the codes of the others. */
 function outcomes(answers: readonly Data[]): string[] {
@@ -134,9 +134,11 @@ describe('a deposit at the moment of expiry', () => {
 
   test('within 20 ms of it either executes or is credited, once, with one key or with several', async () => {
     const offsets = [-20, -15, -10, -6, -3, -1, 0, 1, 3, 6, 10, 15, 20];
+    const moments: { offset: number; scene: Scene }[] = [];
+    for (const offset of offsets) moments.push({ offset, scene: await newScene(brief) });
     await Promise.all(
-      offsets.map(async (offset) => {
-        const quote = await newQuote(brief);
+      moments.map(async ({ offset, scene }) => {
+        const quote = await fundedQuote(brief.platform, scene);
         const send = (key: string) =>
           sendDeposit(brief.platform, quote, { idempotencyKey: `${quote.transactionId}-${key}` });
         await at(quote.expiresAt + offset);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -16,18 +17,15 @@ const beneficiary = { individual: { fullName: 'Grace Hopper', birthDate: '1990-1
 
 /** Registers an account for the customer and answers the result's member. */
 async function register(input: object, as: TestPlatform = platform): Promise<Data> {
-  const { createExternalAccount } = await as.ask(
-    `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) {
-      __typename
-      ... on CreateExternalAccountSuccess { replayed account {
-        id status currency { code } customer { id } platformAccountId defaultUmaDepositAccount
-        accountInfo { __typename ... on UsAccountInfo { accountType accountNumber } }
-        beneficiary { __typename ... on IndividualBeneficiary { fullName birthDate } ... on BusinessBeneficiary { legalName taxId } }
-        beneficiaryVerificationStatus beneficiaryVerifiedData { fullName } } }
-      ... on UserError { code message path } } }`,
-    { input },
+  return act(
+    as,
+    'createExternalAccount',
+    input,
+    `account { id status currency { code } customer { id } platformAccountId defaultUmaDepositAccount
+      accountInfo { __typename ... on UsAccountInfo { accountType accountNumber } }
+      beneficiary { __typename ... on IndividualBeneficiary { fullName birthDate } ... on BusinessBeneficiary { legalName taxId } }
+      beneficiaryVerificationStatus beneficiaryVerifiedData { fullName } }`,
   );
-  return createExternalAccount;
 }
 
 const address = (letter: string, length: number) => letter.repeat(length);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { execute, succeed, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
@@ -10,20 +11,12 @@ afterAll(() => t.stop());
 
 test('a quote from USD to EUR is executed, streams PENDING, PROCESSING, COMPLETED, and balances to the unit', async () => {
   const scene = await makeScene(t.platform, 100_000n);
-  const { createQuote } = await t.platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote {
-      id status totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } transaction { id status } } }
-      ... on UserError { code message } } }`,
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 10_000,
-      },
-    },
+  const { quote } = await succeed(
+    t.platform,
+    'createQuote',
+    usdToEur(scene, { lockedCurrencyAmount: 10_000 }),
+    'quote { id status transaction { id status } }',
   );
-  const { quote } = createQuote;
   expect(quote.status).toBe('PENDING');
   expect(quote.transaction.status).toBe('PENDING');
 
@@ -35,11 +28,7 @@ test('a quote from USD to EUR is executed, streams PENDING, PROCESSING, COMPLETE
   for await (const { data } of stream) {
     seen.push(data.transactionUpdates.status);
     if (seen.length === 1) {
-      const { executeQuote } = await t.platform.ask(
-        'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed quote { status } } ... on UserError { code message } } }',
-        { id: quote.id },
-      );
-      expect(executeQuote).toEqual({ replayed: false, quote: { status: 'PROCESSING' } });
+      expect(await execute(t.platform, quote.id)).toMatchObject({ replayed: false, quote: { status: 'PROCESSING' } });
     }
   }
   expect(seen).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);

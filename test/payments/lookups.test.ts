@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Tenant } from '../../src/core/tenant.ts';
+import type { Caller } from '../../src/access/caller.ts';
+import { platformItself } from '../../src/access/platform-itself.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { lookUpReceiver } from '../../src/payments/receivers/lookups.ts';
@@ -8,7 +9,7 @@ import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 let t: TestGateway;
 let database: Database;
 let payments: Payments;
-let tenant: Tenant;
+let caller: Caller;
 /** How often the rail was asked, and what happens while it is. */
 let asked = 0;
 let whileAsked: () => Promise<unknown> = async () => undefined;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     return rail.lookUp(umaAddress);
   };
   payments = { ...t.gateway.payments, database, rails: { SANDBOX: Object.assign(Object.create(rail), { lookUp }) } };
-  tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' };
+  caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
 });
 beforeEach(() => {
   asked = 0;
@@ -37,15 +38,15 @@ afterAll(async () => {
 const input = { umaAddress: '$success.usd@sandbox.uma.money' };
 
 test('a lookup is good for ten minutes of the database’s clock, from the moment in its id', async () => {
-  const { row, replayed } = await lookUpReceiver(payments, tenant, input);
+  const { row, replayed } = await lookUpReceiver(payments, caller, input);
   expect(replayed).toBe(false);
   expect(row.expiresAt.getTime() - row.createdAt.getTime()).toBe(600_000);
   expect(Number.parseInt(row.id.replaceAll('-', '').slice(0, 12), 16)).toBe(row.createdAt.getTime());
 });
 
 test('a repeat is the first answer, and asks nobody', async () => {
-  const first = await lookUpReceiver(payments, tenant, input, 'lookup-again');
-  const again = await lookUpReceiver(payments, tenant, input, 'lookup-again');
+  const first = await lookUpReceiver(payments, caller, input, 'lookup-again');
+  const again = await lookUpReceiver(payments, caller, input, 'lookup-again');
   expect(again).toEqual({ row: first.row, replayed: true });
   expect(asked).toBe(1);
   const { mutationReceipt } = await t.platform.ask(
@@ -53,14 +54,14 @@ test('a repeat is the first answer, and asks nobody', async () => {
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id: `Lookup:${first.row.id}` } });
   await expect(
-    lookUpReceiver(payments, tenant, { umaAddress: '$success.eur@sandbox.uma.money' }, 'lookup-again'),
+    lookUpReceiver(payments, caller, { umaAddress: '$success.eur@sandbox.uma.money' }, 'lookup-again'),
   ).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
 test('of calls at once with one key, one makes the lookup and all answer it', async () => {
   const before = await database.prisma.lookup.count();
   const all = await Promise.all(
-    Array.from({ length: 5 }, () => lookUpReceiver(payments, tenant, input, 'lookup-at-once')),
+    Array.from({ length: 5 }, () => lookUpReceiver(payments, caller, input, 'lookup-at-once')),
   );
   expect(new Set(all.map(({ row }) => row.id)).size).toBe(1);
   expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
@@ -69,9 +70,9 @@ test('of calls at once with one key, one makes the lookup and all answer it', as
 
 test('a refusal keeps no key: the same call may succeed later', async () => {
   const absent = { umaAddress: '$nobody@test.uma.money' };
-  const refused = lookUpReceiver(payments, tenant, absent, 'lookup-nobody');
+  const refused = lookUpReceiver(payments, caller, absent, 'lookup-nobody');
   await expect(refused).rejects.toMatchObject({ code: 'UMA_NOT_FOUND' });
-  expect(await lookUpReceiver(payments, tenant, input, 'lookup-nobody')).toMatchObject({ replayed: false });
+  expect(await lookUpReceiver(payments, caller, input, 'lookup-nobody')).toMatchObject({ replayed: false });
 });
 
 test('no connection waits for the rail', async () => {
@@ -80,7 +81,7 @@ test('no connection waits for the rail', async () => {
       const { totalCount, idleCount, waitingCount } = database.pool;
       expect({ inUse: totalCount - idleCount, waitingCount }).toEqual({ inUse: 0, waitingCount: 0 });
     };
-    await lookUpReceiver(payments, tenant, input, key);
+    await lookUpReceiver(payments, caller, input, key);
   }
   expect(asked).toBe(2);
 });

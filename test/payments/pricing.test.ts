@@ -16,12 +16,8 @@ import {
   toDecimal,
   whole,
 } from '../../src/core/fraction.ts';
-import {
-  type Pricing,
-  type PricingRefusal,
-  type PricingRequest,
-  priceQuote,
-} from '../../src/payments/pricing/pricing.ts';
+import { type Pricing, type PricingRefusal, priceQuote } from '../../src/payments/pricing/pricing.ts';
+import type { PricingRequest } from '../../src/payments/pricing/pricing-terms.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 
@@ -345,7 +341,6 @@ describe('the bounds', () => {
   it.each<bigint>([0n, -1n, -9_000_000_000_000_000n])('a locked amount of %s is no amount', (amount) => {
     expect(refused(request('USD', 'EUR', 'SENDING', amount))).toEqual({
       code: 'INVALID_AMOUNT',
-      field: 'lockedCurrencyAmount',
       reason: `the amount must be at least 1, not ${amount}`,
     });
   });
@@ -353,7 +348,6 @@ describe('the bounds', () => {
   it.each(['SENDING', 'RECEIVING'] as const)('a locked amount above the maximum is refused (%s)', (lockedSide) => {
     expect(refused(request('USD', 'EUR', lockedSide, maxAmount + 1n))).toEqual({
       code: 'AMOUNT_OUT_OF_RANGE',
-      field: 'lockedCurrencyAmount',
       reason: 'the amount must be at most 9000000000000000, not 9000000000000001',
     });
   });
@@ -399,7 +393,6 @@ describe('the bounds', () => {
     const platform = { fixedFee: 150n, variableFeeRate: '0' };
     expect(refused(request('USD', 'EUR', 'SENDING', 500n, terms, platform))).toEqual({
       code: 'AMOUNT_OUT_OF_RANGE',
-      field: 'lockedCurrencyAmount',
       reason: 'the fixed fees of 5.00 USD leave nothing of 5.00 USD',
     });
     expect(priced(request('USD', 'EUR', 'SENDING', 501n, terms, platform)).totalReceivingAmount).toBe(1n);

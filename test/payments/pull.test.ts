@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitGroups } from '../../src/ledger/commit.ts';
 import { pulled } from '../../src/payments/quotes/pull.ts';
+import { act, execute, statusesOf, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -18,35 +19,19 @@ const inputOf = (from: string, to: string) => ({
 });
 
 async function createQuote(input: object, platform: TestPlatform = t.platform): Promise<Data> {
-  const data = await platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) {
-      ... on CreateQuoteSuccess { quote { id status transaction { id } paymentInstructions { __typename }
-        source { ... on AccountSource { account { __typename id } } } } }
-      ... on UserError { code message path } } }`,
-    { input },
+  const made = await act(
+    platform,
+    'createQuote',
+    input,
+    `quote { id status transaction { id } paymentInstructions { __typename }
+      source { ... on AccountSource { account { __typename id } } } }`,
   );
-  return data.createQuote.quote ?? data.createQuote;
-}
-
-async function execute(quoteId: string, platform: TestPlatform = t.platform): Promise<Data> {
-  const { executeQuote } = await platform.ask(
-    `mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { quote { status } } ... on UserError { code path } } }`,
-    { id: quoteId },
-  );
-  return executeQuote;
+  return made.quote ?? made;
 }
 
 /** The status of a payment once it has ended. */
-async function ended(transactionId: string): Promise<string> {
-  let last = '';
-  for await (const { data } of t.platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }',
-    { id: transactionId },
-  )) {
-    last = data.transactionUpdates.status;
-  }
-  return last;
-}
+const ended = async (transactionId: string): Promise<string | undefined> =>
+  (await statusesOf(t.platform, transactionId)).at(-1);
 
 async function payment(transactionId: string): Promise<Data> {
   const { transaction } = await t.platform.ask(
@@ -73,8 +58,8 @@ describe('a quote from an account outside', () => {
       paymentInstructions: [],
       source: { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } },
     });
-    expect(await execute(quote.id)).toEqual({ quote: { status: 'PROCESSING' } });
-    expect(await execute(quote.id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await execute(t.platform, quote.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    expect(await execute(t.platform, quote.id)).toMatchObject({ code: 'CONFLICT' });
     expect(await ended(quote.transaction.id)).toBe('COMPLETED');
     const { quote: after, timeline, ledgerEntries } = await payment(quote.transaction.id);
     expect(after.status).toBe('COMPLETED');
@@ -92,7 +77,7 @@ describe('a quote from an account outside', () => {
   test('whose pull fails ends FAILED, with nothing debited and nothing to refund', async () => {
     const poor = await makeScene(t.platform, 5_000n, '002');
     const quote = await createQuote(inputOf(poor.outsideUsd, scene.outsideEur));
-    await execute(quote.id);
+    await execute(t.platform, quote.id);
     expect(await ended(quote.transaction.id)).toBe('FAILED');
     const { failureReason, refund, quote: after, timeline, ledgerEntries } = await payment(quote.transaction.id);
     expect({ failureReason, refund, status: after.status, ledgerEntries }).toEqual({
@@ -111,7 +96,7 @@ describe('a quote from an account outside', () => {
       iban: { iban: 'DE89370400440532000003', swiftBic: 'COBADEFF' },
     });
     const quote = await createQuote(inputOf(own.outsideUsd, closed));
-    await execute(quote.id);
+    await execute(t.platform, quote.id);
     expect(await ended(quote.transaction.id)).toBe('FAILED');
     expect(await payment(quote.transaction.id)).toMatchObject({
       failureReason: 'QUOTE_EXECUTION_FAILED',
@@ -122,13 +107,10 @@ describe('a quote from an account outside', () => {
 
   test('of the platform’s own is the platform’s payment, whoever owns the account it goes to', async () => {
     const own = await makeScene(t.platform, 0n);
-    const register = async (input: object): Promise<string> =>
-      (
-        await t.platform.ask(
-          `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) { ... on CreateExternalAccountSuccess { account { id } } } }`,
-          { input: { beneficiary: { business: { legalName: 'The Platform' } }, ...input } },
-        )
-      ).createExternalAccount.account.id;
+    const register = async (input: object): Promise<string> => {
+      const named = { beneficiary: { business: { legalName: 'The Platform' } }, ...input };
+      return (await succeed(t.platform, 'createExternalAccount', named, 'account { id }')).account.id;
+    };
     const treasury = await register({
       currency: 'USD',
       accountInfo: {
@@ -141,7 +123,7 @@ describe('a quote from an account outside', () => {
       accountInfo: { iban: { iban: 'DE89370400440532111003', swiftBic: 'COBADEFF' } },
     });
     const quote = await createQuote(inputOf(treasury, closed));
-    await execute(quote.id);
+    await execute(t.platform, quote.id);
     expect(await ended(quote.transaction.id)).toBe('FAILED');
     const { transaction, accounts } = await t.platform.ask(
       `query ($id: ID!) { transaction(id: $id) { customer { id } refund { amount { amount } } }
@@ -169,17 +151,13 @@ describe('a quote from an account outside', () => {
   });
 
   test('is refused of a wallet, which gives nothing on request', async () => {
-    const { createExternalAccount } = await t.platform.ask(
-      `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) { ... on CreateExternalAccountSuccess { account { id } } } }`,
-      {
-        input: {
-          customerId: scene.customerId,
-          currency: 'USDT',
-          accountInfo: { tronWallet: { address: `T${'a'.repeat(33)}` } },
-        },
-      },
-    );
-    expect(await createQuote(inputOf(createExternalAccount.account.id, scene.outsideEur))).toMatchObject({
+    const wallet = {
+      customerId: scene.customerId,
+      currency: 'USDT',
+      accountInfo: { tronWallet: { address: `T${'a'.repeat(33)}` } },
+    };
+    const { account } = await succeed(t.platform, 'createExternalAccount', wallet, 'account { id }');
+    expect(await createQuote(inputOf(account.id, scene.outsideEur))).toMatchObject({
       code: 'INVALID_INPUT',
       path: ['input', 'source', 'account', 'accountId'],
     });
@@ -191,7 +169,7 @@ test('a pull that two workers both saw settle is credited once', async () => {
   try {
     const scene = await makeScene(idle.platform, 0n);
     const quote = await createQuote(inputOf(scene.outsideUsd, scene.outsideEur), idle.platform);
-    await execute(quote.id, idle.platform);
+    await execute(idle.platform, quote.id);
     const { database } = idle.gateway.payments;
     const { platformId } = idle.platform;
     const transactionId = quote.transaction.id.replace('Transaction:', '');

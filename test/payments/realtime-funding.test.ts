@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execute, quote as makeQuote, statusesOf, usdToEur } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -14,17 +15,7 @@ afterAll(() => t.stop());
 const newQuote = (currency = 'USDC', platform = t.platform, of = scene) => fundedQuote(platform, of, currency);
 const send = (quote: FundedQuote, more: object = {}, platform = t.platform) => sendDeposit(platform, quote, more);
 
-/** The statuses of a payment from now to its end. */
-async function statuses(transactionId: string, platform: TestPlatform = t.platform): Promise<string[]> {
-  const seen: string[] = [];
-  for await (const { data } of platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }',
-    { id: transactionId },
-  )) {
-    seen.push(data.transactionUpdates.status);
-  }
-  return seen;
-}
+const statuses = (transactionId: string, platform = t.platform) => statusesOf(platform, transactionId);
 
 async function payment(quote: FundedQuote, platform = t.platform): Promise<Data> {
   const { transaction } = await platform.ask(
@@ -143,18 +134,8 @@ describe('a deposit that does not match', () => {
       code: 'INVALID_AMOUNT',
       path: ['input', 'currencyAmount'],
     });
-    const { createQuote } = await t.platform.ask(
-      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } } }',
-      {
-        input: {
-          source: { account: { accountId: scene.usd } },
-          destination: { account: { accountId: scene.outsideEur } },
-          lockedCurrencySide: 'SENDING',
-          lockedCurrencyAmount: 1_000,
-        },
-      },
-    );
-    expect(await send({ ...quote, quoteId: createQuote.quote.id, currency: 'USD' })).toMatchObject({
+    const paidFromAccount = await makeQuote(t.platform, usdToEur(scene));
+    expect(await send({ ...quote, quoteId: paidFromAccount.id, currency: 'USD' })).toMatchObject({
       code: 'INVALID_INPUT',
       path: ['input', 'quoteId'],
     });
@@ -167,12 +148,9 @@ describe('a deposit that does not match', () => {
 
 test('a quote that a deposit pays cannot be executed by hand', async () => {
   const quote = await newQuote();
-  const { executeQuote } = await t.platform.ask(
-    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { __typename ... on UserError { code message path } } }',
-    { id: quote.quoteId },
-  );
-  expect(executeQuote).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
-  expect(executeQuote.message).toContain('paymentInstructions');
+  const refused = await execute(t.platform, quote.quoteId);
+  expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
+  expect(refused.message).toContain('payment instructions');
 });
 
 test('a production platform cannot pretend a deposit', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { act, quote, statusesOf, usdToEur } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -26,21 +27,8 @@ const startWorker = (paceMs: number) =>
 
 /** Sends a quote's worth through the gateway that is about to die, and answers its transaction. */
 async function execute(through: TestPlatform, amount: number): Promise<string> {
-  const { createQuote } = await through.ask(
-    `mutation ($from: ID!, $to: ID!, $amount: BigInt!) { createQuote(input: { source: { account: { accountId: $from } },
-       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: $amount,
-       immediatelyExecute: true }) { ... on CreateQuoteSuccess { quote { transaction { id } } } ... on UserError { message } } }`,
-    { from: scene.usd, to: scene.outsideEur, amount },
-  );
-  return createQuote.quote.transaction.id;
-}
-
-async function statuses(transactionId: string): Promise<string[]> {
-  const seen: string[] = [];
-  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
-  for await (const { data } of platform.watch(updates, { id: transactionId }))
-    seen.push(data.transactionUpdates.status);
-  return seen;
+  const quoted = await quote(through, usdToEur(scene, { lockedCurrencyAmount: amount, immediatelyExecute: true }));
+  return quoted.transaction.id;
 }
 
 test('payments whose process was killed between execution and settlement settle once, by whoever comes next', async () => {
@@ -56,7 +44,7 @@ test('payments whose process was killed between execution and settlement settle 
   await door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
   const successors: ChildGateway[] = await Promise.all([startWorker(0), startWorker(0)]);
   for (const id of ids) {
-    expect((await statuses(id)).at(-1)).toBe('COMPLETED');
+    expect((await statusesOf(platform, id)).at(-1)).toBe('COMPLETED');
     const { transaction } = await platform.ask(
       'query ($id: ID!) { transaction(id: $id) { version timeline { status } ledgerEntries { system amount { amount currency { code } } } } }',
       { id },
@@ -79,11 +67,10 @@ test('a process killed under load loses and doubles nothing: what it answered st
   const doomed = await startWorker(0);
   const through = connect(doomed.url, '', platform.authorization);
   const keys = Array.from({ length: 60 }, (_, index) => `under-load-${index}`);
-  const transfer = (by: TestPlatform, idempotencyKey: string) =>
-    by.ask(
-      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed transaction { id } } } }`,
-      { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey } },
-    );
+  const transfer = (by: TestPlatform, idempotencyKey: string) => {
+    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey };
+    return act(by, 'transferOut', input, 'transaction { id }');
+  };
   const answers = keys.map((key) => transfer(through, key).catch(() => undefined));
   await Promise.race(answers);
   await doomed.end('SIGKILL');
@@ -92,13 +79,13 @@ test('a process killed under load loses and doubles nothing: what it answered st
   // The same keys again, at another instance: each payment is there once, with the id that was answered, if any was.
   const again = await Promise.all(keys.map((key) => transfer(platform, key)));
   for (const [index, first] of answered.entries()) {
-    if (first) expect(again[index].transferOut).toEqual({ ...first.transferOut, replayed: true });
+    if (first) expect(again[index]).toEqual({ ...first, replayed: true });
   }
-  expect(new Set(again.map(({ transferOut }) => transferOut.transaction.id)).size).toBe(keys.length);
+  expect(new Set(again.map(({ transaction }) => transaction.id)).size).toBe(keys.length);
   expect(await balanceOf(platform, scene.usd)).toBe(before - 100n * BigInt(keys.length));
 
   await door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
   const successor = await startWorker(0);
-  for (const { transferOut } of again) expect((await statuses(transferOut.transaction.id)).at(-1)).toBe('COMPLETED');
+  for (const { transaction } of again) expect((await statusesOf(platform, transaction.id)).at(-1)).toBe('COMPLETED');
   await successor.end('SIGTERM');
 });

@@ -7,7 +7,7 @@ import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import { actOn, ended, quote } from '../setup/acts.ts';
+import { act, actOn, ended, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -41,11 +41,7 @@ function withRail(answers: Record<number, () => Promise<RailOutcome>>): Payments
 }
 
 async function send(amount: number): Promise<string> {
-  const { transferOut } = await platform.ask(
-    `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { transaction { id } } } }`,
-    { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount } },
-  );
-  return transferOut.transaction.id;
+  return (await pay(platform, scene, amount)).id;
 }
 
 async function statusOf(id: string): Promise<string> {
@@ -102,33 +98,22 @@ test('an account that is busy too long is no fault of a fresh key, which may be 
   await holder.query('begin');
   await holder.query('select from account for update');
   const ask = () =>
-    platform.send(
-      `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed }
-         ... on UserError { code } } }`,
-      {
-        input: {
-          sourceAccountId: scene.usd,
-          destinationAccountId: scene.outsideUsd,
-          amount: 104,
-          idempotencyKey: 'fresh',
-        },
-      },
-    );
+    act(platform, 'transferOut', {
+      sourceAccountId: scene.usd,
+      destinationAccountId: scene.outsideUsd,
+      amount: 104,
+      idempotencyKey: 'fresh',
+    });
   const busy = await ask();
   await holder.query('rollback');
   await holder.end();
   expect(JSON.stringify(busy)).toContain('SERVICE_UNAVAILABLE');
   expect(JSON.stringify(busy)).not.toContain('still running');
-  expect((await ask()).data.transferOut).toEqual({ replayed: false });
+  expect(await ask()).toMatchObject({ replayed: false });
 });
 
 test('a quote that cannot be expired now is not counted as done, and is expired later', async () => {
-  const { createQuote } = await platform.ask(
-    `mutation ($from: ID!, $to: ID!) { createQuote(input: { source: { account: { accountId: $from } },
-       destination: { account: { accountId: $to } }, lockedCurrencySide: SENDING, lockedCurrencyAmount: 1000 })
-       { ... on CreateQuoteSuccess { quote { id } } } }`,
-    { from: scene.usd, to: scene.outsideEur },
-  );
+  const { id } = await quote(platform, usdToEur(scene));
   const holder = new pg.Client(database.url);
   await holder.connect();
   await holder.query('begin');
@@ -140,25 +125,17 @@ test('a quote that cannot be expired now is not counted as done, and is expired 
   await holder.end();
   expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 1 });
   const query = 'query ($id: ID!) { quote(id: $id) { status } }';
-  expect((await platform.ask(query, { id: createQuote.quote.id })).quote.status).toBe('EXPIRED');
+  expect((await platform.ask(query, { id })).quote.status).toBe('EXPIRED');
 });
 
 test('a rail that cannot check an account now is asked later, and what somebody says meanwhile stands', async () => {
-  const { createExternalAccount } = await platform.ask(
-    `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) {
-       ... on CreateExternalAccountSuccess { account { id status } } } }`,
-    {
-      input: {
-        customerId: scene.customerId,
-        currency: 'USD',
-        accountInfo: {
-          usAccount: { accountNumber: '90909201', routingNumber: '021000021', accountCategory: 'CHECKING' },
-        },
-        beneficiary: { individual: { fullName: 'Grace Hopper' } },
-      },
-    },
-  );
-  const { account } = createExternalAccount;
+  const registered = {
+    customerId: scene.customerId,
+    currency: 'USD',
+    accountInfo: { usAccount: { accountNumber: '90909201', routingNumber: '021000021', accountCategory: 'CHECKING' } },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+  };
+  const { account } = await succeed(platform, 'createExternalAccount', registered, 'account { id status }');
   expect(account.status).toBe('PENDING');
   const { payments } = door.gateway;
   const { SANDBOX } = payments.rails;
@@ -185,10 +162,7 @@ test('a rail that cannot check an account now is asked later, and what somebody 
   await due();
   await checkDueAccounts(
     withCheck(async (...asked) => {
-      await platform.ask(
-        'mutation ($id: ID!) { sandboxSetExternalAccountStatus(input: { accountId: $id, status: UNDER_REVIEW }) { __typename } }',
-        { id: account.id },
-      );
+      await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: account.id, status: 'UNDER_REVIEW' });
       return SANDBOX.checkAccount(...asked);
     }),
     10,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { act, actOn, ended, execute, lookUp, quote, umaQuote } from '../setup/acts.ts';
+import { mutationDocument } from '../setup/documents.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -115,10 +116,7 @@ test('4.1 a quote without one of its required fields is refused before anything 
   };
   for (const name of Object.keys(whole)) {
     const input = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name));
-    const { errors } = await t.platform.send(
-      'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { __typename } }',
-      { input },
-    );
+    const { errors } = await t.platform.send(mutationDocument('createQuote'), { input });
     expect(errors?.[0]?.message).toContain(name);
   }
   expect(await found('quotes', { customerId: scene.customerId })).toEqual([]);

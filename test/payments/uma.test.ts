@@ -35,7 +35,7 @@ describe('receiver lookup', () => {
       expect(lookup.id).toMatch(/^Lookup:[0-9a-f-]{36}$/);
       expect(lookup.umaAddress).toBe(`$success.${code}@sandbox.uma.money`);
       expect(lookup.network).toBe('UMA');
-      expect(lookup.supportedCurrencies.map((one: { currency: object }) => one.currency)).toEqual([
+      expect(lookup.supportedCurrencies.map((one: { currency: object }) => one.currency)).toMatchObject([
         { code: code.toUpperCase() },
       ]);
       expect(Number(lookup.supportedCurrencies[0].estimatedExchangeRate)).toBeGreaterThan(0);

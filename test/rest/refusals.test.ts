@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restAccount, restScene, usAccount } from '../setup/rest-scene.ts';
@@ -326,22 +327,16 @@ test('a balance that refunds have brought beyond 2^53 is told as an error that n
     await expect.poll(async () => (await rest.ask('GET', `/transactions/${id}`)).status).toBe('COMPLETED');
   };
   await bringIn();
-  const { transferOut } = await t.platform.ask(
-    `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { transaction { id } } } }`,
-    {
-      input: {
-        sourceAccountId: full.usd.id,
-        destinationAccountId: full.outsideUsd.id,
-        amount: most,
-        sandboxScenario: { delayMs: 500, failureReason: 'OFFRAMP_FAILED' },
-      },
-    },
-  );
+  const transfer = {
+    sourceAccountId: full.usd.id,
+    destinationAccountId: full.outsideUsd.id,
+    amount: most,
+    sandboxScenario: { delayMs: 500, failureReason: 'OFFRAMP_FAILED' },
+  };
+  const { transaction } = await succeed(t.platform, 'transferOut', transfer, 'transaction { id }');
   await bringIn();
   const path = `/customers/internal-accounts?customerId=${full.customer.id}`;
-  await expect
-    .poll(async () => (await rest.ask('GET', `/transactions/${transferOut.transaction.id}`)).status)
-    .toBe('FAILED');
+  await expect.poll(async () => (await rest.ask('GET', `/transactions/${transaction.id}`)).status).toBe('FAILED');
   expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
     status: 400,
     code: 'AMOUNT_OUT_OF_RANGE',

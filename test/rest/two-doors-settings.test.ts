@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lookUp, act as sendMutation, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
@@ -48,13 +49,9 @@ test('tokens that either door makes or ends are the same tokens on both', async 
         return act === 'make' ? { id: answered.body.id } : { id: tokenId };
       };
       const graphqlAct = async () => {
-        const { createApiToken, revokeApiToken } = await t.platform.ask(
-          act === 'make'
-            ? 'mutation ($input: CreateApiTokenInput!) { createApiToken(input: $input) { ... on CreateApiTokenSuccess { apiToken { id } } ... on UserError { code } } }'
-            : 'mutation ($input: RevokeApiTokenInput!) { revokeApiToken(input: $input) { ... on RevokeApiTokenSuccess { revokedId } ... on UserError { code } } }',
-          { input: { ...(act === 'make' ? { name, permissions } : { tokenId }), idempotencyKey: key } },
-        );
-        const { code, apiToken, revokedId } = createApiToken ?? revokeApiToken;
+        const { code, apiToken, revokedId } = await (act === 'make'
+          ? sendMutation(t.platform, 'createApiToken', { name, permissions, idempotencyKey: key }, 'apiToken { id }')
+          : sendMutation(t.platform, 'revokeApiToken', { tokenId, idempotencyKey: key }, 'revokedId'));
         return code ? { code } : { id: apiToken?.id ?? revokedId };
       };
       const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
@@ -123,11 +120,8 @@ async function newCustomer(overRest: boolean): Promise<string> {
   const platformCustomerId = randomUUID();
   if (overRest)
     return (await rest.ask('POST', '/customers', { customerType: 'INDIVIDUAL', platformCustomerId }, 201)).id;
-  const { createCustomer } = await t.platform.ask(
-    'mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: {} } }) { ... on CreateCustomerSuccess { customer { id } } ... on UserError { message } } }',
-    { id: platformCustomerId },
-  );
-  return createCustomer.customer.id;
+  const input = { platformCustomerId, details: { individual: {} } };
+  return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
 test('a lookup tells the same on both doors', async () => {
@@ -152,31 +146,25 @@ test('a lookup tells the same on both doors', async () => {
             : { [sender]: scene.customer[sender === 'customerId' ? 'id' : 'umaAddress'] };
       const query = new URLSearchParams(by);
       const overRest = await rest.call('GET', `/receiver/${encodeURIComponent(umaAddress)}?${query}`);
-      const { lookUpReceiver } = await t.platform.ask(
-        `mutation ($input: LookUpReceiverInput!) { lookUpReceiver(input: $input) { ... on UserError { code path }
-          ... on LookUpReceiverSuccess { lookup { umaAddress vaspName network requiredPayerFields { name mandatory }
-            supportedCurrencies { currency { code name symbol decimals } estimatedExchangeRate minAmount { amount } maxAmount { amount } } } } } }`,
-        { input: { umaAddress, ...by } },
-      );
-      if (lookUpReceiver.code) {
-        const field = lookUpReceiver.path
+      const answered = await lookUp(t.platform, umaAddress, by);
+      if (answered.code) {
+        const field = answered.path
           .slice(1)
           .join('.')
           .replace(/^umaAddress$/, 'receiverUmaAddress');
-        expect(overRest.body).toMatchObject({ code: lookUpReceiver.code, details: { field } });
+        expect(overRest.body).toMatchObject({ code: answered.code, details: { field } });
         return;
       }
-      const { lookup } = lookUpReceiver;
       expect(overRest.body).toMatchObject({
-        receiverUmaAddress: lookup.umaAddress,
-        receiver: { handle: lookup.umaAddress, vaspName: lookup.vaspName, network: lookup.network },
-        supportedCurrencies: lookup.supportedCurrencies.map((one: Data) => ({
+        receiverUmaAddress: answered.umaAddress,
+        receiver: { handle: answered.umaAddress, vaspName: answered.vaspName, network: answered.network },
+        supportedCurrencies: answered.supportedCurrencies.map((one: Data) => ({
           ...one.currency,
           ...(one.estimatedExchangeRate && { estimatedExchangeRate: Number(one.estimatedExchangeRate) }),
           min: Number(one.minAmount.amount),
           max: Number(one.maxAmount.amount),
         })),
-        requiredPayerFields: lookup.requiredPayerFields
+        requiredPayerFields: answered.requiredPayerFields
           .filter(({ mandatory }: Data) => mandatory)
           .map(({ name }: Data) => name),
       });

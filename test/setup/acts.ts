@@ -1,4 +1,7 @@
+import type { Operation } from '../../src/access/operations.ts';
+import { mutationDocument } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
+import type { Scene } from './scene.ts';
 
 /** The commands of a payment's life, as tests give them, and ways to wait for what comes of them. */
 
@@ -11,24 +14,53 @@ export const transactionFields = `
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 
-/** Runs a mutation with one input and answers its result: the success or the refusal. */
-export async function act(platform: TestPlatform, name: string, input: object, selection: string): Promise<Data> {
-  const typeName = name.charAt(0).toUpperCase() + name.slice(1);
-  const data = await platform.ask(
-    `mutation ($input: ${typeName}Input!) { ${name}(input: $input) { __typename ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } } }`,
-    { input },
-  );
-  return data[name];
+/** Runs a mutation and answers its result: the success with `selection`, or the refusal. */
+export async function act(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
+  return (await platform.ask(mutationDocument(name, selection), { input }))[name];
+}
+
+/** Runs a mutation that must succeed, and answers its success with `selection`. */
+export async function succeed(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
+  const result = await act(platform, name, input, selection);
+  if (!result.__typename.endsWith('Success')) throw new Error(`${name}: ${result.code}: ${result.message}`);
+  return result;
 }
 
 /** Runs a mutation that answers a transaction. */
-export async function actOn(platform: TestPlatform, name: string, input: object): Promise<Data> {
+export async function actOn(platform: TestPlatform, name: Operation, input: object): Promise<Data> {
   return act(
     platform,
     name,
     input,
     'transaction { id status failureReason approvalDueAt requestedReceiverInformation { name mandatory } }',
   );
+}
+
+/** Pays from the scene's account here to its account outside, in USD (smallest units), and answers the transaction. */
+export async function pay(
+  platform: TestPlatform,
+  { usd, outsideUsd }: Scene,
+  amount = 100,
+  rest: object = {},
+): Promise<Data> {
+  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount, ...rest };
+  return (await succeed(platform, 'transferOut', input, 'transaction { id status }')).transaction;
+}
+
+/** What a quote from the scene's USD to its EUR outside is asked for: 10 dollars, unless `rest` says otherwise. */
+export function usdToEur({ usd, outsideEur }: Scene, rest: object = {}): object {
+  return {
+    source: { account: { accountId: usd } },
+    destination: { account: { accountId: outsideEur } },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+    ...rest,
+  };
+}
+
+/** Makes a client token, and answers it with its id and its end. */
+export async function mint(platform: TestPlatform, input: object): Promise<Data> {
+  return succeed(platform, 'createClientToken', input, 'token tokenId expiresAt');
 }
 
 /** Creates a quote and answers it, or the refusal. */
@@ -53,6 +85,14 @@ export async function transactionOf(platform: TestPlatform, id: string): Promise
     id,
   });
   return transaction;
+}
+
+/** The statuses of a transaction from now to its end, which is waited for. */
+export async function statusesOf(platform: TestPlatform, id: string): Promise<string[]> {
+  const statuses: string[] = [];
+  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+  for await (const { data } of platform.watch(updates, { id })) statuses.push(data.transactionUpdates.status);
+  return statuses;
 }
 
 /** Waits until a transaction has come to its end, and answers it. */
@@ -96,7 +136,7 @@ export async function lookUp(platform: TestPlatform, umaAddress: string, rest: o
     platform,
     'lookUpReceiver',
     { umaAddress, ...rest },
-    'lookup { id umaAddress vaspName network expiresAt createdAt supportedCurrencies { currency { code } estimatedExchangeRate minAmount { amount } maxAmount { amount } } requiredPayerFields { name mandatory } }',
+    'lookup { id umaAddress vaspName network expiresAt createdAt supportedCurrencies { currency { code name symbol decimals } estimatedExchangeRate minAmount { amount } maxAmount { amount } } requiredPayerFields { name mandatory } }',
   );
   return made.lookup ?? made;
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { act, succeed } from './acts.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import { internalAccount, type Scene } from './scene.ts';
 
@@ -17,20 +18,19 @@ export interface FundedQuote {
 
 /** Makes a quote that the customer pays in `currency`, for 50 euro at the receiver. */
 export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 'USDC'): Promise<FundedQuote> {
-  const { createQuote } = await platform.ask(
-    `mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote {
-      id status expiresAt totalSendingAmount { amount } transaction { id } paymentInstructions { __typename }
-      source { ... on RealtimeFundingSource { customer { id } currency { code } } } } } ... on UserError { code message } } }`,
-    {
-      input: {
-        source: { realtimeFunding: { customerId: of.customerId, currency } },
-        destination: { account: { accountId: of.outsideEur } },
-        lockedCurrencySide: 'RECEIVING',
-        lockedCurrencyAmount: 5_000,
-      },
-    },
+  const input = {
+    source: { realtimeFunding: { customerId: of.customerId, currency } },
+    destination: { account: { accountId: of.outsideEur } },
+    lockedCurrencySide: 'RECEIVING',
+    lockedCurrencyAmount: 5_000,
+  };
+  const { quote } = await succeed(
+    platform,
+    'createQuote',
+    input,
+    `quote { id status expiresAt totalSendingAmount { amount } transaction { id } paymentInstructions { __typename }
+      source { ... on RealtimeFundingSource { customer { id } currency { code } } } }`,
   );
-  const { quote } = createQuote;
   expect(quote).toMatchObject({
     status: 'PENDING',
     source: { customer: { id: of.customerId }, currency: { code: currency } },
@@ -47,10 +47,6 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
 
 /** Lets a deposit for the quote arrive, and answers the success or the refusal. */
 export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
-  const { sandboxSend } = await platform.ask(
-    `mutation ($input: SandboxSendInput!) { sandboxSend(input: $input) { __typename
-      ... on SandboxSendSuccess { replayed transaction { id status failureReason } } ... on UserError { code message path } } }`,
-    { input: { quoteId: quote.quoteId, currencyCode: quote.currency, ...more } },
-  );
-  return sandboxSend;
+  const input = { quoteId: quote.quoteId, currencyCode: quote.currency, ...more };
+  return act(platform, 'sandboxSend', input, 'transaction { id status failureReason }');
 }

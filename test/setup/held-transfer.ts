@@ -1,21 +1,17 @@
 import pg from 'pg';
+import { pay } from './acts.ts';
 import type { Data, TestGateway } from './gateway.ts';
 import { waitForLocks } from './locks.ts';
 import { makeScene } from './scene.ts';
 
-const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
-  ... on TransferOutSuccess { transaction { status } } ... on UserError { code message } } }`;
-
-/** Holds up a transfer of the gateway inside the database until the returned function is called, which answers it. */
+/** Holds up a transfer of the gateway inside the database until the returned function is called, which answers its transaction. */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await makeScene(of.platform, 10_000n);
   const holder = new pg.Client({ connectionString: of.databaseUrl });
   await holder.connect();
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [scene.usd.split(':')[1]]);
-  const held = of.platform.ask(transferOut, {
-    input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 },
-  });
+  const held = pay(of.platform, scene);
   await waitForLocks(holder, 1);
   return async () => {
     await holder.query('commit');

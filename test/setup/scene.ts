@@ -1,3 +1,4 @@
+import { succeed } from './acts.ts';
 import type { TestPlatform } from './gateway.ts';
 
 /** A customer with money in USD and accounts outside, as most tests need it. Ids are public ids. */
@@ -9,21 +10,16 @@ export interface Scene {
   readonly outsideEur: string;
 }
 
-let made = 0;
+let scenes = 0;
+let customers = 0;
 
 /** Makes a customer whose USD account holds `balance` (smallest units). */
 export async function makeScene(platform: TestPlatform, balance = 1_000_000n, suffix = '000'): Promise<Scene> {
-  made += 1;
-  const customerId: string = (
-    await platform.ask(
-      `mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: { fullName: "Grace Hopper" } } }) {
-        ... on CreateCustomerSuccess { customer { id } } ... on UserError { code message } } }`,
-      { id: `customer-${made}` },
-    )
-  ).createCustomer.customer.id;
+  scenes += 1;
+  const number = String(1_000_000 + scenes);
+  const customerId = await newCustomer(platform);
   const usd = await internalAccount(platform, customerId, 'USD');
   if (balance > 0n) await fund(platform, usd, balance);
-  const number = String(1_000_000 + made);
   return {
     customerId,
     usd,
@@ -35,6 +31,13 @@ export async function makeScene(platform: TestPlatform, balance = 1_000_000n, su
       iban: { iban: `DE893704004405${number}${suffix}`, swiftBic: 'COBADEFF' },
     }),
   };
+}
+
+/** Makes a customer, and answers its id. */
+export async function newCustomer(platform: TestPlatform, fullName = 'Grace Hopper'): Promise<string> {
+  customers += 1;
+  const input = { platformCustomerId: `customer-${customers}`, details: { individual: { fullName } } };
+  return (await succeed(platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
 /** The id of a customer's internal account in a currency. */
@@ -53,23 +56,13 @@ export async function externalAccount(
   currency: string,
   accountInfo: object,
 ): Promise<string> {
-  const { createExternalAccount } = await platform.ask(
-    `mutation ($input: CreateExternalAccountInput!) { createExternalAccount(input: $input) {
-      ... on CreateExternalAccountSuccess { account { id } } ... on UserError { code message path } } }`,
-    { input: { customerId, currency, accountInfo, beneficiary: { individual: { fullName: 'Grace Hopper' } } } },
-  );
-  if (!createExternalAccount.account) throw new Error(JSON.stringify(createExternalAccount));
-  return createExternalAccount.account.id;
+  const input = { customerId, currency, accountInfo, beneficiary: { individual: { fullName: 'Grace Hopper' } } };
+  return (await succeed(platform, 'createExternalAccount', input, 'account { id }')).account.id;
 }
 
 /** Lets money (smallest units) arrive in an internal account. */
 export async function fund(platform: TestPlatform, accountId: string, amount: bigint): Promise<void> {
-  await platform.ask(
-    'mutation ($input: SandboxFundAccountInput!) { sandboxFundAccount(input: $input) { ... on SandboxFundAccountSuccess { replayed } ... on UserError { code } } }',
-    {
-      input: { accountId, amount },
-    },
-  );
+  await succeed(platform, 'sandboxFundAccount', { accountId, amount });
 }
 
 /** What an internal account can spend, in smallest units. */

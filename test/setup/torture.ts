@@ -2,6 +2,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { type Data, startTestGateway, type TestPlatform } from './gateway.ts';
+import { newCustomer } from './scene.ts';
 import { startSequencers } from './sequencers.ts';
 import { openEventStream, openRawSocket } from './streams.ts';
 
@@ -225,12 +226,7 @@ async function writeUntil(
 async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) {
-    const { createCustomer } = await platform.ask(
-      `mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: { fullName: "Grace Hopper" } } }) {
-        ... on CreateCustomerSuccess { customer { id } } } }`,
-      { id: `tortured-${at}` },
-    );
-    ids.push(createCustomer.customer.id);
+    ids.push(await newCustomer(platform));
   }
   // Their own events are in the feed before anybody watches.
   await until(async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { Operation } from '../../src/access/operations.ts';
+import { act } from './acts.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 import {
@@ -23,7 +25,7 @@ export type Outcome =
 /** One call in the words of both doors. */
 export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
-  readonly mutation: string;
+  readonly mutation: Operation;
   readonly input: object;
   /** The field of the success that has the record, the fields to ask it for, and its form in REST. */
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
@@ -67,13 +69,12 @@ async function askRest(rest: RestClient, { rest: { method, path, body } }: Call,
 }
 
 async function askGraphql(platform: TestPlatform, { mutation, input, result }: Call, key: string): Promise<Outcome> {
-  const type = mutation.charAt(0).toUpperCase() + mutation.slice(1);
-  const data = await platform.ask(
-    `mutation ($input: ${type}Input!) { ${mutation}(input: $input) { __typename
-      ... on ${type}Success { replayed ${result.name} { ${result.fields} } } ... on UserError { code path } } }`,
-    { input: { ...input, idempotencyKey: key } },
+  const answer = await act(
+    platform,
+    mutation,
+    { ...input, idempotencyKey: key },
+    `${result.name} { ${result.fields} }`,
   );
-  const answer = data[mutation];
   if (answer.code) return { code: answer.code, field: asRestField(answer.path) };
   return { record: result.asRest(answer[result.name]), replayed: answer.replayed };
 }

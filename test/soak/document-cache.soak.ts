@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mint } from '../setup/acts.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { heapInUse } from '../setup/heap.ts';
 import { often } from '../setup/often.ts';
+import { newCustomer } from '../setup/scene.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -73,15 +75,8 @@ test('a document that many customers ask leaves little behind of each', async ()
   const document = `{ customers(first: 1) { edges { node { ${lists.join(' ')} } } } }`;
   const apps: TestPlatform[] = [];
   for (let made = 0; made < 200; made += 1) {
-    const { createCustomer } = await t.platform.ask(
-      'mutation ($id: String!) { createCustomer(input: { platformCustomerId: $id, details: { individual: { fullName: "Ada Lovelace" } } }) { ... on CreateCustomerSuccess { customer { id } } } }',
-      { id: String(made) },
-    );
-    const { createClientToken } = await t.platform.ask(
-      'mutation ($id: ID!) { createClientToken(input: { customerId: $id, permissions: [VIEW] }) { ... on CreateClientTokenSuccess { token } } }',
-      { id: createCustomer.customer.id },
-    );
-    apps.push(connect(t.url, t.platform.platformId, `Bearer ${createClientToken.token}`));
+    const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform), permissions: ['VIEW'] });
+    apps.push(connect(t.url, t.platform.platformId, `Bearer ${token}`));
   }
   // Compiled, and with the plans of as many as are kept.
   for (const app of apps.slice(0, 100)) await app.ask(document);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { act, execute, quote, usdToEur } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { connect, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -77,6 +78,7 @@ async function keepBusy(
   done: Record<string, number>,
 ): Promise<void> {
   const headers = { authorization: platform.authorization, 'content-type': 'application/json' };
+  const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1 };
   const acts: Record<string, (turn: number) => Promise<unknown>> = {
     list: () =>
       platform.ask('{ transactions(first: 20) { edges { node { id status customer { name } } } totalCount } }'),
@@ -88,12 +90,8 @@ async function keepBusy(
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
-    transfer: () =>
-      platform.ask(
-        'mutation ($from: ID!, $to: ID!) { transferOut(input: { sourceAccountId: $from, destinationAccountId: $to, amount: 1 }) { ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }',
-        { from: scene.usd, to: scene.outsideUsd },
-      ),
-    pay: () => pay(platform, scene),
+    transfer: () => act(platform, 'transferOut', transfer, 'transaction { id }'),
+    pay: async () => execute(platform, (await quote(platform, usdToEur(scene))).id),
     socket: () => watchOnce(platform, scene),
     events: async () => {
       const stream = await openEventStream(`${url}/graphql`, platform.authorization, {
@@ -111,24 +109,6 @@ async function keepBusy(
     done[name] = (done[name] ?? 0) + 1;
     await delay(restMs);
   }
-}
-
-async function pay(platform: TestPlatform, scene: Scene): Promise<void> {
-  const { createQuote } = await platform.ask(
-    'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { quote { id } } ... on UserError { code } } }',
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 1_000,
-      },
-    },
-  );
-  await platform.ask(
-    'mutation ($id: ID!) { executeQuote(input: { quoteId: $id }) { ... on ExecuteQuoteSuccess { replayed } ... on UserError { code } } }',
-    { id: createQuote.quote.id },
-  );
 }
 
 /** Opens a socket, sees the present state of an account, and goes. */

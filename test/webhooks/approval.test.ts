@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
-import type { Decision, PendingPayment } from '../../src/webhooks/delivery/approval.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';
 import { type Answer, answer, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
+
+/** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
 
 let t: TestGateway;
 let scene: Scene;
 let receiver: Receiver;
 let endpoint: { id: string; secret: string };
-const decisions: { payment: PendingPayment; decision: Decision }[] = [];
-
 beforeAll(async () => {
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 2 }, undefined, {
-    webhooks: {
-      decide: async (payment, decision) => {
-        decisions.push({ payment, decision });
-      },
-    },
-  });
+  // The payments' own deadline is far away: what ends them here is the answer.
+  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
   receiver = await startReceiver();
   scene = await makeScene(t.platform, 0n);
   endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
@@ -30,8 +25,190 @@ afterAll(async () => {
   await t.stop();
 });
 
-/** Lets a payment be announced, from a UMA address or over a bank's rails. */
-async function announce(sourceKind: 'UMA_ADDRESS' | 'ACCOUNT' = 'UMA_ADDRESS'): Promise<string> {
+/** Lets a UMA payment be announced to a customer. */
+async function announce(platform: TestPlatform, { customerId }: Scene): Promise<Data> {
+  const { transaction } = await act(
+    platform,
+    'sandboxReceiveUma',
+    {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 700,
+    },
+    `transaction { ${transactionFields} }`,
+  );
+  expect(transaction.status).toBe('PENDING');
+  return transaction;
+}
+
+const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
+const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
+
+/** The delivery of the last question that was put, once it has ended. */
+async function lastQuestion(): Promise<Data> {
+  const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) =>
+    one.deliveries.every(({ status }: Data) => status !== 'PENDING'),
+  );
+  const ids = receiver.received.filter(isQuestion).map(({ id }) => id.replace('Webhook:', 'Event:'));
+  return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
+}
+
+/** Announces a payment, answers the question, and waits for the payment's end, which it answers with why it came to it. */
+async function decided(how: Answer): Promise<Data> {
+  // What comes of the payment is told too, and every receiver takes that.
+  receiver.answer = (response, received, request) =>
+    (isQuestion(received) ? how : answer(200))(response, received, request);
+  const { id } = await announce(t.platform, scene);
+  const transaction = await ended(t.platform, id);
+  expect(receiver.received.filter(about(id)).filter(isQuestion)).toHaveLength(1);
+  return { ...transaction, reasons: transaction.timeline.map(({ reason }: Data) => reason) };
+}
+
+const json =
+  (status: number, body: unknown): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+describe('200', () => {
+  test('approves, with what the platform tells of the receiver: the customer has the money', async () => {
+    const before = await balanceOf(t.platform, scene.usd);
+    const { id, status } = await decided(json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } }));
+    expect(status).toBe('COMPLETED');
+    expect(await balanceOf(t.platform, scene.usd)).toBe(before + 700n);
+    const question = receiver.received.filter(isQuestion).find(about(id)) as Received;
+    expect(verify(endpoint.secret, question)).toMatchObject({
+      type: 'INCOMING_PAYMENT',
+      version: 1,
+      transaction: {
+        status: 'PENDING',
+        type: 'INCOMING',
+        receivedAmount: { amount: 700, currency: { code: 'USD', decimals: 2 } },
+        source: { sourceType: 'UMA_ADDRESS', umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' },
+        destination: { destinationType: 'ACCOUNT', accountId: scene.usd, currency: 'USD' },
+        settledAt: null,
+      },
+    });
+    expect(question.body.requestedReceiverCustomerInfoFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
+  });
+
+  test('without a body approves too, where the customer’s record tells what is needed', async () => {
+    expect((await decided(answer(200))).status).toBe('COMPLETED');
+  });
+
+  test('is no approval where it cannot be read, or tells what no command would take: money does not move on a guess', async () => {
+    const before = await balanceOf(t.platform, scene.usd);
+    const unusable: Answer[] = [
+      json(200, { receiverCustomerInfo: 'everyone' }),
+      (response) => response.writeHead(200).end('<html>'),
+      json(200, { receiverCustomerInfo: { 'full name': 'Grace Hopper' } }),
+      json(200, { receiverCustomerInfo: { FULL_NAME: ' ' } }),
+      json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace\u0000Hopper' } }),
+    ];
+    for (const how of unusable) {
+      expect(await decided(how)).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
+      expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 200 }] });
+    }
+    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+  });
+});
+
+describe('403', () => {
+  test('rejects, with its reason: nothing is credited', async () => {
+    const before = await balanceOf(t.platform, scene.usd);
+    const transaction = await decided(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }));
+    expect(transaction.status).toBe('REJECTED');
+    expect(transaction.reasons).toContain('rejected by the platform: unknown sender');
+    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+  });
+
+  test('rejects without a reason, and with one that cannot be stored', async () => {
+    for (const how of [answer(403), json(403, { reason: 'two\nlines' }), json(403, { reason: 'x'.repeat(501) })]) {
+      const transaction = await decided(how);
+      expect(transaction.status).toBe('REJECTED');
+      expect(transaction.reasons).toContain('rejected by the platform');
+    }
+    expect((await decided(json(403, { reason: 7, message: 'not today' }))).reasons).toContain(
+      'rejected by the platform: not today',
+    );
+  });
+});
+
+describe('422', () => {
+  test('rejects, and says what the platform would have to know of the other side', async () => {
+    const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
+    expect(transaction.status).toBe('REJECTED');
+    const needs = 'rejected by the platform: the platform needs to know more of the sender';
+    expect(transaction.reasons).toContain(`${needs}: BIRTH_DATE, NATIONALITY`);
+    expect((await decided(answer(422))).reasons).toContain(needs);
+    const many = Array.from({ length: 100 }, (_, place) => `FIELD_${'X'.repeat(90)}_${place}`);
+    expect(await decided(json(422, { requiredFields: many }))).toMatchObject({ status: 'REJECTED' });
+    expect(await decided(json(422, { requiredFields: ['two\nlines'] }))).toMatchObject({ status: 'REJECTED' });
+  });
+});
+
+describe('202', () => {
+  test('leaves the decision for later: what is decided by hand meanwhile stands', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    receiver.answer = (response, received) => {
+      response.writeHead(isQuestion(received) ? 202 : 200).end();
+      resolve();
+    };
+    const { id } = await announce(t.platform, scene);
+    await asked;
+    await actOn(t.platform, 'approveTransaction', { transactionId: id });
+    expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+    expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 202 }] });
+  });
+
+  test('without a decision in time, the payment is rejected', async () => {
+    const transaction = await decided(answer(202));
+    expect(transaction.status).toBe('REJECTED');
+    expect(transaction.reasons).toContain('rejected by the platform: the platform did not decide in time');
+  });
+});
+
+test('any other answer, or a broken connection, fails the payment as a webhook error', async () => {
+  const errors: Answer[] = [
+    answer(500),
+    answer(204),
+    answer(302, { location: '/' }),
+    answer(404),
+    (_response, _received, request) => request.socket.resetAndDestroy(),
+  ];
+  for (const how of errors) {
+    expect(await decided(how)).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
+    expect((await lastQuestion()).status).toBe('FAILED');
+  }
+});
+
+test('silence leaves the payment to its own deadline, which fails it as timed out', async () => {
+  const hasty = await startTestGateway({ WEBHOOK_TIME_SCALE: 100, PAYMENT_APPROVAL_MS: 1_500 });
+  const silent = await startReceiver((response, received) => {
+    if (!isQuestion(received)) response.writeHead(200).end();
+  });
+  const { id: endpointId } = await createEndpoint(hasty.platform, {
+    url: silent.url,
+    eventTypes: ['INCOMING_PAYMENT'],
+  });
+  const { id } = await announce(hasty.platform, await makeScene(hasty.platform, 0n));
+  expect(await ended(hasty.platform, id)).toMatchObject({
+    status: 'FAILED',
+    failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
+  });
+  const { deliveries } = await endpointUntil(hasty.platform, endpointId, (one) =>
+    one.deliveries.some(({ status }: Data) => status === 'FAILED'),
+  );
+  const [question] = deliveries.filter(({ status }: Data) => status === 'FAILED');
+  expect(question.attempts).toEqual([
+    expect.objectContaining({ responseStatus: null, error: 'no answer within 1000 ms' }),
+  ]);
+  await silent.stop();
+  await hasty.stop();
+});
+
+/** Lets a payment from an account outside be announced, over a bank's rails. */
+async function announceFromBank(): Promise<string> {
   const { database } = t.gateway.payments;
   const { rows } = await database.pool.query<{ id: string }>('select uuid_v7() as id');
   const id = rows[0]?.id ?? '';
@@ -47,119 +224,33 @@ async function announce(sourceKind: 'UMA_ADDRESS' | 'ACCOUNT' = 'UMA_ADDRESS'): 
           customerId: uuid(scene.customerId),
           receivedAmount: 2_500n,
           receivedCurrency: 'USD',
-          sourceKind,
-          sourceUmaAddress: sourceKind === 'UMA_ADDRESS' ? '$sender@else.where' : null,
-          sourceAccountId: sourceKind === 'ACCOUNT' ? uuid(scene.outsideUsd) : null,
+          sourceKind: 'ACCOUNT',
+          sourceAccountId: uuid(scene.outsideUsd),
           destinationKind: 'ACCOUNT',
           destinationAccountId: uuid(scene.usd),
-          approvalDueAt: sourceKind === 'UMA_ADDRESS' ? new Date(Date.now() + 3_600_000) : null,
           reference: `PAY-${id.slice(-12)}`,
-          counterpartyInformation: sourceKind === 'UMA_ADDRESS' ? { FULL_NAME: 'Joan Clarke' } : {},
+          counterpartyInformation: {},
         },
       ],
     },
   });
-  return id;
+  return `Transaction:${id}`;
 }
-
-const about = (id: string) => (one: Received) => one.body.transaction?.id === `Transaction:${id}`;
-const deliveryOf = (id: string) => (one: { event: { type: string }; id: string }) => one.id === id;
-
-/** Announces a payment, answers the question, and waits for what that decides. */
-async function decide(how: Answer): Promise<{ id: string; decision: Decision | undefined }> {
-  receiver.answer = how;
-  const id = await announce();
-  await receiver.until((received) => received.some(about(id)));
-  await endpointUntil(t.platform, endpoint.id, ({ deliveries }) => deliveries.at(-1).status !== 'PENDING');
-  const mine = decisions.filter(({ payment }) => payment.transactionId === id);
-  expect(mine).toHaveLength(1);
-  expect(mine[0]?.payment.platformId).toBe(t.platform.platformId);
-  expect(receiver.received.filter(about(id))).toHaveLength(1);
-  return { id, decision: mine[0]?.decision };
-}
-
-const json =
-  (status: number, body: unknown): Answer =>
-  (response) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-
-test('200 approves, with what the platform tells of the receiver', async () => {
-  const { id, decision } = await decide(json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } }));
-  expect(decision).toEqual({ kind: 'APPROVED', receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } });
-  const [question] = receiver.received.filter(about(id)) as [Received];
-  expect(verify(endpoint.secret, question)).toMatchObject({
-    type: 'INCOMING_PAYMENT',
-    version: 1,
-    transaction: {
-      status: 'PENDING',
-      type: 'INCOMING',
-      receivedAmount: { amount: 2_500, currency: { code: 'USD', decimals: 2 } },
-      source: { sourceType: 'UMA_ADDRESS', umaAddress: '$sender@else.where', currency: 'USD' },
-      destination: { destinationType: 'ACCOUNT', accountId: scene.usd, currency: 'USD' },
-      counterpartyInformation: { FULL_NAME: 'Joan Clarke' },
-      settledAt: null,
-    },
-  });
-  expect((await decide(answer(200))).decision).toEqual({ kind: 'APPROVED', receiverCustomerInfo: {} });
-});
-
-test('403 rejects, with its reason', async () => {
-  expect((await decide(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }))).decision).toEqual({
-    kind: 'REJECTED',
-    reason: 'unknown sender',
-  });
-  expect((await decide(answer(403))).decision).toEqual({ kind: 'REJECTED', reason: undefined });
-});
-
-test('422 asks for more about the other side', async () => {
-  expect((await decide(json(422, { requiredFields: ['BIRTH_DATE'] }))).decision).toEqual({
-    kind: 'MORE_INFORMATION_NEEDED',
-    requiredFields: ['BIRTH_DATE'],
-  });
-});
-
-test('202 leaves the decision for later, and without one in time the payment is rejected', async () => {
-  expect((await decide(answer(202))).decision).toEqual({
-    kind: 'REJECTED',
-    reason: 'the platform did not decide in time',
-  });
-});
-
-const error = { kind: 'FAILED', failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
-
-test('any other answer, none at all, or an approval that cannot be read fails the payment as a webhook error', async () => {
-  for (const how of [answer(500), answer(204), answer(302, { location: '/' }), answer(404)])
-    expect((await decide(how)).decision).toEqual(error);
-  expect((await decide((_response, _received, request) => request.socket.resetAndDestroy())).decision).toEqual(error);
-  expect((await decide(json(200, { receiverCustomerInfo: 'everyone' }))).decision).toEqual(error);
-  expect((await decide((response) => response.writeHead(200).end('<html>'))).decision).toEqual(error);
-});
-
-test('silence fails the payment as timed out', async () => {
-  expect((await decide(() => undefined)).decision).toEqual({
-    kind: 'FAILED',
-    failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
-  });
-});
 
 test('one endpoint is asked and the others are told; a payment over a bank’s rails is no question', async () => {
   const told = await startReceiver(answer(403));
-  const other = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
-  expect((await decide(answer(200))).decision).toEqual({ kind: 'APPROVED', receiverCustomerInfo: {} });
-  await told.until((received) => received.length >= 2);
-  const many = decisions.length;
+  await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
+  expect((await decided(answer(200))).status).toBe('COMPLETED');
+  await told.until((received) => received.some(isQuestion));
+
   let failures = 1;
   receiver.answer = (response) => response.writeHead(failures-- > 0 ? 500 : 200).end();
-  const bank = await announce('ACCOUNT');
+  const bank = await announceFromBank();
   // A question is put once; this is an event like any other, and is tried again.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
-  const { deliveries } = await endpointUntil(
-    t.platform,
-    endpoint.id,
-    (one) => one.deliveries.at(-1).status === 'DELIVERED',
+  const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) =>
+    one.deliveries.every(({ status }: Data) => status !== 'PENDING'),
   );
-  expect(deliveries.find(deliveryOf(deliveries.at(-1).id)).attempts.length).toBeGreaterThan(1);
-  expect(decisions).toHaveLength(many);
-  expect(other.id).not.toBe(endpoint.id);
+  expect(deliveries.at(-1)).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
   await told.stop();
 });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { act } from '../setup/acts.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
-const refusal = '... on UserError { code message path }';
 
 /** Makes an endpoint and answers it with its secret. */
 export async function createEndpoint(platform: TestPlatform, input: object): Promise<{ id: string; secret: string }> {
@@ -13,30 +13,15 @@ export async function createEndpoint(platform: TestPlatform, input: object): Pro
 
 /** Asks for an endpoint and answers what came of it. */
 export async function tryCreate(platform: TestPlatform, input: object): Promise<Data> {
-  const { createWebhookEndpoint } = await platform.ask(
-    `mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) {
-      ... on CreateWebhookEndpointSuccess { endpoint { ${fields} } secret replayed } ${refusal} } }`,
-    { input },
-  );
-  return createWebhookEndpoint;
+  return act(platform, 'createWebhookEndpoint', input, `endpoint { ${fields} } secret`);
 }
 
 export async function updateEndpoint(platform: TestPlatform, input: object): Promise<Data> {
-  const { updateWebhookEndpoint } = await platform.ask(
-    `mutation ($input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(input: $input) {
-      ... on UpdateWebhookEndpointSuccess { endpoint { ${fields} } replayed } ${refusal} } }`,
-    { input },
-  );
-  return updateWebhookEndpoint;
+  return act(platform, 'updateWebhookEndpoint', input, `endpoint { ${fields} }`);
 }
 
 export async function replay(platform: TestPlatform, input: object): Promise<Data> {
-  const { replayWebhookEvents } = await platform.ask(
-    `mutation ($input: ReplayWebhookEventsInput!) { replayWebhookEvents(input: $input) {
-      ... on ReplayWebhookEventsSuccess { count replayed } ${refusal} } }`,
-    { input },
-  );
-  return replayWebhookEvents;
+  return act(platform, 'replayWebhookEvents', input, 'count');
 }
 
 /** An endpoint with its latest deliveries, oldest first. */

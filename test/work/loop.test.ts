@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nextQuoteExpiry } from '../../src/payments/quotes/expiry.ts';
 import { nextOrderDue } from '../../src/payments/settlement/settlement.ts';
 import { startLoop } from '../../src/work/loop.ts';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -18,21 +19,8 @@ test('settlement and expiry have nothing to wait for until there is an order or 
   expect([await nextOrderDue(payments), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await makeScene(t.platform, 10_000n);
-  await t.platform.ask(
-    'mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on TransferOutSuccess { replayed } } }',
-    { input: { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 } },
-  );
-  await t.platform.ask(
-    'mutation ($input: CreateQuoteInput!) { createQuote(input: $input) { ... on CreateQuoteSuccess { replayed } } }',
-    {
-      input: {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 1_000,
-      },
-    },
-  );
+  await pay(t.platform, scene);
+  await quote(t.platform, usdToEur(scene));
   await expect.poll(() => nextOrderDue(payments)).toBeGreaterThan(30_000);
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });

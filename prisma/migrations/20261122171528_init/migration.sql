@@ -863,10 +863,8 @@ begin
   if v_rows <> '[]' then
     insert into quote select r.* from jsonb_populate_recordset(null::quote, v_rows) r;
   end if;
-  if p_plans @? '$[*].plan.insert ? (exists (@.lookup) || exists (@.arrival))' then
-    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.lookup[*]');
-    insert into lookup select r.* from jsonb_populate_recordset(null::lookup, v_rows) r;
-    v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+  if v_rows <> '[]' then
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
@@ -1530,8 +1528,6 @@ begin
         select to_jsonb(q) into v_row from quote q where q.platform_id = p_platform and q.id = v_id;
       when 'Customer' then
         select to_jsonb(c) into v_row from customer c where c.platform_id = p_platform and c.id = v_id;
-      when 'Lookup' then
-        select to_jsonb(l) into v_row from lookup l where l.platform_id = p_platform and l.id = v_id;
       when 'Account' then
         select account_snapshot(a) into v_row from account a where a.platform_id = p_platform and a.id = v_id;
     end case;

@@ -9,12 +9,12 @@ import { idOfCursor, type Page } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
-import { base64Url, type Env, type Read } from './reads.ts';
+import { base64Url, type Env, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 interface PageOf {
   readonly asked: Asked;
-  readonly read: Extract<Read, { kind: 'page' }>;
+  readonly read: PageRead;
   readonly env: Env;
 }
 

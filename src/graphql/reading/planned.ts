@@ -25,7 +25,7 @@ export function isPlanned(value: unknown): value is Planned {
 /** For the options of a field that only a plan makes: how it is read. */
 export function planned(read: Read) {
   // What a plan has read is in the form of the answer, which no type of a resolver says.
-  return { extensions: { read }, resolve: readHere as unknown as () => Promise<never> };
+  return { extensions: { read, isPlanned: true }, resolve: readHere as unknown as () => Promise<never> };
 }
 
 /**

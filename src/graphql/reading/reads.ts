@@ -40,6 +40,9 @@ export type Read =
   /** The row behind a public id, of one of these types, or those behind a list of ids: by the field's arguments, or a list that the run is given. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly given?: true; readonly most?: number };
 
+/** How a connection is read. */
+export type PageRead = Extract<Read, { kind: 'page' }>;
+
 /** A column that rows come in the order of. */
 export interface PageKey {
   readonly column: string;
@@ -178,6 +181,28 @@ export function referred(
 
 /** That row, or null. */
 export const toOne = (...to: Parameters<typeof referred>): Read => ({ kind: 'row', from: referred(...to) });
+
+/**
+ * A page of a table's rows: of those that the caller may see, the ones that the field's `filter` wants, where it has one.
+ * Its cursors have the name of the table.
+ */
+export const pageOf = <Filter>(
+  model: Model,
+  visible: (viewer: Viewer) => object,
+  wanted: (viewer: Viewer, filter: Filter) => object = () => ({}),
+): PageRead => ({
+  kind: 'page',
+  list: model,
+  model,
+  where: (viewer, args) => ({ AND: [visible(viewer), wanted(viewer, args.filter as Filter)] }),
+});
+
+/** For `of` of a page: only the rows of the same platform whose column refers to this one. */
+export const referringBy =
+  (column: string) =>
+  ({ row }: Env, alias: string): Sql => [
+    `${alias}.platform_id = ${row}.platform_id and ${alias}.${column} = ${row}.id`,
+  ];
 
 /** An object of the same environment. */
 export const same: Read = { kind: 'value', env: (env) => env };

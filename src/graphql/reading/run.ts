@@ -16,6 +16,7 @@ import {
 import type { Viewer } from '../../access/viewer.ts';
 import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
+import { failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
 import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
@@ -202,6 +203,8 @@ async function answerOf(
   context: Context,
 ): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
   const { viewer, feed, payments } = context;
+  // Wherever a document comes to read: at its root, or below what a mutation answers.
+  if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencedMs;
   for (;;) {
     const run = new BoundRun(viewer, bound);

@@ -59,7 +59,8 @@ builder.queryType({
   authScopes: { permission: 'VIEW' },
 });
 builder.mutationType({
-  description: 'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data.',
+  description:
+    'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data. What it made or changed is its answer; what a document asks beside that, such as a customer of a payment, is read and needs VIEW.',
 });
 builder.subscriptionType({
   description: 'What can be watched: every change once and in order, over WebSocket (graphql-transport-ws) and SSE.',

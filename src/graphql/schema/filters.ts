@@ -1,12 +1,3 @@
-import {
-  type Scope,
-  visibleAccounts,
-  visibleCustomers,
-  visibleQuotes,
-  visibleTransactions,
-} from '../../access/visible.ts';
-import type { Prisma } from '../../database/generated/client/client.ts';
-import * as filters from '../../payments/filters.ts';
 import { builder } from './builder.ts';
 import { AccountKind, CustomerType, QuoteStatus, TransactionStatus, TransactionType } from './enums.ts';
 
@@ -64,28 +55,3 @@ export const AccountFilter = builder.inputType('AccountFilter', {
     platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'." }),
   }),
 });
-
-type Given<T> = T | null | undefined;
-
-/** The quotes that the caller may see and a filter wants. */
-export function whereQuotes(viewer: Scope, filter: Given<filters.QuoteFilter>): Prisma.QuoteWhereInput {
-  return { AND: [visibleQuotes(viewer), filters.whereQuotes(viewer.platformId, filter)] };
-}
-
-/** The transactions that the caller may see and a filter wants. */
-export function whereTransactions(
-  viewer: Scope,
-  filter: Given<filters.TransactionFilter>,
-): Prisma.TransactionWhereInput {
-  return { AND: [visibleTransactions(viewer), filters.whereTransactions(viewer.platformId, filter)] };
-}
-
-/** The customers that the caller may see and a filter wants. */
-export function whereCustomers(viewer: Scope, filter: Given<filters.CustomerFilter>): Prisma.CustomerWhereInput {
-  return { AND: [visibleCustomers(viewer), filters.whereCustomers(viewer.platformId, filter)] };
-}
-
-/** The accounts that the caller may see and a filter wants. */
-export function whereAccounts(viewer: Scope, filter: Given<filters.AccountFilter>): Prisma.AccountWhereInput {
-  return { AND: [visibleAccounts(viewer), filters.whereAccounts(viewer.platformId, filter)] };
-}

@@ -1,8 +1,9 @@
-import type { ArgBuilder as ArgBuilderOf, InterfaceRef, ObjectRef } from '@pothos/core';
+import type { ArgBuilder as ArgBuilderOf, InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
 import { builder, type SchemaConfig } from './builder.ts';
 import { SortOrder } from './enums.ts';
 
-type ArgBuilder = ArgBuilderOf<PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>>;
+type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
+type ArgBuilder = ArgBuilderOf<Schema>;
 
 /** The paging arguments that every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
@@ -17,12 +18,12 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** The sort order of lists that have one. */
-export const sortArg = (t: ArgBuilder) => ({
+/** The arguments of a list with a filter, in either order. */
+export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
+  ...pageArgs(t),
+  filter: t({ type: filter, description: 'Which ones.' }),
   sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
 });
-
-type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 
 /** The connection of a list of these rows, with its edges: plans make them. */
 export function connection<Row>(

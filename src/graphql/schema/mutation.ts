@@ -1,10 +1,11 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { isForClients, type Operation, operations } from '../../access/operations.ts';
+import { authorize, type Operation } from '../../access/operations.ts';
+import type { Viewer } from '../../access/viewer.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
+import { furtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
-import { requireVisibleIds } from './named-ids.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
@@ -46,14 +47,13 @@ const general: readonly MemberName[] = [
 
 /**
  * Adds one mutation in the one shape that all have: `name(input: NameInput!): NameResult!`, a union of its success and
- * its refusals. The permission is looked up here, so that no mutation can forget it.
+ * its refusals.
  */
 export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
   name: Operation,
   options: MutationOptions<Fields, Success>,
 ): void {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
-  const { permission } = operations[name];
 
   const input = builder.inputType(`${typeName}Input`, {
     description: `What ${name} is asked.`,
@@ -95,26 +95,32 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       // The input has the fields that were declared for it above, which the compiler cannot follow through the generics.
       resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
         try {
-          if (!context.viewer.permissions.includes(permission)) {
-            throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
-          }
-          if (context.viewer.kind === 'CLIENT') {
-            if (!isForClients(name)) throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
-            await requireVisibleIds(args.input, context);
-          }
+          authorize(context.viewer, name);
+          requireViewToRead(context.viewer, info);
           // The input's type is made from the very fields that `options.input` declares.
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
           const refusal = refusalIn(error);
-          if (refusal) {
-            return asUserError(refusal, info.parentType.getFields()[info.fieldName]?.args[0]?.type, args.input);
-          }
+          if (refusal) return asUserError(refusal, name, args.input);
           throw error;
         }
         // Made from a table of successes and refusals: which of them it answers, the compiler cannot follow.
       }) as never,
     }),
   );
+}
+
+/**
+ * Refuses a document that reads more than the mutation answers, for a viewer who may not: before the mutation takes effect,
+ * since afterwards its answer would be lost.
+ * @throws Refusal FORBIDDEN
+ */
+function requireViewToRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
+  if (permissions.includes('VIEW')) return;
+  const field = furtherRead(info);
+  if (field !== undefined) {
+    throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
+  }
 }
 
 function mapValues<T extends object, U>(object: T, turn: (value: T[keyof T], key: keyof T) => U): Record<string, U> {

@@ -1,4 +1,4 @@
-import { isOperation } from '../../access/operations.ts';
+import { isKeyed } from '../../access/operations.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { type Receipt, readReceipt } from '../../payments/receipts.ts';
 import { invalidInput } from '../failure.ts';
@@ -54,7 +54,7 @@ builder.queryField('mutationReceipt', (t) =>
       idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),
     },
     resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) => {
-      if (!isOperation(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
+      if (!isKeyed(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
       return readReceipt(payments, viewer, operation, idempotencyKey);
     },
   }),

@@ -1,6 +1,7 @@
-import { type GraphQLInputType, getNullableType, isInputObjectType, isInputType, isListType } from 'graphql';
+import type { Operation } from '../../access/operations.ts';
 import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import { builder } from './builder.ts';
+import { argumentPath } from './input-paths.ts';
 
 /** A refusal as a member of a mutation's result union. */
 interface UserError {
@@ -84,38 +85,9 @@ export const memberTypes = Object.fromEntries(
 ) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
 
 /** The union member for a refusal of this input. */
-export function asUserError(refusal: Refusal, inputType: GraphQLInputType | undefined, input: unknown): UserError {
-  const { field } = refusal.details;
-  return { refusal, path: field === undefined ? null : ['input', ...inputPath(inputType, input, field.split('.'))] };
-}
-
-/**
- * Where the input has a field of the domain. The domain knows a choice by what was chosen; in the input the choice is a
- * @oneOf object, whose one field lies between.
- */
-function inputPath(type: GraphQLInputType | undefined, value: unknown, names: readonly string[]): string[] {
-  const here = getNullableType(type);
-  if (isInputObjectType(here) && here.isOneOf) {
-    const [chosen] = Object.keys(value ?? {});
-    if (chosen === undefined) return [...names];
-    const inside = here.getFields()[chosen]?.type;
-    // What this door itself refuses names the choice already. (An account of the kind `iban` has an `iban`.)
-    const below = names[0] === chosen && !hasField(inside, chosen) ? names.slice(1) : names;
-    return [chosen, ...inputPath(inside, fieldOf(value, chosen), below)];
-  }
-  const [name, ...below] = names;
-  if (name === undefined) return [];
-  const inside = isListType(here) ? here.ofType : isInputObjectType(here) ? here.getFields()[name]?.type : undefined;
-  return [name, ...inputPath(isInputType(inside) ? inside : undefined, fieldOf(value, name), below)];
-}
-
-function hasField(type: GraphQLInputType | undefined, name: string): boolean {
-  const here = getNullableType(type);
-  return isInputObjectType(here) && Object.hasOwn(here.getFields(), name);
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return Object.entries(value ?? {}).find(([key]) => key === name)?.[1];
+export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
+  const { path } = refusal.details;
+  return { refusal, path: path ? argumentPath(name, path, input) : null };
 }
 
 export function isUserError(value: object): value is UserError {

@@ -3,7 +3,7 @@ import { visibleApiTokens } from '../../access/visible.ts';
 import { publicId } from '../../core/ids.ts';
 import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
 import { planned } from '../reading/planned.ts';
-import { leaf, reads, typeReads } from '../reading/reads.ts';
+import { leaf, pageOf, reads, typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
 import { Permission } from './enums.ts';
 import { connection, pageArgs } from './list.ts';
@@ -45,7 +45,7 @@ builder.queryField('apiTokens', (t) =>
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
     args: pageArgs(t.arg),
-    ...planned({ kind: 'page', list: 'ApiToken', model: 'ApiToken', where: visibleApiTokens }),
+    ...planned(pageOf('ApiToken', visibleApiTokens)),
   }),
 );
 

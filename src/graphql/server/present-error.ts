@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
+import { dotted } from '../../core/path.ts';
 import { refusalIn } from '../../core/refusal.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../database/faults.ts';
 import { Overflow } from '../../events/channel.ts';
@@ -20,10 +21,10 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     log.error({ err: original.cause }, 'a resolver failed');
   }
   if (refusal) {
-    const { field, ...details } = refusal.details;
+    const { path, ...details } = refusal.details;
     return new GraphQLError(refusal.message, {
       ...at,
-      extensions: { code: refusal.code, ...(field && { field }), ...details },
+      extensions: { code: refusal.code, ...(path && { field: dotted(path) }), ...details },
     });
   }
   // Its connection is being closed (Context.closeForRetry); this is for a reader that still hears it.

@@ -1,22 +1,15 @@
 import type { CurrencyCode } from '../../core/currencies.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
-
-/** One detail of an account outside: its form (a pattern, never a checksum: sandbox values must be enterable) and words. */
-export interface AccountField {
-  readonly description: string;
-  readonly pattern?: RegExp;
-  /** What the pattern asks for, for the refusal. */
-  readonly form?: string;
-  /** A closed set of values, and its GraphQL name and description. */
-  readonly values?: readonly string[];
-  readonly enumName?: string;
-  readonly optional?: true;
-  /** The form that another field's value asks for, beside the pattern. */
-  readonly formBy?: {
-    readonly field: string;
-    readonly forms: Readonly<Record<string, { readonly pattern: RegExp; readonly form: string }>>;
-  };
-}
+import {
+  type AccountField,
+  bankName,
+  bic,
+  digits,
+  evmAddress,
+  pixKeyForms,
+  purposesOfPayment,
+  text,
+} from './account-fields.ts';
 
 export interface AccountType {
   /** The GraphQL type, the input's field and the description (decision 16). */
@@ -29,54 +22,6 @@ export interface AccountType {
   /** The fields of which exactly one is given and names the account; one name where it is always the same. */
   readonly identifier: readonly string[];
 }
-
-const text = (description: string): AccountField => ({
-  description,
-  pattern: /^[^\p{Cc}\p{Cs}]{1,140}$/u,
-  form: '1 to 140 characters, without control characters',
-});
-const optionalText = (description: string): AccountField => ({ ...text(description), optional: true });
-const digits = (description: string, count: number): AccountField => ({
-  description,
-  pattern: new RegExp(`^[0-9]{${count}}$`),
-  form: `${count} digits`,
-});
-const bic = (description: string): AccountField => ({
-  description,
-  pattern: /^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/,
-  form: '8 or 11 characters such as DEUTDEFF or DEUTDEFF500',
-});
-const bankName: AccountField = optionalText('Name of the bank, for people.');
-const evmAddress: AccountField = {
-  description: 'Address of the wallet: 0x and 40 hexadecimal digits.',
-  pattern: /^0x[0-9a-zA-Z]{40}$/,
-  form: '0x and 40 letters or digits',
-};
-
-/** The purposes that Nigerian accounts and some corridors ask for (specification 2.10). */
-export const purposesOfPayment = [
-  'GIFT',
-  'SELF',
-  'GOODS_OR_SERVICES',
-  'EDUCATION',
-  'HEALTH_OR_MEDICAL',
-  'REAL_ESTATE_PURCHASE',
-  'TAX_PAYMENT',
-  'LOAN_PAYMENT',
-  'UTILITY_BILL',
-  'DONATION',
-  'TRAVEL',
-  'OTHER',
-] as const;
-
-/** What a Pix key looks like, by its type: with or without the usual punctuation. */
-const pixKeyForms = {
-  CPF: { pattern: /^[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}$/, form: 'a CPF of 11 digits' },
-  CNPJ: { pattern: /^[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}\/?[0-9]{4}-?[0-9]{2}$/, form: 'a CNPJ of 14 digits' },
-  EMAIL: { pattern: /^[^@]+@[^@]+$/, form: 'an email address' },
-  PHONE: { pattern: /^\+[1-9][0-9]{7,14}$/, form: 'a phone number such as +5511999998888' },
-  RANDOM: { pattern: /^[0-9A-Za-z-]{32,36}$/, form: 'a random key of 32 letters or digits, with or without dashes' },
-};
 
 /**
  * Every kind of bank account and wallet outside (specification 2.9, decision 16). The doors make their types and

@@ -1,6 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, OutsideAccount } from '../../rails/rail.ts';
@@ -39,6 +40,8 @@ export interface CreateExternalAccount {
   readonly defaultUmaDepositAccount: boolean;
 }
 
+const at = pathsIn<CreateExternalAccount>();
+
 /**
  * Registers a bank account or wallet outside (specification 4.8). In the sandbox it is ACTIVE at once unless its suffix
  * says otherwise. Where the rail needs time for its check, it is asked again (account-moves.ts).
@@ -47,11 +50,11 @@ export interface CreateExternalAccount {
  */
 export function createExternalAccount(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateExternalAccount,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',
     input,
@@ -59,24 +62,24 @@ export function createExternalAccount(
     plan: async () => {
       const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
       const beneficiary = checkBeneficiary(input);
-      checkText(input.platformAccountId, 'platformAccountId', 200);
-      const parties = await readParties(payments.database.pool, tenant.platformId, {
-        customer: input.customerId ? customerUuid(input.customerId, 'customerId') : undefined,
+      checkText(input.platformAccountId, at('platformAccountId'), 200);
+      const parties = await readParties(payments.database.pool, caller, {
+        customer: input.customerId ? customerUuid(input.customerId, at('customerId')) : undefined,
         ids: 1,
       });
-      if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound('customerId');
+      if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
       if (input.defaultUmaDepositAccount && !parties.customer) {
         throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
-          field: 'defaultUmaDepositAccount',
+          path: at('defaultUmaDepositAccount'),
         });
       }
-      const check = await checkedByRail(payments, tenant, { type: input.accountType, identifier }, beneficiary);
+      const check = await checkedByRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
       return {
         insert: {
           account: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id,
               kind: 'EXTERNAL',
               customerId: parties.customer?.id ?? null,
@@ -102,7 +105,7 @@ export function createExternalAccount(
         result: id,
       };
     },
-    fields: { ACCOUNT_EXISTS: 'accountInfo' },
+    paths: { ACCOUNT_EXISTS: at('details') },
   });
 }
 
@@ -111,11 +114,11 @@ type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 /** What the rail says of the account; without a rail it waits for its check. */
 async function checkedByRail(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   account: OutsideAccount,
   beneficiary: Beneficiary | null,
 ): Promise<AcceptedAccount> {
-  const rail = payments.rails[tenant.environment];
+  const rail = payments.rails[caller.environment];
   const name = ownerName(beneficiary);
   if (!rail) {
     const verification = name === undefined ? null : 'PENDING';
@@ -124,7 +127,7 @@ async function checkedByRail(
   const check = await railAnswer(rail.checkAccount(account, name, 0));
   if (!check.accepted || check.status === 'INACTIVE') {
     const reason = check.explanation ?? 'the account cannot be used';
-    throw new Refusal('INVALID_BANK_ACCOUNT', reason, { field: 'accountInfo' });
+    throw new Refusal('INVALID_BANK_ACCOUNT', reason, { path: at('details') });
   }
   return check;
 }
@@ -140,21 +143,21 @@ function checkBeneficiary(input: CreateExternalAccount) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
     if (beneficiary)
-      throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { field: 'beneficiary' });
+      throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { path: at('beneficiary') });
     return null;
   }
   if (!beneficiary)
-    throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { field: 'beneficiary' });
-  checkAddress(beneficiary.address, 'beneficiary.address');
+    throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { path: at('beneficiary') });
+  checkAddress(beneficiary.address, at('beneficiary', 'address'));
   const address = beneficiary.address ? { ...beneficiary.address } : null;
   if (beneficiary.beneficiaryType === 'INDIVIDUAL') {
-    checkRequiredText(beneficiary.fullName, 'beneficiary.fullName');
-    checkDay(beneficiary.birthDate, 'beneficiary.birthDate');
-    checkCountry(beneficiary.nationality, 'beneficiary.nationality');
+    checkRequiredText(beneficiary.fullName, at('beneficiary', 'fullName'));
+    checkDay(beneficiary.birthDate, at('beneficiary', 'birthDate'));
+    checkCountry(beneficiary.nationality, at('beneficiary', 'nationality'));
   } else {
-    checkRequiredText(beneficiary.legalName, 'beneficiary.legalName');
-    checkText(beneficiary.registrationNumber, 'beneficiary.registrationNumber', 100);
-    checkText(beneficiary.taxId, 'beneficiary.taxId', 100);
+    checkRequiredText(beneficiary.legalName, at('beneficiary', 'legalName'));
+    checkText(beneficiary.registrationNumber, at('beneficiary', 'registrationNumber'), 100);
+    checkText(beneficiary.taxId, at('beneficiary', 'taxId'), 100);
   }
   return { ...beneficiary, address };
 }

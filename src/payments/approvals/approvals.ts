@@ -1,7 +1,9 @@
+import type { Caller } from '../../access/caller.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Customer, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { stored } from '../../database/stored.ts';
@@ -20,6 +22,18 @@ export type Decision =
   /** The platform was asked, and its answer was an error. */
   | { readonly kind: 'webhook-error'; readonly explanation: string };
 
+interface ApproveTransaction {
+  readonly transactionId: string;
+  readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
+}
+
+interface RejectTransaction {
+  readonly transactionId: string;
+  readonly reason?: string | null | undefined;
+}
+
+const at = pathsIn<ApproveTransaction & RejectTransaction>();
+
 /**
  * Approves an incoming payment. Mandatory receiver information that is neither given nor in the customer's record ends
  * it FAILED with MISSING_MANDATORY_PAYEE_DATA.
@@ -27,15 +41,13 @@ export type Decision =
  */
 export function approveTransaction(
   payments: Payments,
-  tenant: Tenant,
-  input: {
-    readonly transactionId: string;
-    readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
-  },
+  caller: Caller,
+  input: ApproveTransaction,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
-  return decide(payments, tenant, { operation: 'approveTransaction', input, idempotencyKey }, decision);
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
@@ -44,39 +56,43 @@ export function approveTransaction(
  */
 export function rejectTransaction(
   payments: Payments,
-  tenant: Tenant,
-  input: { readonly transactionId: string; readonly reason?: string | null | undefined },
+  caller: Caller,
+  input: RejectTransaction,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
   const decision = { kind: 'reject', reason: input.reason } as const;
-  return decide(payments, tenant, { operation: 'rejectTransaction', input, idempotencyKey }, decision);
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
  * Decides on an incoming payment by what the platform answered to its approval question: for a webhook's answer.
+ * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
  *   INVALID_INPUT (receiver information that is none)
  */
 export async function decideIncoming(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   transactionId: string,
   decision: Decision,
 ): Promise<Transaction> {
-  const input = { transactionId };
-  return (await decide(payments, tenant, { operation: 'decideIncoming', input, idempotencyKey: null }, decision)).row;
+  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
+  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
+  return (await decide(payments, caller, call, transactionId, decision)).row;
 }
 
-const pendingStatement = statement<{
-  transaction: Transaction;
-  customer: Customer | null;
-  destination: Account | null;
-  internalAccountId: string | null;
-  scenario: unknown;
-  over: boolean;
-}>(
-  'pending_approval',
-  `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+const pendingStatement = forCaller(
+  statement<{
+    transaction: Transaction;
+    customer: Customer | null;
+    destination: Account | null;
+    internalAccountId: string | null;
+    scenario: unknown;
+    over: boolean;
+  }>(
+    'pending_approval',
+    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
         and i.currency = t.received_currency) as internal_account_id,
@@ -85,24 +101,26 @@ const pendingStatement = statement<{
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
-   where t.platform_id = $1 and t.id = $2`,
-  { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+   where ${visibleRow('transaction', 't')} and t.id = $4`,
+    { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+  ),
 );
 
 async function decide(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
+  id: string | undefined,
   decision: Decision,
 ): Promise<Done<Transaction>> {
-  const done = await run(payments, tenant, {
+  const done = await run(payments, caller, {
     ...call,
     type: 'Transaction',
-    plan: () => planDecision(payments, tenant, call.input, decision),
-    fields: { CONFLICT: 'transactionId' },
+    plan: () => planDecision(payments, caller, id, decision),
+    paths: { CONFLICT: at('transactionId') },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!done.replayed) wakeOrder(payments, tenant, done.row.id);
+  if (!done.replayed) wakeOrder(payments, caller, done.row.id);
   return done;
 }
 
@@ -110,21 +128,20 @@ async function decide(
  * Has the decision's payment looked at now. The decision stands whether or not this succeeds, so nobody waits for it and no
  * error is answered: an order that is not woken is looked at when the time for the decision is over.
  */
-function wakeOrder({ database, log }: Payments, { platformId }: Tenant, transactionId: string): void {
+function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
   );
 }
 
-async function planDecision(payments: Payments, tenant: Tenant, input: object, decision: Decision) {
+async function planDecision(payments: Payments, caller: Caller, id: string | undefined, decision: Decision) {
   const given =
-    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, 'receiverCustomerInfo') : {};
-  if (decision.kind === 'reject') checkText(decision.reason, 'reason');
-  const id = 'transactionId' in input ? uuidOf(String(input.transactionId), 'Transaction') : undefined;
-  const [found] = id ? await pendingStatement(payments.database.pool, tenant.platformId, id) : [];
-  const field = 'transactionId';
-  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field });
+    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, at('receiverCustomerInfo')) : {};
+  if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
+  const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
+  const path = at('transactionId');
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
   const { transaction, customer, destination: announced } = found;
   if (!transaction.approvalDueAt || found.over) {
     throw new Refusal(
@@ -134,7 +151,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
         : transaction.status === 'CREATED'
           ? 'its sender has not asked to pay yet'
           : 'this transaction needs no approval',
-      { field, status: transaction.status },
+      { path, status: transaction.status },
     );
   }
   const move = (rest: Omit<TransactionMove, 'id' | 'from'>) => ({
@@ -176,7 +193,7 @@ async function planDecision(payments: Payments, tenant: Tenant, input: object, d
           requestedInformation: answered(requested, known),
           ...(instead !== null && { destinationAccountId: instead }),
         },
-        expectedInMs: railOf(payments, tenant).expectedMs({
+        expectedInMs: railOf(payments, caller).expectedMs({
           step: 'SETTLEMENT',
           account: destination ? outsideOf(destination) : undefined,
           umaAddress: transaction.sourceUmaAddress ?? undefined,

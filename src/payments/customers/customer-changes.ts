@@ -1,5 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Customer } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { type Done, type Payments, run } from '../command.ts';
@@ -14,6 +16,8 @@ export interface UpdateCustomer {
   readonly details?: CustomerDetails | null | undefined;
 }
 
+const at = pathsIn<UpdateCustomer>();
+
 /**
  * Changes what is known of a customer. Its type stays. Where the rail simulates, a new name is checked as a new customer's
  * is, so a test value moves its KYC status.
@@ -22,37 +26,38 @@ export interface UpdateCustomer {
  */
 export function updateCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: UpdateCustomer,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'updateCustomer',
     type: 'Customer',
     input,
     idempotencyKey,
     plan: async () => {
-      const customer = await readCustomer(payments, tenant, input.customerId);
+      const customer = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
-          field: 'details',
+          path: at('details'),
         });
       }
       const columns = details ? detailColumns(details) : {};
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
-      const kycStatus = renamed ? simulatedIdentity(payments, tenant, columns.name ?? null) : undefined;
+      const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
       const set = {
         ...columns,
-        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, tenant, input.umaAddress) }),
+        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, caller, input.umaAddress) }),
         ...(kycStatus && { kycStatus }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
-      if (customer.isDeleted) throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { field: 'customerId' });
+      if (customer.isDeleted)
+        throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId') });
       return { result: customer.id };
     },
-    fields: { UMA_ADDRESS_EXISTS: 'umaAddress', CUSTOMER_DELETED: 'customerId' },
+    paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },
   });
 }
 
@@ -63,31 +68,33 @@ export function updateCustomer(
  */
 export function deleteCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   customerId: string,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'deleteCustomer',
     type: 'Customer',
     input: { customerId },
     idempotencyKey,
     plan: async () => {
-      const { id } = await readCustomer(payments, tenant, customerId);
+      const { id } = await readCustomer(payments, caller, customerId);
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
-    fields: { CUSTOMER_DELETED: 'customerId' },
+    paths: { CUSTOMER_DELETED: at('customerId') },
   });
 }
 
-const customerStatement = statement<{ customer: Customer }>(
-  'customer_to_change',
-  'select to_jsonb(c) as customer from customer c where platform_id = $1 and id = $2',
-  { customer: 'Customer' },
+const customerStatement = forCaller(
+  statement<{ customer: Customer }>(
+    'customer_to_change',
+    `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
+    { customer: 'Customer' },
+  ),
 );
 
-async function readCustomer(payments: Payments, tenant: Tenant, customerId: string): Promise<Customer> {
-  const uuid = customerUuid(customerId, 'customerId');
-  const [found] = await customerStatement(payments.database.pool, tenant.platformId, uuid);
-  return found?.customer ?? customerNotFound('customerId');
+async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
+  const uuid = customerUuid(customerId, at('customerId'));
+  const [found] = await customerStatement(payments.database.pool, caller, uuid);
+  return found?.customer ?? customerNotFound(at('customerId'));
 }

@@ -1,6 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
@@ -47,6 +48,8 @@ export interface CreateCustomer {
   readonly details: CustomerDetails;
 }
 
+const at = pathsIn<CreateCustomer>();
+
 const profileStatement = statement<{ umaDomain: string; currencies: string[]; ids: string[] }>(
   'platform_profile',
   `select uma_domain, currencies, array(select uuid_v7() from generate_series(0, cardinality(currencies))) as ids
@@ -66,47 +69,47 @@ export async function readProfile(on: Queryable, platformId: string) {
  */
 export function createCustomer(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateCustomer,
   idempotencyKey?: string | null,
 ): Promise<Done<Customer>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createCustomer',
     type: 'Customer',
     input,
     idempotencyKey,
     plan: async () => {
-      checkRequiredText(input.platformCustomerId, 'platformCustomerId');
+      checkRequiredText(input.platformCustomerId, at('platformCustomerId'));
       const details = detailColumns(input.details);
-      if (input.details.customerType === 'BUSINESS') checkRequiredText(details.name ?? '', 'details.legalName');
-      const profile = await readProfile(payments.database.pool, tenant.platformId);
+      if (input.details.customerType === 'BUSINESS') checkRequiredText(details.name ?? '', at('details', 'legalName'));
+      const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
-        ? await checkCustomerAddress(payments, tenant, input.umaAddress)
+        ? await checkCustomerAddress(payments, caller, input.umaAddress)
         : `$${id.slice(-12)}@${profile.umaDomain}`;
-      const owner = { platformId: tenant.platformId, customerId: id };
+      const owner = { platformId: caller.platformId, customerId: id };
       return {
         insert: {
           customer: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id,
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: simulatedIdentity(payments, tenant, details.name ?? null) ?? 'PENDING_REVIEW',
+              kycStatus: simulatedIdentity(payments, caller, details.name ?? null) ?? 'PENDING_REVIEW',
               isDeleted: false,
               beneficialOwners: [],
               ...details,
             },
           ],
-          account: await newInternalAccounts(payments, tenant, owner, profile.currencies, accountIds),
+          account: await newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
         },
         result: id,
       };
     },
-    fields: { UMA_ADDRESS_EXISTS: 'umaAddress' },
+    paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
   });
 }
 
@@ -115,20 +118,21 @@ export function createCustomer(
  * make a customer and change one. What is given as null becomes empty.
  */
 export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
-  checkAddress(details.address, 'details.address');
+  checkAddress(details.address, at('details', 'address'));
   const address = details.address && { ...details.address };
   if (details.customerType === 'INDIVIDUAL') {
-    checkText(details.fullName, 'details.fullName', 200);
-    checkDay(details.birthDate, 'details.birthDate');
-    checkCountry(details.nationality, 'details.nationality');
+    checkText(details.fullName, at('details', 'fullName'), 200);
+    checkDay(details.birthDate, at('details', 'birthDate'));
+    checkCountry(details.nationality, at('details', 'nationality'));
     const birthDate = details.birthDate && new Date(details.birthDate);
     return given({ name: details.fullName, birthDate, nationality: details.nationality, address });
   }
-  if (details.legalName !== undefined) checkRequiredText(details.legalName ?? '', 'details.legalName');
-  checkText(details.registrationNumber, 'details.registrationNumber', 100);
-  checkText(details.taxId, 'details.taxId', 100);
+  if (details.legalName !== undefined) checkRequiredText(details.legalName ?? '', at('details', 'legalName'));
+  checkText(details.registrationNumber, at('details', 'registrationNumber'), 100);
+  checkText(details.taxId, at('details', 'taxId'), 100);
   const owners = details.beneficialOwners === null ? [] : details.beneficialOwners;
-  for (const [position, owner] of owners?.entries() ?? []) checkOwner(owner, `details.beneficialOwners.${position}`);
+  for (const [position, owner] of owners?.entries() ?? [])
+    checkOwner(owner, at('details', 'beneficialOwners', position));
   return given({
     name: details.legalName,
     registrationNumber: details.registrationNumber,
@@ -148,28 +152,28 @@ function given(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<De
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-function checkOwner(owner: BeneficialOwner, field: string): void {
-  checkRequiredText(owner.fullName, `${field}.fullName`);
-  checkDay(owner.birthDate, `${field}.birthDate`);
-  checkCountry(owner.nationality, `${field}.nationality`);
-  checkAddress(owner.address, `${field}.address`);
-  checkText(owner.title, `${field}.title`, 100);
-  checkText(owner.taxId, `${field}.taxId`, 100);
-  checkText(owner.emailAddress, `${field}.emailAddress`, 320);
+function checkOwner(owner: BeneficialOwner, path: FieldPath): void {
+  checkRequiredText(owner.fullName, [...path, 'fullName']);
+  checkDay(owner.birthDate, [...path, 'birthDate']);
+  checkCountry(owner.nationality, [...path, 'nationality']);
+  checkAddress(owner.address, [...path, 'address']);
+  checkText(owner.title, [...path, 'title'], 100);
+  checkText(owner.taxId, [...path, 'taxId'], 100);
+  checkText(owner.emailAddress, [...path, 'emailAddress'], 320);
   if (owner.phoneNumber && !/^\+[1-9]\d{1,14}$/.test(owner.phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'phoneNumber must be in E.164 form, such as +14155550123', {
-      field: `${field}.phoneNumber`,
+    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', {
+      path: [...path, 'phoneNumber'],
     });
   }
   const share = owner.percentageOwnership;
   if (share !== null && share !== undefined && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'percentageOwnership must lie between 0 and 100', {
-      field: `${field}.percentageOwnership`,
+    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', {
+      path: [...path, 'percentageOwnership'],
     });
   }
 }
 
 /** What the identity check of a customer of this name comes to, where the rail decides it; undefined where it waits for one. */
-export function simulatedIdentity(payments: Payments, tenant: Tenant, name: string | null): KycStatus | undefined {
-  return payments.rails[tenant.environment]?.simulation?.identityStatus(name);
+export function simulatedIdentity(payments: Payments, caller: Caller, name: string | null): KycStatus | undefined {
+  return payments.rails[caller.environment]?.simulation?.identityStatus(name);
 }

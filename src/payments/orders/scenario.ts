@@ -1,3 +1,4 @@
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { RailStep } from '../../rails/rail-step.ts';
@@ -6,6 +7,9 @@ import { type Payments, simulationOf } from '../command.ts';
 
 /** A scenario as an API hands it on: what is null is not asked for. */
 export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | null };
+
+/** Every input with a scenario has it under this name. */
+const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
 /**
  * What a payment's order keeps of the scenario that its caller asked for, or null. `step`: what the payment goes through
@@ -25,12 +29,11 @@ export function checkScenario(
   ) as Scenario;
   const fault = simulation.scenarioFault(given);
   if (fault) {
-    const field = `sandboxScenario.${fault.field}`;
-    throw new Refusal('INVALID_INPUT', `${field} ${fault.reason}`, { field });
+    throw new Refusal('INVALID_INPUT', fault.reason, { path: at('sandboxScenario', fault.field) });
   }
   if (given.deposit !== undefined && !deposit) {
     throw new Refusal('INVALID_INPUT', 'there is no deposit here: it is for real-time funded quotes', {
-      field: 'sandboxScenario.deposit',
+      path: at('sandboxScenario', 'deposit'),
     });
   }
   checkStep(given, step);
@@ -43,5 +46,7 @@ export function checkScenario(
  */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {
   if (!scenario?.step || scenario.step === 'SETTLEMENT' || scenario.step === step) return;
-  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, { field: 'sandboxScenario.step' });
+  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, {
+    path: at('sandboxScenario', 'step'),
+  });
 }

@@ -1,6 +1,10 @@
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
+import { visibleAccounts } from '../../access/visible.ts';
 import { currencyOf } from '../../core/currencies.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { lockPlatform, type Tenant } from '../../core/tenant.ts';
+import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import { sqlState } from '../../database/faults.ts';
 import type { Platform } from '../../database/generated/client/client.ts';
@@ -19,9 +23,11 @@ export interface PlatformSettings {
   readonly currencies?: readonly string[] | undefined;
 }
 
+const at = pathsIn<PlatformSettings>();
+
 /** The platform's own row. */
-export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platform> {
-  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: tenant.platformId } });
+export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
+  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
 /**
@@ -29,14 +35,15 @@ export function readPlatform(payments: Payments, tenant: Tenant): Promise<Platfo
  * there stay, and so do the addresses of customers.
  *
  * @param besides what else changes with them, in the same transaction, with the platform's row locked
- * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   settings: PlatformSettings,
   besides: (transaction: Transaction) => Promise<Besides>,
 ): Promise<Besides> {
+  authorize(caller, 'updatePlatform');
   const { umaDomain, currencies } = settings;
   if (umaDomain !== undefined) checkDomain(umaDomain);
   if (currencies) checkCurrencies(currencies);
@@ -44,30 +51,30 @@ export async function updatePlatform<Besides>(
     return await retryLostRaces(() =>
       inTransaction(payments.database, async (transaction) => {
         const { client, prisma } = transaction;
-        await lockPlatform(client, tenant);
+        await lockPlatform(client, caller);
         const { now: updatedAt } = await readClock(client);
         await prisma.platform.update({
-          where: { id: tenant.platformId },
+          where: { id: caller.platformId },
           data: { umaDomain, currencies: currencies && [...currencies], updatedAt },
         });
-        if (currencies) await openAccounts(payments, transaction, tenant, currencies);
+        if (currencies) await openAccounts(payments, transaction, caller, currencies);
         return besides(transaction);
       }),
     );
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    throw new Refusal('CONFLICT', 'this UMA domain is taken', { field: 'umaDomain' });
+    throw new Refusal('CONFLICT', 'this UMA domain is taken', { path: at('umaDomain') });
   }
 }
 
 function checkCurrencies(currencies: readonly string[]): void {
   currencies.forEach((code, position) => {
-    const field = `currencies.${position}`;
+    const path = at('currencies', position);
     if (!currencyOf(code)) {
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path });
     }
     if (currencies.indexOf(code) !== position) {
-      throw new Refusal('INVALID_INPUT', `${code} is given twice`, { field });
+      throw new Refusal('INVALID_INPUT', `${code} is given twice`, { path });
     }
   });
 }
@@ -76,26 +83,26 @@ function checkCurrencies(currencies: readonly string[]): void {
 async function openAccounts(
   payments: Payments,
   { client, prisma }: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   currencies: readonly string[],
 ): Promise<void> {
-  const { platformId } = tenant;
+  const { platformId } = caller;
   const there = await prisma.account.findMany({
     select: { currency: true },
-    where: { platformId, customerId: null, kind: 'INTERNAL' },
+    where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
   });
   const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
-  const parties = await readParties(client, platformId, { ids: missing.length });
+  const parties = await readParties(client, caller, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));
-  const account = await newInternalAccounts(payments, tenant, { platformId, customerId: null }, missing, ids);
+  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });
 }
 
 function checkDomain(domain: string): void {
   if (!/^(?=.{3,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(domain)) {
-    throw new Refusal('INVALID_INPUT', 'umaDomain must be a domain name in lower case such as pay.example.com', {
-      field: 'umaDomain',
+    throw new Refusal('INVALID_INPUT', 'a UMA domain is a domain name in lower case such as pay.example.com', {
+      path: at('umaDomain'),
       value: domain,
     });
   }

@@ -1,7 +1,8 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { type Payments, railOf } from '../command.ts';
 import { readParties } from '../parties.ts';
 import { priceQuote } from './pricing.ts';
@@ -48,6 +49,14 @@ const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
   USDT: 'TRON',
 };
 
+export interface RatesQuery {
+  readonly source: string;
+  readonly destinations?: readonly string[] | null | undefined;
+  readonly sendingAmount?: bigint | null | undefined;
+}
+
+const at = pathsIn<RatesQuery>();
+
 /**
  * Indicative rates for an amount (smallest units of the source). A destination that the amount is too small or too
  * large for is left out, unless it was asked for by name; what no payment may move is refused.
@@ -55,26 +64,22 @@ const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
  */
 export async function readExchangeRates(
   payments: Payments,
-  tenant: Tenant,
-  query: {
-    readonly source: string;
-    readonly destinations?: readonly string[] | null | undefined;
-    readonly sendingAmount?: bigint | null | undefined;
-  },
+  caller: Caller,
+  query: RatesQuery,
 ): Promise<ExchangeRate[]> {
-  const source = known(query.source, 'source');
+  const source = known(query.source, at('source'));
   const lockedAmount = query.sendingAmount ?? defaultAmount;
-  checkAmount(lockedAmount, 'sendingAmount');
+  checkAmount(lockedAmount, at('sendingAmount'));
   const wanted =
-    query.destinations?.map((code) => known(code, 'destinations')) ??
+    query.destinations?.map((code) => known(code, at('destinations'))) ??
     currencies.filter((currency) => currency !== source);
-  const { platformFee } = await readParties(payments.database.pool, tenant.platformId, {
+  const { platformFee } = await readParties(payments.database.pool, caller, {
     currency: source.code,
     ids: 0,
   });
   const rates = await Promise.all(
     wanted.map(async (destination) => {
-      const terms = await railOf(payments, tenant).rate(source, destination);
+      const terms = await railOf(payments, caller).rate(source, destination);
       if (!terms) return [];
       const price = priceQuote({
         sending: source,
@@ -86,7 +91,7 @@ export async function readExchangeRates(
       });
       if ('code' in price) {
         if (!query.destinations) return [];
-        throw new Refusal(price.code, price.reason, { field: 'sendingAmount' });
+        throw new Refusal(price.code, price.reason, { path: at('sendingAmount') });
       }
       return [
         {
@@ -108,8 +113,8 @@ export async function readExchangeRates(
   return rates.flat();
 }
 
-function known(code: string, field: string): Currency {
+function known(code: string, path: FieldPath): Currency {
   const currency = currencyOf(code);
-  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { field });
+  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path });
   return currency;
 }

@@ -28,7 +28,7 @@ interface Sides {
   readonly receiving: Currency;
 }
 
-/** What one side was computed from: the terms of pricing.ts. */
+/** What one side was computed from: the terms of pricing-terms.ts. */
 interface Computation {
   readonly request: Sides & { readonly lockedAmount: bigint };
   readonly fixedFees: bigint;

@@ -12,28 +12,20 @@
  */
 
 import { maxAmount } from '../../core/checks.ts';
-import { type Currency, formatDecimal } from '../../core/currencies.ts';
+import { formatDecimal } from '../../core/currencies.ts';
 import {
-  add,
   divide,
   type Fraction,
   isLess,
   multiply,
   parseDecimal,
   rateDigits,
-  rateFault,
-  roundHalfUp,
-  roundUp,
   subtract,
   tenTo,
   toDecimal,
-  variableFeeRateFault,
   whole,
 } from '../../core/fraction.ts';
-import type { RateTerms } from '../../rails/rail.ts';
-import type { PlatformFeeTerms } from '../parties.ts';
 import {
-  counterpartyFeeStep,
   money,
   type PricingStep,
   type Rounded,
@@ -42,17 +34,14 @@ import {
   sendingStep,
   shown,
 } from './pricing-steps.ts';
-
-export interface PricingRequest {
-  readonly sending: Currency;
-  readonly receiving: Currency;
-  readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency. */
-  readonly lockedAmount: bigint;
-  /** The terms of the rail; its rate is used as it is. */
-  readonly rate: RateTerms;
-  readonly platformFee: PlatformFeeTerms;
-}
+import {
+  convertToReceiving,
+  convertToSending,
+  type PricingRequest,
+  readTerms,
+  type Terms,
+  variableFee,
+} from './pricing-terms.ts';
 
 export interface Pricing {
   /** Smallest units of the sending currency, fees included. */
@@ -93,7 +82,6 @@ export interface RateDetails {
 
 export interface PricingRefusal {
   readonly code: 'INVALID_AMOUNT' | 'AMOUNT_OUT_OF_RANGE';
-  readonly field: 'lockedCurrencyAmount';
   readonly reason: string;
 }
 
@@ -116,48 +104,6 @@ export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
 
 const nothing = whole(0n);
 const everything = whole(1n);
-
-/** A request's terms as exact numbers. */
-interface Terms {
-  readonly request: PricingRequest;
-  readonly rate: Fraction;
-  /** k: receiving smallest units per sending smallest unit. */
-  readonly unitsBought: Fraction;
-  readonly serviceRate: Fraction;
-  readonly platformRate: Fraction;
-  /** 1 − v: what the variable fees leave. */
-  readonly keptShare: Fraction;
-  /** F, in smallest units of the sending currency. */
-  readonly fixedFees: bigint;
-  readonly steps: readonly PricingStep[];
-}
-
-function readTerms(request: PricingRequest): Terms {
-  const { sending, receiving, rate: given, platformFee } = request;
-  assertSound('rate', rateFault(given.rate));
-  assertSound('bridge', rateFault(given.bridge));
-  assertSound('service variable fee rate', variableFeeRateFault(given.serviceVariableFeeRate));
-  assertSound('platform variable fee rate', variableFeeRateFault(platformFee.variableFeeRate));
-  assertNotNegative('service fixed fee', given.serviceFixedFee);
-  assertNotNegative('counterparty fixed fee', given.counterpartyFixedFee);
-  assertNotNegative('platform fixed fee', platformFee.fixedFee);
-
-  const rate = parseDecimal(given.rate);
-  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
-  const serviceRate = parseDecimal(given.serviceVariableFeeRate);
-  const platformRate = parseDecimal(platformFee.variableFeeRate);
-  const counterpartyFee = convertCounterpartyFee(given.counterpartyFixedFee, unitsBought);
-  return {
-    request,
-    rate,
-    unitsBought,
-    serviceRate,
-    platformRate,
-    keptShare: subtract(everything, add(serviceRate, platformRate)),
-    fixedFees: given.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
-    steps: given.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
-  };
-}
 
 function priceFromSending(terms: Terms): Pricing | PricingRefusal {
   const { request, fixedFees } = terms;
@@ -202,32 +148,6 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
     rateDetails: rateDetails(terms, fees.service),
     steps: [...terms.steps, step, ...fees.steps],
   };
-}
-
-// ---------------------------------------------------------------------------------------------- the four conversions
-
-/** The counterparty's fixed fee in smallest units of the sending currency, rounded half up. */
-function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
-  const exact = divide(whole(fee), unitsBought);
-  return { exact, amount: roundHalfUp(exact) };
-}
-
-/** What arrives when `send` is sent, rounded half up from the unrounded net amount. */
-function convertToReceiving({ fixedFees, keptShare, unitsBought }: Terms, send: bigint): Rounded {
-  const exact = multiply(multiply(whole(send - fixedFees), keptShare), unitsBought);
-  return { exact, amount: roundHalfUp(exact) };
-}
-
-/** What must be sent for `receive` to arrive, rounded up so that the receiver is never short. */
-function convertToSending({ fixedFees, keptShare, unitsBought }: Terms, receive: bigint): Rounded {
-  const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), keptShare));
-  return { exact, amount: roundUp(exact) };
-}
-
-/** One variable fee, rounded half up on its own. */
-function variableFee(charged: bigint, rate: Fraction): Rounded {
-  const exact = multiply(whole(charged), rate);
-  return { exact, amount: roundHalfUp(exact) };
 }
 
 // -------------------------------------------------------------------------------------------------------------- fees
@@ -312,17 +232,9 @@ function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint):
 }
 
 function refusal(code: PricingRefusal['code'], reason: string): PricingRefusal {
-  return { code, field: 'lockedCurrencyAmount', reason };
+  return { code, reason };
 }
 
 function outOfRange(reason: string): PricingRefusal {
   return refusal('AMOUNT_OUT_OF_RANGE', reason);
-}
-
-function assertSound(name: string, fault: string | undefined): void {
-  if (fault !== undefined) throw new RangeError(`${name} ${fault}`);
-}
-
-function assertNotNegative(name: string, amount: bigint): void {
-  if (amount < 0n) throw new RangeError(`${name} must not be negative, but is ${amount}`);
 }

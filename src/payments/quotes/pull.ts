@@ -1,3 +1,4 @@
+import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { FailureReason, Prisma } from '../../database/generated/client/client.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
@@ -13,12 +14,12 @@ import type { Executable } from './execution.ts';
  */
 
 /** Refuses a source outside that cannot be pulled from: only banks give money on request. */
-export function checkPullable(account: Account, field: string): void {
+export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   throw new Refusal(
     'INVALID_INPUT',
-    'money cannot be pulled from a wallet: quote with real-time funding and pay one of its paymentInstructions',
-    { field },
+    'money cannot be pulled from a wallet: quote with real-time funding and pay by one of its payment instructions',
+    { path },
   );
 }
 

@@ -1,6 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
+import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Lookup, Quote } from '../../database/rows.ts';
 import { stored } from '../../database/stored.ts';
 import type { OutsideAccount } from '../../rails/rail.ts';
@@ -9,11 +10,7 @@ import { type Information, missingFields } from '../information.ts';
 import { accountNotFound, currencyOfAccount, outsideOf, type Parties } from '../parties.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
-
-/** Where a quote pays to, as its caller names it. */
-export type DestinationInput =
-  | { readonly kind: 'ACCOUNT'; readonly accountId: string }
-  | { readonly kind: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency?: string | null | undefined };
+import { at, type DestinationInput } from './quote-input.ts';
 
 /** Where the rail delivers to: an account outside, a UMA address, or neither when the money stays here. */
 export interface Target {
@@ -42,16 +39,16 @@ export interface Destination {
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   /** What is known of the receiver. */
   readonly information: Information;
-  /** The input field that names the currency or the account. */
-  readonly field: string;
+  /** Where the input names the currency or the account. */
+  readonly path: FieldPath;
 }
 
 /** The destination at an account that the parties were read with. */
 export function accountDestination(parties: Parties): Destination {
-  const field = 'destination.accountId';
-  const account = parties.destination ?? accountNotFound(field);
+  const path = at('destination', 'accountId');
+  const account = parties.destination ?? accountNotFound(path);
   if (account.id === parties.source?.id) {
-    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', { field });
+    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', { path });
   }
   return {
     receiving: currencyOfAccount(account),
@@ -60,7 +57,7 @@ export function accountDestination(parties: Parties): Destination {
     ...standing(account),
     limits: undefined,
     information: {},
-    field,
+    path,
   };
 }
 
@@ -89,18 +86,18 @@ function standing(account: Account): Standing {
 /** The destination at a UMA address, by the lookup that the caller made before. */
 export async function umaDestination(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
   asked: { readonly lookupId: string | null | undefined; readonly parties: Parties; readonly sender: Information },
 ): Promise<Destination> {
-  const umaAddress = checkUmaAddress(input.umaAddress, 'destination.umaAddress');
-  const lookup = await readLookup(payments, tenant, asked.lookupId, umaAddress);
+  const umaAddress = checkUmaAddress(input.umaAddress, at('destination', 'umaAddress'));
+  const lookup = await readLookup(payments, caller, asked.lookupId, umaAddress);
   const { customer } = asked.parties;
   if (!customer) {
-    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', { field: 'source' });
+    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', { path: at('source') });
   }
-  if (lookup.receiverPlatformId === tenant.platformId && lookup.receiverCustomerId === customer.id) {
-    throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", { field: 'destination.umaAddress' });
+  if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
+    throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", { path: at('destination', 'umaAddress') });
   }
   checkSender(lookup, asked.sender);
   const { receiving, limits } = chosenCurrency(lookup, input.currency);
@@ -114,7 +111,7 @@ export async function umaDestination(
     here: undefined,
     limits,
     information: stored<Information>(lookup.information),
-    field: 'destination.currency',
+    path: at('destination', 'currency'),
   };
 }
 
@@ -122,7 +119,7 @@ function checkSender(lookup: Lookup, sender: Information): void {
   const missing = missingFields(lookupFields(lookup), sender);
   if (missing.length > 0) {
     throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver asks for ${missing.join(', ')} of the sender`, {
-      field: 'senderCustomerInfo',
+      path: at('senderCustomerInfo'),
       fields: missing,
     });
   }
@@ -135,7 +132,7 @@ function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
   const receiving = chosen && currencyOf(chosen.code);
   if (!receiving) {
     throw new Refusal('INVALID_CURRENCY', `the receiver takes ${all.map((one) => one.code).join(', ')}`, {
-      field: 'destination.currency',
+      path: at('destination', 'currency'),
       value: code ?? undefined,
     });
   }

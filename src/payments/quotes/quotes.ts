@@ -1,14 +1,16 @@
+import type { Caller } from '../../access/caller.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { madeAt, uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
-import { checkInformation, type InformationField } from '../information.ts';
+import { checkInformation } from '../information.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import {
@@ -25,32 +27,9 @@ import {
 import { type Pricing, priceQuote } from '../pricing/pricing.ts';
 import { type Executable, type ExecutionOptions, execution } from './execution.ts';
 import { checkPullable, pull } from './pull.ts';
-import {
-  accountDestination,
-  type Destination,
-  type DestinationInput,
-  quotedDestination,
-  umaDestination,
-} from './quote-destination.ts';
+import { accountDestination, type Destination, quotedDestination, umaDestination } from './quote-destination.ts';
+import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
-
-export interface CreateQuote {
-  readonly source:
-    | { readonly kind: 'ACCOUNT'; readonly accountId: string }
-    | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
-  readonly destination: DestinationInput;
-  readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency, 1 to `maxAmount`. */
-  readonly lockedCurrencyAmount: bigint;
-  /** From a receiver lookup, for a UMA destination. */
-  readonly lookupId?: string | null | undefined;
-  readonly immediatelyExecute: boolean;
-  readonly description?: string | null | undefined;
-  /** What the sender tells of itself: what the lookup asks for, and its purpose. */
-  readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
-  /** Sandbox: what shall happen to the payment once it is executed. */
-  readonly sandboxScenario?: GivenScenario | null | undefined;
-}
 
 type PlanOf = Awaited<ReturnType<Command<'Quote'>['plan']>>;
 
@@ -63,27 +42,29 @@ type PlanOf = Awaited<ReturnType<Command<'Quote'>['plan']>>;
  */
 export function createQuote(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateQuote,
   idempotencyKey?: string | null,
 ): Promise<Done<Quote>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'createQuote',
     type: 'Quote',
     input,
     idempotencyKey,
-    plan: () => planQuote(payments, tenant, input),
-    fields: {
-      INSUFFICIENT_BALANCE: 'source',
-      USER_NOT_READY: 'source',
-      AMOUNT_OUT_OF_RANGE: 'lockedCurrencyAmount',
+    plan: () => planQuote(payments, caller, input),
+    paths: {
+      INSUFFICIENT_BALANCE: at('source'),
+      USER_NOT_READY: at('source'),
+      AMOUNT_OUT_OF_RANGE: at('lockedCurrencyAmount'),
       INVALID_BANK_ACCOUNT: (id) =>
         input.source.kind === 'ACCOUNT' && uuidOf(input.source.accountId, 'ExternalAccount') === id
-          ? 'source.accountId'
-          : 'destination.accountId',
+          ? at('source', 'accountId')
+          : at('destination', 'accountId'),
     },
   });
 }
+
+const ofExecution = pathsIn<{ readonly quoteId: string }>();
 
 /**
  * Executes a quote before its expiry (specification 4.3): the source is debited, or the rail is to pull from a source
@@ -94,48 +75,49 @@ export function createQuote(
  */
 export function executeQuote(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   quoteId: string,
   idempotencyKey?: string | null,
   sandboxScenario?: GivenScenario | null,
 ): Promise<Done<Quote>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'executeQuote',
     readsOnly: true,
     type: 'Quote',
     input: { quoteId, sandboxScenario },
     idempotencyKey,
-    plan: () => planExecution(payments, tenant, quoteId, sandboxScenario),
-    fields: {
-      QUOTE_EXPIRED: 'quoteId',
-      CONFLICT: 'quoteId',
-      INSUFFICIENT_BALANCE: 'quoteId',
-      USER_NOT_READY: 'quoteId',
-      INVALID_BANK_ACCOUNT: 'quoteId',
-      AMOUNT_OUT_OF_RANGE: 'quoteId',
+    plan: () => planExecution(payments, caller, quoteId, sandboxScenario),
+    paths: {
+      QUOTE_EXPIRED: ofExecution('quoteId'),
+      CONFLICT: ofExecution('quoteId'),
+      INSUFFICIENT_BALANCE: ofExecution('quoteId'),
+      USER_NOT_READY: ofExecution('quoteId'),
+      INVALID_BANK_ACCOUNT: ofExecution('quoteId'),
+      AMOUNT_OUT_OF_RANGE: ofExecution('quoteId'),
     },
   });
 }
 
-async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote): Promise<PlanOf> {
-  checkText(input.description, 'description');
-  const scenario = checkScenario(payments, tenant, input.sandboxScenario, {
+async function planQuote(payments: Payments, caller: Caller, input: CreateQuote): Promise<PlanOf> {
+  checkText(input.description, at('description'));
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, {
     deposit: input.source.kind === 'REALTIME_FUNDING',
     step: 'PULL',
   });
-  const sender = checkInformation(input.senderCustomerInfo, 'senderCustomerInfo');
+  const sender = checkInformation(input.senderCustomerInfo, at('senderCustomerInfo'));
   const { source, destination } = input;
   if (input.immediatelyExecute && source.kind === 'REALTIME_FUNDING') {
     throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', {
-      field: 'immediatelyExecute',
+      path: at('immediatelyExecute'),
     });
   }
-  const parties = await readParties(payments.database.pool, tenant.platformId, {
-    source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, 'source.accountId') : undefined,
-    customer: source.kind === 'REALTIME_FUNDING' ? customerUuid(source.customerId, 'source.customerId') : undefined,
+  const parties = await readParties(payments.database.pool, caller, {
+    source: source.kind === 'ACCOUNT' ? accountUuid(source.accountId, at('source', 'accountId')) : undefined,
+    customer:
+      source.kind === 'REALTIME_FUNDING' ? customerUuid(source.customerId, at('source', 'customerId')) : undefined,
     currency: source.kind === 'REALTIME_FUNDING' ? currencyOf(source.currency)?.code : undefined,
     destination:
-      destination.kind === 'ACCOUNT' ? accountUuid(destination.accountId, 'destination.accountId') : undefined,
+      destination.kind === 'ACCOUNT' ? accountUuid(destination.accountId, at('destination', 'accountId')) : undefined,
     ids: 3,
   });
   const sending = sendingCurrency(input, parties);
@@ -143,14 +125,14 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   const to =
     destination.kind === 'ACCOUNT'
       ? accountDestination(parties)
-      : await umaDestination(payments, tenant, destination, { lookupId: input.lookupId, parties, sender });
+      : await umaDestination(payments, caller, destination, { lookupId: input.lookupId, parties, sender });
 
-  const price = await priced(payments, tenant, input, parties, { sending, to });
-  const rows = newRows(payments, tenant, input, parties, { sending, price, to, sender, scenario });
+  const price = await priced(payments, caller, input, parties, { sending, to });
+  const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
     quote.paymentInstructions = jsonOf(
-      await railOf(payments, tenant).paymentInstructions({
+      await railOf(payments, caller).paymentInstructions({
         owner: quote.id,
         reference: transaction.reference,
         currency: sending,
@@ -169,7 +151,7 @@ async function planQuote(payments: Payments, tenant: Tenant, input: CreateQuote)
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const started = start(quote, parties.source, {
     orderId: idAt(parties, 2),
-    rail: railOf(payments, tenant),
+    rail: railOf(payments, caller),
     target: to.target,
     scenario,
     reason: 'executed at creation',
@@ -203,15 +185,15 @@ function roomAt({ here }: Pick<Destination, 'here'>, price: Pick<Quote, 'totalRe
 
 async function priced(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: CreateQuote,
   parties: Parties,
   { sending, to }: { readonly sending: Currency; readonly to: Destination },
 ): Promise<Pricing> {
-  const rate = await railOf(payments, tenant).rate(sending, to.receiving);
+  const rate = await railOf(payments, caller).rate(sending, to.receiving);
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
-      field: to.field,
+      path: to.path,
     });
   }
   const price = priceQuote({
@@ -223,14 +205,17 @@ async function priced(
     platformFee: parties.platformFee,
   });
   if ('code' in price) {
-    throw new Refusal(price.code, price.reason, { field: price.field, value: input.lockedCurrencyAmount.toString() });
+    throw new Refusal(price.code, price.reason, {
+      path: at('lockedCurrencyAmount'),
+      value: input.lockedCurrencyAmount.toString(),
+    });
   }
   const arrives = price.totalReceivingAmount;
   if (to.limits && (arrives < to.limits.min || arrives > to.limits.max)) {
     throw new Refusal(
       'AMOUNT_OUT_OF_RANGE',
       `the receiver takes ${to.limits.min} to ${to.limits.max} smallest units of ${to.receiving.code}; ${arrives} would arrive`,
-      { field: 'lockedCurrencyAmount', value: input.lockedCurrencyAmount.toString() },
+      { path: at('lockedCurrencyAmount'), value: input.lockedCurrencyAmount.toString() },
     );
   }
   return price;
@@ -240,7 +225,7 @@ async function priced(
 function checkWays(quote: NewRow<Quote>): void {
   if (Array.isArray(quote.paymentInstructions) && quote.paymentInstructions.length > 0) return;
   throw new Refusal('INVALID_CURRENCY', `there is no way to pay in ${quote.sendingCurrency} from outside`, {
-    field: 'source.currency',
+    path: at('source', 'currency'),
   });
 }
 
@@ -252,57 +237,59 @@ function customersOf(sender: string | null | undefined, receivers: readonly stri
 function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   const { source } = input;
   if (source.kind === 'REALTIME_FUNDING') {
-    if (!parties.customer) customerNotFound('source.customerId');
+    if (!parties.customer) customerNotFound(at('source', 'customerId'));
     const currency = currencyOf(source.currency);
     if (!currency) {
       throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(source.currency)}`, {
-        field: 'source.currency',
+        path: at('source', 'currency'),
       });
     }
     return currency;
   }
-  const from = parties.source ?? accountNotFound('source.accountId');
-  if (from.kind === 'EXTERNAL') checkPullable(from, 'source.accountId');
+  const from = parties.source ?? accountNotFound(at('source', 'accountId'));
+  if (from.kind === 'EXTERNAL') checkPullable(from, at('source', 'accountId'));
   return currencyOfAccount(from);
 }
 
-const executableStatement = statement<{
-  quote: Quote;
-  source: Account | null;
-  destination: Account | null;
-  orderId: string;
-}>(
-  'executable_quote',
-  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+const executableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    source: Account | null;
+    destination: Account | null;
+    orderId: string;
+  }>(
+    'executable_quote',
+    `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
-   from quote q where q.platform_id = $1 and q.id = $2`,
-  { quote: 'Quote', source: 'Account', destination: 'Account' },
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+    { quote: 'Quote', source: 'Account', destination: 'Account' },
+  ),
 );
 
 async function planExecution(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
   sandboxScenario: GivenScenario | null | undefined,
 ): Promise<PlanOf> {
-  const scenario = checkScenario(payments, tenant, sandboxScenario, { step: 'PULL' });
+  const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
-  const [found] = uuid ? await executableStatement(payments.database.pool, tenant.platformId, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+  const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: ofExecution('quoteId') });
   const { quote, source } = found;
   if (!source) {
     throw new Refusal(
       'INVALID_INPUT',
-      'this quote is executed by its deposit: pay one of its paymentInstructions, with the exact reference',
-      { field: 'quoteId' },
+      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference',
+      { path: ofExecution('quoteId') },
     );
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
   const started = start(quote, source, {
     orderId: found.orderId,
-    rail: railOf(payments, tenant),
+    rail: railOf(payments, caller),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',

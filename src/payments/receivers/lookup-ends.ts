@@ -1,36 +1,43 @@
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
+import { visibleToPlatform } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Payments } from '../command.ts';
+
+/** What of a quote's request a lookup can stand for, and the lookup. */
+const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
  * What a receiver lookup tells of a quote that leaves it out: where it goes, and from what account (decision 24). A
  * lookup keeps both for good, so a repeated request means the same; whether it is still good is for the quote to say.
  * @param currency the sending currency; undefined where the quote names its source itself
- * @throws Refusal LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
+ * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
  *   sender has no account in the currency: `currency`)
  */
 export async function endsOfLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string,
   currency: string | undefined,
 ): Promise<{ readonly umaAddress: string; readonly accountId: string | undefined }> {
+  authorize(caller, 'createQuote');
   const uuid = uuidOf(lookupId, 'Lookup');
   const accounts = { where: { kind: 'INTERNAL', currency: currency ?? '' }, select: { id: true } } as const;
   const lookup =
     uuid &&
     (await payments.database.prisma.lookup.findUnique({
-      where: { platformId_id: { platformId: tenant.platformId, id: uuid } },
+      where: { platformId_id: { platformId: caller.platformId, id: uuid }, AND: [visibleToPlatform(caller)] },
       select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
     }));
-  if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field: 'lookupId' });
+  if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path: at('lookupId') });
   const { umaAddress, senderCustomerId: senderId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };
   const accountId = lookup.sender?.accounts[0]?.id;
   if (senderId === null) {
     throw new Refusal('INVALID_INPUT', 'the lookup named no customer who would send, so the quote names its source', {
-      field: 'source',
+      path: at('source'),
     });
   }
   if (accountId === undefined) {
@@ -38,7 +45,7 @@ export async function endsOfLookup(
       'INVALID_CURRENCY',
       `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`,
       {
-        field: 'currency',
+        path: at('currency'),
         value: currency,
       },
     );

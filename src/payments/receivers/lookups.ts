@@ -1,9 +1,12 @@
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
+import { authorize } from '../../access/operations.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { once } from '../../core/once.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
@@ -36,48 +39,53 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
-const receiverStatement = statement<{
-  id: string;
-  baseCurrency: string;
-  senderId: string | null;
-  receiverPlatformId: string | null;
-  receiverCustomerId: string | null;
-  umaDomain: string | null;
-  currencies: string[] | null;
-  depositCurrency: string | null;
-}>(
-  'receiver_by_uma_address',
-  `select uuid_v7() as id, p.currencies[1] as base_currency,
-     (select s.id from customer s where s.platform_id = p.id and not s.is_deleted
-        and ($3::uuid is not null or $4::text is not null)
-        and (s.id = $3 or $3::uuid is null) and (lower(s.uma_address) = $4 or $4::text is null)) as sender_id,
+const receiverStatement = forCaller(
+  statement<{
+    id: string;
+    baseCurrency: string;
+    senderId: string | null;
+    receiverPlatformId: string | null;
+    receiverCustomerId: string | null;
+    umaDomain: string | null;
+    currencies: string[] | null;
+    depositCurrency: string | null;
+  }>(
+    'receiver_by_uma_address',
+    `select uuid_v7() as id, p.currencies[1] as base_currency,
+     (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
+        and ($5::uuid is not null or $6::text is not null)
+        and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
      r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
    from platform p
    left join (customer r join platform rp on rp.id = r.platform_id)
-     on lower(r.uma_address) = $2 and not r.is_deleted and rp.environment = p.environment
+     on lower(r.uma_address) = $4 and not r.is_deleted and rp.environment = p.environment
        and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
    left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
    where p.id = $1`,
+  ),
 );
+
+const at = pathsIn<LookUpReceiver>();
 
 /**
  * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
  * that the rail finds. The answer is good for ten minutes.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
 ): Promise<Done<Lookup>> {
-  const { platformId } = tenant;
-  const found = () => findReceiver(payments, tenant, input);
+  authorize(caller, 'lookUpReceiver');
+  const { platformId } = caller;
+  const found = () => findReceiver(payments, caller, input);
   // It is one statement: without a key to keep beside it, it needs no transaction, which takes as long again.
   if (idempotencyKey === null || idempotencyKey === undefined) {
     return { row: await payments.database.prisma.lookup.create({ data: await found() }), replayed: false };
   }
-  return once(payments.database, tenant, {
+  return once(payments.database, caller, {
     operation: 'lookUpReceiver',
     input,
     idempotencyKey,
@@ -91,8 +99,8 @@ export async function lookUpReceiver(
     // A lookup never changes, and is kept longer than the key that made it.
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a lookup is its id');
-      const where = { platformId_id: { platformId, id: row.id } };
-      return { row: await payments.database.prisma.lookup.findUniqueOrThrow({ where }) };
+      const where = { AND: [visibleToPlatform(caller), { id: row.id }] };
+      return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
 }
@@ -100,25 +108,28 @@ export async function lookUpReceiver(
 /** Finds the receiver, and what a lookup keeps of it. */
 async function findReceiver(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: LookUpReceiver,
 ): Promise<Prisma.LookupUncheckedCreateInput> {
-  const umaAddress = checkUmaAddress(input.umaAddress, 'umaAddress');
-  const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
-  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress') : null;
-  const [found] = await receiverStatement(payments.database.pool, tenant.platformId, umaAddress, customer, sender);
-  if (!found) throw new Error(`no platform ${tenant.platformId}`);
-  if ((customer || sender) && !found.senderId) customerNotFound(customer ? 'customerId' : 'senderUmaAddress');
+  const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
+  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
+  const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+  if (!found) throw new Error(`no platform ${caller.platformId}`);
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
-  const rail = railOf(payments, tenant);
+  const rail = railOf(payments, caller);
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
     : await rail.lookUp(umaAddress);
   if (!receiver) {
-    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, { field: 'umaAddress', value: umaAddress });
+    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+      path: at('umaAddress'),
+      value: umaAddress,
+    });
   }
   return {
-    platformId: tenant.platformId,
+    platformId: caller.platformId,
     id: found.id,
     umaAddress,
     senderCustomerId: found.senderId,
@@ -166,10 +177,13 @@ function pricedCurrencies(
   );
 }
 
-const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
-  'lookup_for_quote',
-  `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l where l.platform_id = $1 and l.id = $2`,
-  { lookup: 'Lookup' },
+const lookupStatement = forCaller(
+  statement<{ lookup: Lookup; expired: boolean }>(
+    'lookup_for_quote',
+    `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
+   where ${visibleRow('ofPlatform', 'l')} and l.id = $4`,
+    { lookup: 'Lookup' },
+  ),
 );
 
 /**
@@ -178,22 +192,22 @@ const lookupStatement = statement<{ lookup: Lookup; expired: boolean }>(
  */
 export async function readLookup(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   lookupId: string | null | undefined,
   umaAddress: string,
 ): Promise<Lookup> {
-  const field = 'lookupId';
+  const path: FieldPath = ['lookupId'];
   if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookupId of a receiver lookup', { field });
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', { path });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [found] = uuid ? await lookupStatement(payments.database.pool, tenant.platformId, uuid) : [];
-  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { field });
+  const [found] = uuid ? await lookupStatement(payments.database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
   if (found.expired)
-    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { field });
+    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { path });
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { field });
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
   }
   return lookup;
 }

@@ -1,7 +1,9 @@
+import type { Caller } from '../../access/caller.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
@@ -23,16 +25,20 @@ export interface SandboxReceiveUma {
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
-const receiverStatement = statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
-  'sandbox_receiver',
-  `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
+const at = pathsIn<SandboxReceiveUma>();
+
+const receiverStatement = forCaller(
+  statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
+    'sandbox_receiver',
+    `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
      coalesce(
        (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.default_uma_deposit_account
-          and a.status = 'ACTIVE' and a.currency = $4),
+          and a.status = 'ACTIVE' and a.currency = $6),
        (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.kind = 'INTERNAL'
-          and a.currency = $4)) as deposit_account_id
+          and a.currency = $6)) as deposit_account_id
    from customer c
-   where c.platform_id = $1 and not c.is_deleted and (c.id = $2 or $2::uuid is null) and (lower(c.uma_address) = $3 or $3::text is null)`,
+   where ${visibleRow('customer', 'c')} and not c.is_deleted and (c.id = $4 or $4::uuid is null) and (lower(c.uma_address) = $5 or $5::text is null)`,
+  ),
 );
 
 /**
@@ -42,27 +48,27 @@ const receiverStatement = statement<{ customerId: string; depositAccountId: stri
  */
 export function sandboxReceiveUma(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SandboxReceiveUma,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxReceiveUma',
     type: 'Transaction',
     input,
     idempotencyKey,
     plan: async () => {
-      const simulation = simulationOf(payments, tenant);
-      const scenario = checkScenario(payments, tenant, input.sandboxScenario, { step: 'PAY_REQUEST' });
-      const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, 'senderUmaAddress');
-      checkAmount(input.receivingCurrencyAmount, 'receivingCurrencyAmount');
+      const simulation = simulationOf(payments, caller);
+      const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
+      checkAmount(input.receivingCurrencyAmount, at('receivingCurrencyAmount'));
       const extra = extraFields(input.requestedReceiverFields ?? []);
-      const receiver = await readReceiver(payments, tenant, input);
+      const receiver = await readReceiver(payments, caller, input);
       const [id, orderId] = receiver.ids;
       if (id === undefined || orderId === undefined) throw new Error('two ids were asked for');
       const transaction = announcedTransaction(
         {
-          platformId: tenant.platformId,
+          platformId: caller.platformId,
           id,
           customerId: receiver.customerId,
           senderUmaAddress,
@@ -80,31 +86,31 @@ export function sandboxReceiveUma(
         ready: { customers: [receiver.customerId] },
         insert: {
           transaction: [transaction],
-          rail_order: [{ platformId: tenant.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
+          rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
         },
         result: id,
       };
     },
-    fields: { USER_NOT_READY: 'customerId' },
+    paths: { USER_NOT_READY: at('customerId') },
   });
 }
 
-async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxReceiveUma) {
+async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
   if (!input.customerId && !input.receiverUmaAddress) {
-    throw new Refusal('INVALID_INPUT', 'name the receiver by receiverUmaAddress or customerId', {
-      field: 'customerId',
+    throw new Refusal('INVALID_INPUT', 'name the receiver by its UMA address or its id', {
+      path: at('customerId'),
     });
   }
-  const customer = input.customerId ? customerUuid(input.customerId, 'customerId') : null;
-  const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, 'receiverUmaAddress') : null;
+  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress')) : null;
   // No account is in a currency that is not known, whatever its text.
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
-  const [receiver] = await receiverStatement(payments.database.pool, tenant.platformId, customer, address, currency);
-  if (!receiver) customerNotFound(customer ? 'customerId' : 'receiverUmaAddress');
+  const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency);
+  if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));
   const { depositAccountId } = receiver;
   if (currency === null || depositAccountId === null) {
     throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
-      field: 'receivingCurrencyCode',
+      path: at('receivingCurrencyCode'),
       value: input.receivingCurrencyCode,
     });
   }
@@ -112,12 +118,12 @@ async function readReceiver(payments: Payments, tenant: Tenant, input: SandboxRe
 }
 
 function extraFields(names: readonly string[]) {
-  const field = 'requestedReceiverFields';
-  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 fields', { field });
+  const path = at('requestedReceiverFields');
+  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 facts can be asked for', { path });
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
       throw new Refusal('INVALID_INPUT', 'a name has capitals and underscores, such as FULL_NAME', {
-        field,
+        path,
         value: name,
       });
     }

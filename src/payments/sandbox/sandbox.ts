@@ -1,8 +1,10 @@
+import type { Caller } from '../../access/caller.ts';
+import { forCaller, visibleRow } from '../../access/visible.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Quote, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
@@ -18,56 +20,66 @@ import { lateDeposit } from './late-deposit.ts';
 /** The most that one call may bring into a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
 
+interface FundAccount {
+  readonly accountId: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+}
+
+const ofFunding = pathsIn<FundAccount>();
+
 /**
  * Lets money arrive in an internal account, as a bank transfer to it would (sandbox).
  * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, IDEMPOTENCY_MISMATCH
  */
 export function fundAccount(
   payments: Payments,
-  tenant: Tenant,
-  input: { readonly accountId: string; readonly amount: bigint },
+  caller: Caller,
+  input: FundAccount,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxFundAccount',
     type: 'Account',
     input,
     idempotencyKey,
     plan: async () => {
-      simulationOf(payments, tenant);
-      checkAmount(input.amount, 'amount');
+      simulationOf(payments, caller);
+      checkAmount(input.amount, ofFunding('amount'));
       if (input.amount > maxFunding) {
-        throw new Refusal('AMOUNT_OUT_OF_RANGE', `amount must be at most ${maxFunding}`, {
-          field: 'amount',
+        throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${maxFunding}`, {
+          path: ofFunding('amount'),
           value: input.amount.toString(),
         });
       }
-      const { source } = await readSides(payments.database.pool, tenant.platformId, {
-        source: accountUuid(input.accountId, 'accountId'),
+      const { source } = await readSides(payments.database.pool, caller, {
+        source: accountUuid(input.accountId, ofFunding('accountId')),
         ids: 0,
       });
-      if (!source) accountNotFound('accountId');
+      if (!source) accountNotFound(ofFunding('accountId'));
       if (source.kind !== 'INTERNAL')
-        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { field: 'accountId' });
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { path: ofFunding('accountId') });
       return { journals: [deposit(source.id, source.currency, input.amount)], result: source.id };
     },
-    fields: { AMOUNT_OUT_OF_RANGE: 'amount' },
+    paths: { AMOUNT_OUT_OF_RANGE: ofFunding('amount') },
   });
 }
 
-const fundableStatement = statement<{
-  quote: Quote;
-  destination: Account | null;
-  fundingAccountId: string | null;
-  orderId: string;
-}>(
-  'fundable_quote',
-  `select to_jsonb(q) as quote, uuid_v7() as order_id,
+const fundableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    destination: Account | null;
+    fundingAccountId: string | null;
+    orderId: string;
+  }>(
+    'fundable_quote',
+    `select to_jsonb(q) as quote, uuid_v7() as order_id,
      (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
-   from quote q where q.platform_id = $1 and q.id = $2`,
-  { quote: 'Quote', destination: 'Account' },
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+    { quote: 'Quote', destination: 'Account' },
+  ),
 );
 
 interface SandboxSend {
@@ -76,6 +88,8 @@ interface SandboxSend {
   readonly currencyAmount?: bigint | null | undefined;
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
+
+const ofDeposit = pathsIn<SandboxSend>();
 
 /**
  * Lets the deposit for a real-time funded quote arrive (specification 4.7): the money is credited, converted and sent on
@@ -88,35 +102,37 @@ interface SandboxSend {
  */
 export function sandboxSend(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SandboxSend,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxSend',
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: () => planDeposit(payments, tenant, input),
-    fields: {
-      CONFLICT: 'quoteId',
-      USER_NOT_READY: 'quoteId',
-      INVALID_BANK_ACCOUNT: 'quoteId',
+    plan: () => planDeposit(payments, caller, input),
+    paths: {
+      CONFLICT: ofDeposit('quoteId'),
+      USER_NOT_READY: ofDeposit('quoteId'),
+      INVALID_BANK_ACCOUNT: ofDeposit('quoteId'),
       AMOUNT_OUT_OF_RANGE:
-        input.currencyAmount === undefined || input.currencyAmount === null ? 'quoteId' : 'currencyAmount',
+        input.currencyAmount === undefined || input.currencyAmount === null
+          ? ofDeposit('quoteId')
+          : ofDeposit('currencyAmount'),
     },
     conflict: { reason: 'a deposit for this quote has arrived before' },
   });
 }
 
 /** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
-async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSend) {
-  const simulation = simulationOf(payments, tenant);
-  const scenario = checkScenario(payments, tenant, input.sandboxScenario, { deposit: true });
-  const { quote, fundingAccountId, found } = await readFundable(payments, tenant, input);
+async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
+  const simulation = simulationOf(payments, caller);
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
+  const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
   const asked = input.currencyAmount ?? due;
-  checkAmount(asked, 'currencyAmount');
+  checkAmount(asked, ofDeposit('currencyAmount'));
   const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, asked);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
@@ -127,7 +143,7 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
   if (amount === due && !late) {
     const executed = execution(quote, {
       orderId: found.orderId,
-      rail: railOf(payments, tenant),
+      rail: railOf(payments, caller),
       sourceAccountId: fundingAccountId,
       target: to.target,
       scenario: scenario ?? quote.scenario,
@@ -151,17 +167,19 @@ async function planDeposit(payments: Payments, tenant: Tenant, input: SandboxSen
 }
 
 /** The quote that a deposit is for, and the customer's account that the money comes to. */
-async function readFundable(payments: Payments, tenant: Tenant, input: SandboxSend) {
+async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
-  const [found] = uuid ? await fundableStatement(payments.database.pool, tenant.platformId, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+  const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: ofDeposit('quoteId') });
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', { field: 'quoteId' });
+    throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
+      path: ofDeposit('quoteId'),
+    });
   }
   if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
     throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
-      field: 'currencyCode',
+      path: ofDeposit('currencyCode'),
       value: input.currencyCode,
     });
   }

@@ -1,7 +1,8 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
@@ -16,6 +17,8 @@ export interface SetExternalAccountStatus {
   readonly reason?: string | null | undefined;
 }
 
+const at = pathsIn<SetExternalAccountStatus>();
+
 /**
  * Sandbox only: moves the status or the beneficiary verification of an external account, or both at once, as its bank or
  * the rail would. What is said here stands: the sandbox's own check of the account is over.
@@ -24,29 +27,29 @@ export interface SetExternalAccountStatus {
  */
 export function setExternalAccountStatus(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: SetExternalAccountStatus,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'sandboxSetExternalAccountStatus',
     type: 'Account',
     input,
     idempotencyKey,
     plan: async () => {
-      const simulation = simulationOf(payments, tenant);
-      checkText(input.reason, 'reason');
+      const simulation = simulationOf(payments, caller);
+      checkText(input.reason, at('reason'));
       const { status, beneficiaryVerificationStatus: verification } = input;
       if (!status && !verification) {
-        throw new Refusal('INVALID_INPUT', 'say what moves: status, beneficiaryVerificationStatus or both', {
-          field: 'status',
+        throw new Refusal('INVALID_INPUT', 'say what moves: the status, the verification of its owner, or both', {
+          path: at('status'),
         });
       }
-      const account = await readExternal(payments, tenant, input.accountId);
+      const account = await readExternal(payments, caller, input.accountId);
       const name = ownerOf(account);
       if (verification && name === undefined) {
         throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', {
-          field: 'beneficiaryVerificationStatus',
+          path: at('beneficiaryVerificationStatus'),
         });
       }
       const move: AccountMove = {
@@ -58,12 +61,12 @@ export function setExternalAccountStatus(
       };
       return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
     },
-    fields: { CONFLICT: 'status', ACCOUNT_EXISTS: 'accountId' },
+    paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
   });
 }
 
-async function readExternal(payments: Payments, tenant: Tenant, id: string): Promise<Account> {
-  const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound('accountId');
-  const { source } = await readParties(payments.database.pool, tenant.platformId, { source: uuid, ids: 0 });
-  return source?.kind === 'EXTERNAL' ? source : accountNotFound('accountId');
+async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
+  const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound(at('accountId'));
+  const { source } = await readParties(payments.database.pool, caller, { source: uuid, ids: 0 });
+  return source?.kind === 'EXTERNAL' ? source : accountNotFound(at('accountId'));
 }

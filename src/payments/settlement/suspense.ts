@@ -3,8 +3,8 @@ import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { commitGroups } from '../../ledger/commit.ts';
-import { fullAccount } from '../command.ts';
 import { type Flow, refund, resumption } from '../movements.ts';
+import { fullAccount } from '../plan-refusals.ts';
 
 /**
  * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is. Once the

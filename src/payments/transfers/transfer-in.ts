@@ -1,11 +1,11 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Done, type Payments, railOf, run } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, outsideOf } from '../parties.ts';
-import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source, type Transfer } from './transfer.ts';
+import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
@@ -14,23 +14,23 @@ import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source
  */
 export function transferIn(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Omit<Transfer, 'amount'> & { readonly amount?: bigint | null | undefined },
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'transferIn',
     readsOnly: true,
     type: 'Transaction',
     input,
     idempotencyKey,
     plan: async () => {
-      if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(payments, tenant, input.sandboxScenario);
-      const { from, to, sides } = await readAccounts(payments, tenant, input, 'EXTERNAL');
-      const rail = railOf(payments, tenant);
+      if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
+      const scenario = checkScenario(payments, caller, input.sandboxScenario);
+      const { from, to, sides } = await readAccounts(payments, caller, input, 'EXTERNAL');
+      const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
-      const transaction = newTransaction(tenant, input, sides, { from, to, amount, customerId: to.customerId });
+      const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: to.customerId });
       const errand = { step: 'SETTLEMENT', account: outsideOf(from), umaAddress: undefined, scenario } as const;
       const expected = rail.expectedMs(errand);
       return {
@@ -42,7 +42,7 @@ export function transferIn(
           ],
           rail_order: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id: idAt(sides, 1),
               transactionId: transaction.id,
               kind: 'COLLECTION',
@@ -54,6 +54,10 @@ export function transferIn(
         result: transaction.id,
       };
     },
-    fields: { USER_NOT_READY: destination, INVALID_BANK_ACCOUNT: source, AMOUNT_OUT_OF_RANGE: 'amount' },
+    paths: {
+      USER_NOT_READY: at('destinationAccountId'),
+      INVALID_BANK_ACCOUNT: at('sourceAccountId'),
+      AMOUNT_OUT_OF_RANGE: at('amount'),
+    },
   });
 }

@@ -1,12 +1,12 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Done, type Payments, railOf, run } from '../command.ts';
 import { debit } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { idAt, outsideOf } from '../parties.ts';
-import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source, type Transfer } from './transfer.ts';
+import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
@@ -16,28 +16,28 @@ import { destination, expectedAt, newTransaction, ownersOf, readAccounts, source
  */
 export function transferOut(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Transfer,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, tenant, {
+  return run(payments, caller, {
     operation: 'transferOut',
     readsOnly: true,
     type: 'Transaction',
     input,
     idempotencyKey,
     plan: async () => {
-      checkAmount(input.amount, 'amount');
-      const scenario = checkScenario(payments, tenant, input.sandboxScenario);
-      const { from, to, sides } = await readAccounts(payments, tenant, input, 'INTERNAL');
+      checkAmount(input.amount, at('amount'));
+      const scenario = checkScenario(payments, caller, input.sandboxScenario);
+      const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
       const outside = outsideOf(to);
-      const transaction = newTransaction(tenant, input, sides, {
+      const transaction = newTransaction(caller, input, sides, {
         from,
         to,
         amount: input.amount,
         customerId: from.customerId,
       });
-      const rail = railOf(payments, tenant);
+      const rail = railOf(payments, caller);
       const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
       const expected = rail.expectedMs(errand);
       return {
@@ -48,7 +48,7 @@ export function transferOut(
           ],
           rail_order: [
             {
-              platformId: tenant.platformId,
+              platformId: caller.platformId,
               id: idAt(sides, 1),
               transactionId: transaction.id,
               kind: 'PAYOUT',
@@ -74,6 +74,10 @@ export function transferOut(
         result: transaction.id,
       };
     },
-    fields: { INSUFFICIENT_BALANCE: source, USER_NOT_READY: source, INVALID_BANK_ACCOUNT: destination },
+    paths: {
+      INSUFFICIENT_BALANCE: at('sourceAccountId'),
+      USER_NOT_READY: at('sourceAccountId'),
+      INVALID_BANK_ACCOUNT: at('destinationAccountId'),
+    },
   });
 }

@@ -1,7 +1,8 @@
+import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { madeAt, paymentReference } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
@@ -19,18 +20,20 @@ export interface Transfer {
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-export const source = 'sourceAccountId';
-export const destination = 'destinationAccountId';
+/** Makes paths into the request of a transfer. */
+export const at = pathsIn<Transfer>();
+const source = at('sourceAccountId');
+const destination = at('destinationAccountId');
 
 /** Both accounts, the source being of the kind that the transfer starts from and the destination of the other. */
 export async function readAccounts(
   payments: Payments,
-  tenant: Tenant,
+  caller: Caller,
   input: Omit<Transfer, 'amount'>,
   sourceKind: Account['kind'],
 ) {
-  checkText(input.description, 'description');
-  const sides = await readSides(payments.database.pool, tenant.platformId, {
+  checkText(input.description, at('description'));
+  const sides = await readSides(payments.database.pool, caller, {
     source: accountUuid(input.sourceAccountId, source),
     destination: accountUuid(input.destinationAccountId, destination),
     ids: 2,
@@ -39,18 +42,18 @@ export async function readAccounts(
   const to = sides.destination ?? accountNotFound(destination);
   const kinds = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
   if (from.kind !== sourceKind) {
-    throw new Refusal('INVALID_INPUT', `${source} must be ${kinds[sourceKind]}`, { field: source });
+    throw new Refusal('INVALID_INPUT', `the source must be ${kinds[sourceKind]}`, { path: source });
   }
   const destinationKind = sourceKind === 'INTERNAL' ? 'EXTERNAL' : 'INTERNAL';
   if (to.kind !== destinationKind) {
-    throw new Refusal('INVALID_INPUT', `${destination} must be ${kinds[destinationKind]}`, { field: destination });
+    throw new Refusal('INVALID_INPUT', `the destination must be ${kinds[destinationKind]}`, { path: destination });
   }
   if (from.currency !== to.currency) {
     throw new Refusal(
       'INVALID_CURRENCY',
       `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
       {
-        field: destination,
+        path: destination,
       },
     );
   }
@@ -58,14 +61,14 @@ export async function readAccounts(
 }
 
 export function newTransaction(
-  tenant: Tenant,
+  caller: Caller,
   input: Omit<Transfer, 'amount'>,
   sides: Sides,
   { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(sides, 0);
   return {
-    platformId: tenant.platformId,
+    platformId: caller.platformId,
     id,
     status: 'PENDING',
     customerId,

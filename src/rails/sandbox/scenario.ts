@@ -37,17 +37,18 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
     ['delayMs', delayMs],
     ['returnAfterMs', returnAfterMs],
   ] as const) {
-    if (!duration.safeParse(ms).success) return { field, reason: `must lie between 0 and ${maxMs}` };
+    if (!duration.safeParse(ms).success) return { field, reason: `a time must lie between 0 and ${maxMs} ms` };
   }
   if (step === 'PAY_REQUEST' || step === 'PULL') {
     const asked = { reject, refundFails, returnAfterMs };
     const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => asked[field] !== undefined);
-    if (unfit) return { field: unfit, reason: `is of the step SETTLEMENT, not of ${step}` };
+    if (unfit) return { field: unfit, reason: `this is of the step SETTLEMENT, not of ${step}` };
   }
-  if (reject && failureReason) return { field: 'reject', reason: 'goes without failureReason' };
-  if (refundFails && !failureReason) return { field: 'refundFails', reason: 'goes with failureReason' };
+  if (reject && failureReason) return { field: 'reject', reason: 'a payment is refused or fails, not both' };
+  if (refundFails && !failureReason)
+    return { field: 'refundFails', reason: 'only a payment that fails has a refund that can fail' };
   if (returnAfterMs !== undefined && (failureReason || reject)) {
-    return { field: 'returnAfterMs', reason: 'is of a payment that settles' };
+    return { field: 'returnAfterMs', reason: 'only a payment that settles can be returned' };
   }
   return undefined;
 }

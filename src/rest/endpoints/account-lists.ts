@@ -1,3 +1,4 @@
+import type { Viewer } from '../../access/viewer.ts';
 import type { Database } from '../../database/database.ts';
 import { readRows } from '../../database/read-rows.ts';
 import type { Account } from '../../database/rows.ts';
@@ -8,12 +9,12 @@ import { nounList } from '../lists.ts';
 export function accountLists<Item>(database: Database, kind: Account['kind'], record: (row: Account) => Item) {
   return {
     ofCustomers: nounList(database, 'Account', {
-      where: (platformId: string, filter: AccountFilter) =>
-        whereAccounts(platformId, { ...filter, kind, platformOwned: false }),
+      where: (viewer: Viewer, filter: AccountFilter) =>
+        whereAccounts(viewer, { ...filter, kind, platformOwned: false }),
       record,
     }),
-    async ofPlatform(platformId: string, filter: AccountFilter): Promise<{ data: Item[] }> {
-      const where = whereAccounts(platformId, { ...filter, kind, platformOwned: true });
+    async ofPlatform(viewer: Viewer, filter: AccountFilter): Promise<{ data: Item[] }> {
+      const where = whereAccounts(viewer, { ...filter, kind, platformOwned: true });
       return { data: (await readRows(database, 'Account', { where, orderBy: { id: 'desc' } })).map(record) };
     },
   };

@@ -1,16 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Caller } from '../../access/caller.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { TransactionType } from '../../database/generated/client/client.ts';
 import { readPlatform, updatePlatform } from '../../payments/platforms/platform-config.ts';
 import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
 import type { RestApp, RestRooms } from '../app.ts';
-import { answers, body, managing, noQuery, readErrors, reading, renamed } from '../endpoint.ts';
+import { answers, body, inRequest, managing, noQuery, readErrors, reading } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
+import { platformPaths } from '../input-paths.ts';
 import { amount, id, time } from '../schemas/money.ts';
 
 const tags = ['Platform'];
@@ -149,16 +149,16 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
     if (value === undefined || JSON.stringify(value) === JSON.stringify(offered)) continue;
     const field = `supportedCurrencies.${position}.${name}`;
     const message = `must be ${JSON.stringify(offered)}: other values are not offered`;
-    throw new RestError('NOT_IMPLEMENTED', `${field} ${message}`, {
+    throw new RestError('NOT_IMPLEMENTED', `${field}: ${message}`, {
       errors: [{ field, constraint: 'unsupported', message }],
     });
   }
 }
 
-async function configRecord({ payments, webhooks }: RestRooms, tenant: Tenant): Promise<z.infer<typeof ConfigSchema>> {
+async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): Promise<z.infer<typeof ConfigSchema>> {
   const [platform, endpoint] = await Promise.all([
-    readPlatform(payments, tenant),
-    findConfigEndpoint(webhooks.payments.database.prisma, tenant),
+    readPlatform(payments, caller),
+    findConfigEndpoint(webhooks.payments.database.prisma, caller),
   ]);
   return {
     id: publicId('PlatformConfig', platform.id),
@@ -170,9 +170,6 @@ async function configRecord({ payments, webhooks }: RestRooms, tenant: Tenant): 
     updatedAt: platform.updatedAt.toISOString(),
   };
 }
-
-/** Where this door's request keeps the domain's fields. */
-const fields = { currencies: 'supportedCurrencies', url: 'webhookEndpoint' };
 
 /** Adds the endpoints of the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, rooms: RestRooms): void {
@@ -187,15 +184,14 @@ export function configEndpoints(app: RestApp, rooms: RestRooms): void {
     if (umaDomain === undefined && supportedCurrencies === undefined && url === undefined) {
       return context.json(await configRecord(rooms, viewer), 200);
     }
-    try {
+    const change = async () => {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
       const settings = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
-      const webhookSecret = await updatePlatform(payments, viewer, settings, async (transaction) =>
+      return updatePlatform(payments, viewer, settings, async (transaction) =>
         url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
       );
-      return context.json({ ...(await configRecord(rooms, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
-    } catch (error) {
-      throw error instanceof Refusal ? renamed(error, fields) : error;
-    }
+    };
+    const webhookSecret = await inRequest(platformPaths, change());
+    return context.json({ ...(await configRecord(rooms, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
   });
 }

@@ -2,9 +2,10 @@ import { z } from '@hono/zod-openapi';
 import type { Viewer } from '../../access/viewer.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../../payments/command.ts';
-import type { CreateQuote } from '../../payments/quotes/quotes.ts';
+import type { CreateQuote } from '../../payments/quotes/quote-input.ts';
 import { endsOfLookup } from '../../payments/receivers/lookup-ends.ts';
-import { renamed } from '../endpoint.ts';
+import { inRequest } from '../endpoint.ts';
+import { lookupEndsPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { checkNamedAccount } from './named-account.ts';
 
@@ -108,50 +109,32 @@ export const CreateQuoteBody = z
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;
-type Fields = Record<string, string>;
-
-/** A request as the domain takes it, and where the request keeps the domain's fields. */
-interface Asked {
-  readonly input: CreateQuote;
-  readonly fields: Fields;
-}
 
 /**
  * What a body asks of the domain. What it leaves to its lookup is read from there, and what it says twice must agree
  * (decision 24).
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
-export async function asCommand(payments: Payments, viewer: Viewer, body: Body): Promise<Asked> {
+export async function asCommand(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
   const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description } = body;
-  const fields: Fields = {
-    ...(!source && { source: 'sendingCurrencyCode', currency: 'sendingCurrencyCode' }),
-    ...(source && source.currency === undefined && { 'source.currency': 'sendingCurrencyCode' }),
-    ...(!destination && { 'destination.umaAddress': 'lookupId' }),
-    ...((!destination || (body.receivingCurrencyCode !== undefined && destination.currency === undefined)) && {
-      'destination.currency': 'receivingCurrencyCode',
-    }),
-    ...(!body.senderCustomerInfo && body.senderUserInfo && { senderCustomerInfo: 'senderUserInfo' }),
-  };
   const told = senderInfoOf(body);
-  try {
-    const left =
-      lookupId !== undefined && !(source && destination)
-        ? await endsOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode)
-        : undefined;
-    const input = {
-      lockedCurrencySide,
-      lockedCurrencyAmount: BigInt(body.lockedCurrencyAmount),
-      lookupId,
-      immediatelyExecute,
-      description,
-      source: await sourceOf(payments, viewer, body, left?.accountId),
-      destination: await destinationOf(payments, viewer, body, left?.umaAddress),
-      ...(told && { senderCustomerInfo: Object.entries(told).map(([name, value]) => ({ name, value })) }),
-    };
-    return { input, fields };
-  } catch (error) {
-    throw error instanceof Refusal && error.details.field !== 'source' ? renamed(error, fields) : error;
-  }
+  const left =
+    lookupId !== undefined && !(source && destination)
+      ? await inRequest(
+          lookupEndsPaths,
+          endsOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
+        )
+      : undefined;
+  return {
+    lockedCurrencySide,
+    lockedCurrencyAmount: BigInt(body.lockedCurrencyAmount),
+    lookupId,
+    immediatelyExecute,
+    description,
+    source: await sourceOf(payments, viewer, body, left?.accountId),
+    destination: await destinationOf(payments, viewer, body, left?.umaAddress),
+    ...(told && { senderCustomerInfo: Object.entries(told).map(([name, value]) => ({ name, value })) }),
+  };
 }
 
 async function sourceOf(
@@ -169,8 +152,11 @@ async function sourceOf(
     return { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
   }
   const { accountId, customerId } = source;
-  const named = { accountId, customerId, currency };
-  await checkNamedAccount(payments.database, viewer, 'source', named);
+  const path = {
+    currency: source.currency === undefined ? ['sendingCurrencyCode'] : ['source', 'currency'],
+    customerId: ['source', 'customerId'],
+  };
+  await checkNamedAccount(payments.database, viewer, path, { accountId, customerId, currency });
   return { kind: 'ACCOUNT', accountId };
 }
 
@@ -189,14 +175,20 @@ async function destinationOf(
     return { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency };
   }
   const { accountId } = destination;
-  await checkNamedAccount(payments.database, viewer, 'destination', { accountId, currency });
+  const path = {
+    currency: destination.currency === undefined ? ['receivingCurrencyCode'] : ['destination', 'currency'],
+  };
+  await checkNamedAccount(payments.database, viewer, path, { accountId, currency });
   return { kind: 'ACCOUNT', accountId };
 }
 
 /** What is said in two places, which must be the same. */
 function agreed(there: string | undefined, here: string | undefined, field: string): string | undefined {
   if (there !== undefined && here !== undefined && there !== here) {
-    throw new Refusal('INVALID_INPUT', `${field} is ${here}, but ${there} is said elsewhere`, { field, value: here });
+    throw new Refusal('INVALID_INPUT', `this is ${here}, but ${there} is said elsewhere`, {
+      path: [field],
+      value: here,
+    });
   }
   return there ?? here;
 }
@@ -205,8 +197,8 @@ function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Re
   if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
   const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
   if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
-    throw new Refusal('INVALID_INPUT', 'senderUserInfo and senderCustomerInfo are two names of one thing, and differ', {
-      field: 'senderUserInfo',
+    throw new Refusal('INVALID_INPUT', 'what the sender tells of itself is given under two names, and differs', {
+      path: ['senderUserInfo'],
     });
   }
   return senderCustomerInfo;

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleCustomers } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { CustomerType } from '../../database/generated/client/client.ts';
@@ -20,6 +21,7 @@ import {
   readErrors,
   reading,
 } from '../endpoint.ts';
+import { customerPaths, samePaths } from '../input-paths.ts';
 import { flag, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
 import { id } from '../schemas/money.ts';
@@ -92,17 +94,6 @@ const remove = createRoute({
   responses: { 200: answersOnce(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
 });
 
-/** Where this door's requests keep the domain's fields. */
-const fields = {
-  'details.legalName': 'businessInfo.legalName',
-  'details.registrationNumber': 'businessInfo.registrationNumber',
-  'details.taxId': 'businessInfo.taxId',
-  'details.fullName': 'fullName',
-  'details.nationality': 'nationality',
-  'details.address': 'address',
-  'details.beneficialOwners': 'beneficialOwners',
-};
-
 type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
 
 /** The domain's form of the details. */
@@ -123,7 +114,9 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     const given = context.req.valid('json');
     const { platformCustomerId, umaAddress } = given;
     const input = { platformCustomerId, umaAddress, details: detailsOf(given) };
-    const row = await command(context, fields, (key) => createCustomer(payments, context.get('viewer'), input, key));
+    const row = await command(context, customerPaths, (key) =>
+      createCustomer(payments, context.get('viewer'), input, key),
+    );
     return context.json(customerRecord(row), 201);
   });
 
@@ -137,9 +130,10 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
-    const { platformId } = context.get('viewer');
-    const row = uuid ? await readRow(database, 'Customer', { platformId, id: uuid }) : null;
-    if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'customerId' });
+    const row = uuid
+      ? await readRow(database, 'Customer', { AND: [visibleCustomers(context.get('viewer')), { id: uuid }] })
+      : null;
+    if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['customerId'] });
     return context.json(customerRecord(row), 200);
   });
 
@@ -147,7 +141,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     const { customerId } = context.req.valid('param');
     const given = context.req.valid('json');
     const input = { customerId, umaAddress: given.umaAddress, details: detailsOf(given) };
-    const row = await command(context, { ...fields, details: 'customerType' }, (key) =>
+    const row = await command(context, customerPaths, (key) =>
       updateCustomer(payments, context.get('viewer'), input, key),
     );
     return context.json(customerRecord(row), 200);
@@ -155,7 +149,9 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(remove, async (context) => {
     const { customerId } = context.req.valid('param');
-    const row = await command(context, {}, (key) => deleteCustomer(payments, context.get('viewer'), customerId, key));
+    const row = await command(context, samePaths, (key) =>
+      deleteCustomer(payments, context.get('viewer'), customerId, key),
+    );
     return context.json(customerRecord(row), 200);
   });
 }

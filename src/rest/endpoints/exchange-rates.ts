@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../../payments/command.ts';
 import { type ExchangeRate, readExchangeRates } from '../../payments/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
 import type { RestApp } from '../app.ts';
-import { reading, renamed } from '../endpoint.ts';
+import { inRequest, reading } from '../endpoint.ts';
+import { ratesPaths } from '../input-paths.ts';
 import { wholeEndpoint } from '../lists.ts';
 import { amount, CurrencySchema, time } from '../schemas/money.ts';
 
@@ -69,9 +69,6 @@ const list = wholeEndpoint({
   name: 'ExchangeRateList',
 });
 
-/** Where this door's request keeps the domain's fields. */
-const fields = { source: 'sourceCurrency', destinations: 'destinationCurrency' };
-
 function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
   return {
     sourceCurrency: { ...rate.source },
@@ -91,15 +88,8 @@ function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
 export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(list, async (context) => {
     const { sourceCurrency, destinationCurrency, sendingAmount } = context.req.valid('query');
-    try {
-      const rates = await readExchangeRates(payments, context.get('viewer'), {
-        source: sourceCurrency,
-        destinations: destinationCurrency,
-        sendingAmount,
-      });
-      return context.json({ data: rates.map(rateRecord) }, 200);
-    } catch (error) {
-      throw error instanceof Refusal ? renamed(error, fields) : error;
-    }
+    const query = { source: sourceCurrency, destinations: destinationCurrency, sendingAmount };
+    const rates = await inRequest(ratesPaths, readExchangeRates(payments, context.get('viewer'), query));
+    return context.json({ data: rates.map(rateRecord) }, 200);
   });
 }

@@ -9,6 +9,7 @@ import { externalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery, reading } from '../endpoint.ts';
 import type { RestEnvironment } from '../environment.ts';
+import { externalAccountPaths } from '../input-paths.ts';
 import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { id } from '../schemas/money.ts';
@@ -104,9 +105,6 @@ const listOfPlatform = wholeEndpoint({
   name: 'ExternalAccountList',
 });
 
-/** Where this door's requests keep the domain's fields. */
-const fields = { beneficiary: 'accountInfo.beneficiary' };
-
 /** Adds the endpoints of external accounts (specification 4.8 to 4.10, decision 54). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
@@ -115,11 +113,11 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     const { accountInfo, platformAccountId, ...rest } = input;
     const { accountType, beneficiary, platformAccountId: inside, ...details } = accountInfo;
     if (platformAccountId !== undefined && inside !== undefined && platformAccountId !== inside) {
-      throw new Refusal('INVALID_INPUT', 'platformAccountId is given twice, with different values', {
-        field: 'platformAccountId',
+      throw new Refusal('INVALID_INPUT', 'the same is given twice, with different values', {
+        path: ['platformAccountId'],
       });
     }
-    const row = await command(context, fields, (key) =>
+    const row = await command(context, externalAccountPaths, (key) =>
       createExternalAccount(
         payments,
         context.get('viewer'),
@@ -150,6 +148,6 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   );
 
   app.openapi(listOfPlatform, async (context) =>
-    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
 }

@@ -57,6 +57,6 @@ export function internalAccountEndpoints(app: RestApp, payments: Payments): void
   );
 
   app.openapi(ofPlatform, async (context) =>
-    context.json(await lists.ofPlatform(context.get('viewer').platformId, context.req.valid('query')), 200),
+    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
 }

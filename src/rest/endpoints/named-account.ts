@@ -1,5 +1,7 @@
 import type { Viewer } from '../../access/viewer.ts';
+import { visibleAccounts } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
+import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../database/database.ts';
 import { readRow } from '../../database/read-rows.ts';
@@ -12,7 +14,7 @@ import { readRow } from '../../database/read-rows.ts';
 export async function checkNamedAccount(
   database: Database,
   viewer: Viewer,
-  field: 'source' | 'destination',
+  path: { readonly currency: FieldPath; readonly customerId?: FieldPath },
   named: {
     readonly accountId: string;
     readonly currency?: string | undefined;
@@ -21,18 +23,18 @@ export async function checkNamedAccount(
 ): Promise<void> {
   if (named.currency === undefined && named.customerId === undefined) return;
   const id = uuidOf(named.accountId, 'InternalAccount', 'ExternalAccount');
-  const account = id ? await readRow(database, 'Account', { platformId: viewer.platformId, id }) : null;
+  const account = id ? await readRow(database, 'Account', { AND: [visibleAccounts(viewer), { id }] }) : null;
   if (!account) return;
   if (named.currency !== undefined && named.currency !== account.currency) {
     throw new Refusal('INVALID_CURRENCY', `the account is in ${account.currency}`, {
-      field: `${field}.currency`,
+      path: path.currency,
       value: named.currency,
     });
   }
   const owner = account.customerId === null ? undefined : publicId('Customer', account.customerId);
   if (named.customerId !== undefined && named.customerId !== owner) {
     throw new Refusal('INVALID_INPUT', 'the account belongs to another customer or to the platform', {
-      field: `${field}.customerId`,
+      path: path.customerId,
       value: named.customerId,
     });
   }

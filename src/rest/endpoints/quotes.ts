@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleQuotes } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { QuoteStatus } from '../../database/generated/client/client.ts';
@@ -21,6 +22,7 @@ import {
   readErrors,
   reading,
 } from '../endpoint.ts';
+import { quotePaths, samePaths } from '../input-paths.ts';
 import { anyOf, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
@@ -84,8 +86,9 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');
-    const { input, fields } = await asCommand(payments, viewer, context.req.valid('json'));
-    const quote = await command(context, fields, (key) => createQuote(payments, viewer, input, key));
+    const body = context.req.valid('json');
+    const input = await asCommand(payments, viewer, body);
+    const quote = await command(context, quotePaths(body), (key) => createQuote(payments, viewer, input, key));
     return context.json(await record(quote), 201);
   });
 
@@ -100,15 +103,17 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
-    const { platformId } = context.get('viewer');
-    const quote = uuid ? await readRow(database, 'Quote', { platformId, id: uuid }, paymentEnds) : null;
-    if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { field: 'quoteId' });
+    const where = { AND: [visibleQuotes(context.get('viewer')), { id: uuid }] };
+    const quote = uuid ? await readRow(database, 'Quote', where, paymentEnds) : null;
+    if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: ['quoteId'] });
     return context.json(quoteRecord(quote, quote), 200);
   });
 
   app.openapi(execute, async (context) => {
     const { quoteId } = context.req.valid('param');
-    const quote = await command(context, {}, (key) => executeQuote(payments, context.get('viewer'), quoteId, key));
+    const quote = await command(context, samePaths, (key) =>
+      executeQuote(payments, context.get('viewer'), quoteId, key),
+    );
     return context.json(await record(quote), 200);
   });
 }

@@ -6,7 +6,8 @@ import type { Payments } from '../../payments/command.ts';
 import { lookUpReceiver } from '../../payments/receivers/lookups.ts';
 import { lookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
-import { answers, readErrors, reading, renamed } from '../endpoint.ts';
+import { answers, inRequest, readErrors, reading } from '../endpoint.ts';
+import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, time } from '../schemas/money.ts';
 
 const LookupSchema = z
@@ -73,12 +74,9 @@ const byUmaAddress = lookup('getUmaReceiver', 'Look up a UMA receiver', '/receiv
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const answer = async (viewer: Viewer, umaAddress: string, asked: z.infer<typeof query>) => {
     const customerId = await senderOf(payments, viewer, asked);
-    try {
-      const { senderUmaAddress } = asked;
-      return lookupRecord((await lookUpReceiver(payments, viewer, { umaAddress, customerId, senderUmaAddress })).row);
-    } catch (error) {
-      throw error instanceof Refusal ? renamed(error, { umaAddress: 'receiverUmaAddress' }) : error;
-    }
+    const { senderUmaAddress } = asked;
+    const input = { umaAddress, customerId, senderUmaAddress };
+    return lookupRecord((await inRequest(lookupPaths, lookUpReceiver(payments, viewer, input))).row);
   };
   app.openapi(byUmaAddress, async (context) => {
     const { receiverUmaAddress } = context.req.valid('param');
@@ -110,6 +108,6 @@ async function senderOf(
           },
           select: { id: true },
         });
-  if (!found) throw new Refusal('USER_NOT_FOUND', 'no such customer', { field: 'platformUserId' });
+  if (!found) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
   return publicId('Customer', found.id);
 }

@@ -9,6 +9,7 @@ import { readPaymentEnds } from '../../records/payment-ends.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './internal-accounts.ts';
@@ -99,7 +100,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(send, async (context) => {
     const viewer = context.get('viewer');
     const { currencyAmount, ...input } = context.req.valid('json');
-    const row = await command(context, {}, (key) =>
+    const row = await command(context, samePaths, (key) =>
       sandboxSend(
         payments,
         viewer,
@@ -118,7 +119,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(fund, async (context) => {
     const { accountId } = context.req.valid('param');
     const amount = BigInt(context.req.valid('json').amount);
-    const row = await command(context, {}, (key) =>
+    const row = await command(context, samePaths, (key) =>
       fundAccount(payments, context.get('viewer'), { accountId, amount }, key),
     );
     return context.json(internalAccountRecord(row), 200);
@@ -127,7 +128,9 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(receive, async (context) => {
     const given = context.req.valid('json');
     const input = { ...given, receivingCurrencyAmount: BigInt(given.receivingCurrencyAmount) };
-    const row = await command(context, {}, (key) => sandboxReceiveUma(payments, context.get('viewer'), input, key));
+    const row = await command(context, samePaths, (key) =>
+      sandboxReceiveUma(payments, context.get('viewer'), input, key),
+    );
     return context.json(transactionRecord(row, await readPaymentEnds(database.pool, row)), 200);
   });
 }

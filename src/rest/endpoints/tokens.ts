@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { apiTokenRecord, whereApiTokens } from '../../access/api-token-records.ts';
+import { type ApiTokenFilter, apiTokenRecord, whereApiTokens } from '../../access/api-token-records.ts';
 import { issueApiToken, revokeToken } from '../../access/issue-tokens.ts';
+import type { Viewer } from '../../access/viewer.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { Permission, type Prisma } from '../../database/generated/client/client.ts';
@@ -17,6 +18,7 @@ import {
   noQuery,
   readErrors,
 } from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
 import { moment, pagedEndpoint, readPage } from '../lists.ts';
 import { id, time } from '../schemas/money.ts';
 
@@ -112,7 +114,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   app.openapi(create, async (context) => {
     const input = context.req.valid('json');
-    const made = await command(context, {}, async (key) => {
+    const made = await command(context, samePaths, async (key) => {
       const { apiToken: row, secret, replayed } = await issueApiToken(database, context.get('viewer'), input, key);
       return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
     });
@@ -121,7 +123,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   const tokens = {
     name: 'ApiToken',
-    where: whereApiTokens,
+    where: ({ platformId }: Viewer, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
     rows: (asked: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(asked),
     count: (asked: Prisma.ApiTokenCountArgs) => apiToken.count(asked),
     record: apiTokenRecord,
@@ -134,13 +136,13 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     const uuid = uuidOf(context.req.valid('param').tokenId, 'ApiToken');
     const where = whereApiTokens(context.get('viewer').platformId, {});
     const row = uuid ? await apiToken.findFirst({ where: { AND: [where, { id: uuid }] } }) : null;
-    if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { field: 'tokenId' });
+    if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
     return context.json(apiTokenRecord(row), 200);
   });
 
   app.openapi(remove, async (context) => {
     const { tokenId } = context.req.valid('param');
-    await command(context, {}, async (key) => {
+    await command(context, samePaths, async (key) => {
       const done = await revokeToken(database, context.get('viewer'), 'ApiToken', tokenId, key);
       return { row: done.revokedId, replayed: done.replayed };
     });

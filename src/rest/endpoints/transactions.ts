@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleTransactions } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
@@ -21,6 +22,7 @@ import {
   readErrors,
   reading,
 } from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
 import { anyOf, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
@@ -126,9 +128,9 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
-    const { platformId } = context.get('viewer');
-    const transaction = uuid ? await readRow(database, 'Transaction', { platformId, id: uuid }, paymentEnds) : null;
-    if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { field: 'transactionId' });
+    const where = { AND: [visibleTransactions(context.get('viewer')), { id: uuid }] };
+    const transaction = uuid ? await readRow(database, 'Transaction', where, paymentEnds) : null;
+    if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path: ['transactionId'] });
     return context.json(transactionRecord(transaction, transaction), 200);
   });
 
@@ -136,7 +138,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     const { transactionId } = context.req.valid('param');
     const told = context.req.valid('json').receiverCustomerInfo;
     const receiverCustomerInfo = told && Object.entries(told).map(([name, value]) => ({ name, value }));
-    const row = await command(context, {}, (key) =>
+    const row = await command(context, samePaths, (key) =>
       approveTransaction(payments, context.get('viewer'), { transactionId, receiverCustomerInfo }, key),
     );
     return context.json(await record(row), 200);
@@ -145,7 +147,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(reject, async (context) => {
     const { transactionId } = context.req.valid('param');
     const { reason } = context.req.valid('json');
-    const row = await command(context, {}, (key) =>
+    const row = await command(context, samePaths, (key) =>
       rejectTransaction(payments, context.get('viewer'), { transactionId, reason }, key),
     );
     return context.json(await record(row), 200);

@@ -7,6 +7,7 @@ import { readPaymentEnds } from '../../records/payment-ends.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
+import { transferPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './named-account.ts';
@@ -77,9 +78,6 @@ const into = createRoute({
   responses: { 201: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
-/** Where this door's requests keep the domain's fields. */
-const fields = { sourceAccountId: 'source.accountId', destinationAccountId: 'destination.accountId' };
-
 /** Adds the endpoints of transfers (specification 4.6, 4.12). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
@@ -88,30 +86,30 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(out, async (context) => {
     const viewer = context.get('viewer');
     const { source, destination, amount, description } = context.req.valid('json');
-    await checkNamedAccount(database, viewer, 'source', source);
-    await checkNamedAccount(database, viewer, 'destination', destination);
+    await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
+    await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
     const input = {
       sourceAccountId: source.accountId,
       destinationAccountId: destination.accountId,
       amount: BigInt(amount),
       description,
     };
-    const row = await command(context, fields, (key) => transferOut(payments, viewer, input, key));
+    const row = await command(context, transferPaths, (key) => transferOut(payments, viewer, input, key));
     return context.json(await record(row), 201);
   });
 
   app.openapi(into, async (context) => {
     const viewer = context.get('viewer');
     const { source, destination, amount, description } = context.req.valid('json');
-    await checkNamedAccount(database, viewer, 'source', source);
-    await checkNamedAccount(database, viewer, 'destination', destination);
+    await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
+    await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
     const input = {
       sourceAccountId: source.accountId,
       destinationAccountId: destination.accountId,
       amount: amount === undefined ? undefined : BigInt(amount),
       description,
     };
-    const row = await command(context, fields, (key) => transferIn(payments, viewer, input, key));
+    const row = await command(context, transferPaths, (key) => transferIn(payments, viewer, input, key));
     return context.json(await record(row), 201);
   });
 }

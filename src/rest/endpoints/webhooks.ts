@@ -3,6 +3,7 @@ import { testConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts'
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, command, commandErrors, commandingMaybeEmpty, noQuery, optionalBody } from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
 
 // The names with underscores are the interface's own (decision 51).
 const TestSchema = z
@@ -42,7 +43,7 @@ const test = createRoute({
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   app.openapi(test, async (context) => {
     const input = context.req.valid('json');
-    const { url, responseStatus } = await command(context, {}, (key) =>
+    const { url, responseStatus } = await command(context, samePaths, (key) =>
       testConfigEndpoint(webhooks, context.get('viewer'), input, key),
     );
     return context.json({ response_status: responseStatus, url }, 200);

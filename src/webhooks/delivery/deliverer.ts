@@ -1,5 +1,7 @@
+import type { Decision } from '../../payments/approvals/approvals.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
+import { applyDecision } from './apply-decision.ts';
 import { decisionOf, isAnswer, isDeferral, overdueDecision } from './approval.ts';
 import { webhookBody, webhookId } from './bodies.ts';
 import {
@@ -137,8 +139,7 @@ export class Deliverer {
   /** The answer decides the payment, first of all: a process that dies after that has only its records to catch up on. */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { pace } = this.#webhooks;
-    const decision = decisionOf(outcome);
-    if (decision) await this.#decide(delivery, decision);
+    await this.#decide(delivery, decisionOf(outcome));
     const answered = isAnswer(outcome.responseStatus);
     const standing: Standing = isDeferral(outcome.responseStatus)
       ? { status: 'PENDING', nextInMs: Math.max(0, pace.questionMs - outcome.durationMs), failed: false }
@@ -156,9 +157,9 @@ export class Deliverer {
     await settleDelivery(this.#webhooks, delivery, undefined, { status: deferred ? 'DELIVERED' : 'FAILED' });
   }
 
-  async #decide(delivery: LeasedDelivery, decision: Parameters<NonNullable<Webhooks['decide']>>[1]): Promise<void> {
-    const { transactionId } = delivery.event;
-    if (transactionId === null) throw new Error('a question is about a transaction');
-    await this.#webhooks.decide?.({ platformId: delivery.platformId, transactionId }, decision);
+  async #decide({ platformId, environment, event }: LeasedDelivery, decision: Decision | undefined): Promise<void> {
+    if (!decision) return;
+    if (event.transactionId === null) throw new Error('a question is about a transaction');
+    await applyDecision(this.#webhooks.payments, { platformId, environment }, event.transactionId, decision);
   }
 }

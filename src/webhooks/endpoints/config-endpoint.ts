@@ -1,6 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
+import { authorize } from '../../access/operations.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Transaction } from '../../database/transaction.ts';
 import type { Done } from '../../payments/command.ts';
 import type { Webhooks } from '../webhooks.ts';
@@ -23,21 +24,21 @@ import { sendTest } from './test-event.ts';
 export async function setConfigEndpoint(
   webhooks: Webhooks,
   transaction: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   url: string | null,
 ): Promise<string | undefined> {
-  const endpoint = await findConfigEndpoint(transaction.prisma, tenant);
+  const endpoint = await findConfigEndpoint(transaction.prisma, caller);
   if (url === null) {
-    if (endpoint) await removeEndpoint(transaction.prisma, tenant, endpoint.id);
+    if (endpoint) await removeEndpoint(transaction.prisma, caller, endpoint.id);
     return undefined;
   }
   if (endpoint) {
-    await changeEndpoint(transaction, tenant, endpoint.id, { url, enabled: true });
+    await changeEndpoint(transaction, caller, endpoint.id, { url, enabled: true });
     return undefined;
   }
   const description = 'The webhookEndpoint of the settings.';
   const made = { url, description, eventTypes: webhookTypes, ofConfig: true };
-  return (await insertEndpoint(webhooks, transaction, tenant, made)).secret;
+  return (await insertEndpoint(webhooks, transaction, caller, made)).secret;
 }
 
 /**
@@ -49,21 +50,22 @@ export async function setConfigEndpoint(
  */
 export async function testConfigEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   { url }: { readonly url?: string | undefined },
   idempotencyKey: string | undefined,
 ): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
+  authorize(caller, 'sendTestWebhook');
   const { prisma } = webhooks.payments.database;
   const endpoint = await (url === undefined
-    ? findConfigEndpoint(prisma, tenant)
-    : findEndpointByUrl(prisma, tenant, url));
+    ? findConfigEndpoint(prisma, caller)
+    : findEndpointByUrl(prisma, caller, url));
   if (!endpoint) {
     throw url === undefined
-      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhookEndpoint is set: set one with PATCH /config')
-      : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this url', { field: 'url', value: url });
+      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the settings name no webhook endpoint: set one first')
+      : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this URL', { path: ['url'], value: url });
   }
   const endpointId = publicId('WebhookEndpoint', endpoint.id);
-  const sent = await sendTest(webhooks, tenant, { endpointId }, idempotencyKey);
+  const sent = await sendTest(webhooks, caller, { endpointId }, idempotencyKey);
   const { responseStatus, replayed } = sent;
   if (responseStatus !== null) return { row: { url: sent.url, responseStatus }, replayed };
   if (!sent.ended) {

@@ -1,5 +1,7 @@
+import type { Caller } from '../../access/caller.ts';
+import { visibleToPlatform } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { lockPlatform, type Tenant } from '../../core/tenant.ts';
+import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import type { EventType, Prisma, WebhookEndpoint } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/transaction.ts';
@@ -27,7 +29,7 @@ export interface EndpointWithSecret {
 export async function insertEndpoint(
   webhooks: Webhooks,
   { client, prisma }: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   given: {
     readonly url: string;
     readonly description?: string | null | undefined;
@@ -36,14 +38,14 @@ export async function insertEndpoint(
     readonly ofConfig: boolean;
   },
 ): Promise<EndpointWithSecret> {
-  const { platformId } = tenant;
-  await lockPlatform(client, tenant);
+  const { platformId } = caller;
+  await lockPlatform(client, caller);
   if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
     throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const { url, description, ofConfig } = given;
-  const position = await endOfFeed(prisma, tenant);
+  const position = await endOfFeed(prisma, caller);
   const endpoint = await prisma.webhookEndpoint.create({
     data: { platformId, id, url, description, eventTypes: [...given.eventTypes], ofConfig, secret: sealed, position },
   });
@@ -73,13 +75,13 @@ const healthy = {
  */
 export async function changeEndpoint(
   transaction: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
   { url, eventTypes, description, enabled }: EndpointChange,
 ): Promise<WebhookEndpoint> {
   const { client, prisma } = transaction;
-  const { platformId } = tenant;
-  const before = await lockEndpoint(transaction, tenant, id);
+  const { platformId } = caller;
+  const before = await lockEndpoint(transaction, caller, id);
   const moves = typeof url === 'string' && url !== before.url;
   const enables = enabled === true && before.status === 'DISABLED';
   const disables = enabled === false && before.status !== 'DISABLED';
@@ -91,7 +93,7 @@ export async function changeEndpoint(
       eventTypes: eventTypes ? [...eventTypes] : undefined,
       description,
       ...((enables || (moves && before.status === 'FAILING')) && healthy),
-      ...(enables && { position: await endOfFeed(prisma, tenant) }),
+      ...(enables && { position: await endOfFeed(prisma, caller) }),
       ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
     },
   });
@@ -107,11 +109,11 @@ export async function changeEndpoint(
 export async function changeSecret(
   webhooks: Webhooks,
   transaction: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
 ): Promise<EndpointWithSecret> {
-  const { platformId } = tenant;
-  const before = await lockEndpoint(transaction, tenant, id);
+  const { platformId } = caller;
+  const before = await lockEndpoint(transaction, caller, id);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const { now } = await readClock(transaction.client);
   const endpoint = await transaction.prisma.webhookEndpoint.update({
@@ -126,12 +128,8 @@ export async function changeSecret(
 }
 
 /** Removes an endpoint, if it is there, with all its deliveries. */
-export async function removeEndpoint(
-  prisma: Prisma.TransactionClient,
-  { platformId }: Tenant,
-  id: string,
-): Promise<void> {
-  await prisma.webhookEndpoint.deleteMany({ where: { platformId, id } });
+export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
+  await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
 
 function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
@@ -140,6 +138,6 @@ function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
 }
 
 /** The last number given in the platform's feed. */
-async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Tenant): Promise<bigint> {
+async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Caller): Promise<bigint> {
   return (await prisma.feedHead.findUnique({ where: { platformId } }))?.sequence ?? 0n;
 }

@@ -1,53 +1,54 @@
+import type { Caller } from '../../access/caller.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma, WebhookEndpoint } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import type { Transaction } from '../../database/transaction.ts';
 
 /**
- * Reads an endpoint of the tenant.
+ * Reads an endpoint that the caller may see.
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for one that is unknown or another's, both alike
  */
 export async function readEndpoint(
   prisma: Prisma.TransactionClient,
-  { platformId }: Tenant,
+  caller: Caller,
   id: string,
 ): Promise<WebhookEndpoint> {
-  return (await prisma.webhookEndpoint.findUnique({ where: { platformId_id: { platformId, id } } })) ?? notFound();
+  const where = { platformId_id: { platformId: caller.platformId, id }, AND: [visibleToPlatform(caller)] };
+  return (await prisma.webhookEndpoint.findUnique({ where })) ?? notFound();
 }
 
-const lockStatement = statement<object>(
-  'lock_webhook_endpoint',
-  'select from webhook_endpoint where platform_id = $1 and id = $2 for no key update',
+const lockStatement = forCaller(
+  statement<object>(
+    'lock_webhook_endpoint',
+    `select from webhook_endpoint e where ${visibleRow('ofPlatform', 'e')} and e.id = $4 for no key update`,
+  ),
 );
 
 /** As `readEndpoint`, for one that is to be changed: nobody else changes it until the transaction ends. */
 export async function lockEndpoint(
   { client, prisma }: Transaction,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
 ): Promise<WebhookEndpoint> {
-  await lockStatement(client, tenant.platformId, id);
-  return readEndpoint(prisma, tenant, id);
+  await lockStatement(client, caller, id);
+  return readEndpoint(prisma, caller, id);
 }
 
 /** Finds the endpoint that the platform's settings name, if they name one. */
-export function findConfigEndpoint(
-  prisma: Prisma.TransactionClient,
-  { platformId }: Tenant,
-): Promise<WebhookEndpoint | null> {
-  return prisma.webhookEndpoint.findFirst({ where: { platformId, ofConfig: true } });
+export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller): Promise<WebhookEndpoint | null> {
+  return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
 /** Finds the endpoint at this URL: the settings' own before others, and of those the oldest. */
 export function findEndpointByUrl(
   prisma: Prisma.TransactionClient,
-  { platformId }: Tenant,
+  caller: Caller,
   url: string,
 ): Promise<WebhookEndpoint | null> {
   return prisma.webhookEndpoint.findFirst({
-    where: { platformId, url },
+    where: { AND: [visibleToPlatform(caller), { url }] },
     orderBy: [{ ofConfig: 'desc' }, { id: 'asc' }],
   });
 }
@@ -58,5 +59,5 @@ export function endpointUuid(id: string): string {
 }
 
 function notFound(): never {
-  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { field: 'endpointId' });
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { path: ['endpointId'] });
 }

@@ -19,7 +19,7 @@ export function isLoopbackHost(url: URL): boolean {
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
   const refuse = (why: string): never => {
-    throw new Refusal('INVALID_INPUT', `url ${why}`, { field: 'url' });
+    throw new Refusal('INVALID_INPUT', `the URL ${why}`, { path: ['url'] });
   };
   if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
   if (/[\s\p{Cc}\\]/u.test(text)) refuse('must not have blanks, control characters or backslashes');

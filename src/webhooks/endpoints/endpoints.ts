@@ -1,8 +1,9 @@
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
 import { checkText } from '../../core/checks.ts';
+import { keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
-import { once } from '../../core/once.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { EventType, WebhookEndpoint } from '../../database/generated/client/client.ts';
 import { boxOf, loopbackAllowed, type Webhooks } from '../webhooks.ts';
 import {
@@ -38,22 +39,22 @@ export interface NewEndpoint {
  */
 export function createEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: NewEndpoint,
   idempotencyKey: string | null | undefined,
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
-  checkUrl(webhooks, tenant, input.url);
+  checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
-  checkText(input.description, 'description');
-  return once(webhooks.payments.database, tenant, {
+  checkText(input.description, ['description']);
+  return once(webhooks.payments.database, caller, {
     operation: 'createWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (transaction) => {
       const { url, description } = input;
       const given = { url, eventTypes, description, ofConfig: false };
-      const made = await insertEndpoint(webhooks, transaction, tenant, given);
-      return { kept: keptEndpoint(tenant, made.endpoint.id), answer: made };
+      const made = await insertEndpoint(webhooks, transaction, caller, given);
+      return { kept: keptEndpoint(caller, made.endpoint.id), answer: made };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
   });
@@ -63,52 +64,52 @@ export function createEndpoint(
  * Refuses a URL to which events may not go, and any where signing secrets cannot be kept.
  * @throws Refusal INVALID_INPUT (`url`), SERVICE_UNAVAILABLE
  */
-export function checkUrl(webhooks: Webhooks, tenant: Tenant, url: string): void {
+export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
   boxOf(webhooks);
-  parseEndpointUrl(url, loopbackAllowed(webhooks, tenant.environment));
+  parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
 /** Changes an endpoint. A new URL begins without failures and gets a test event. */
 export function updateEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: EndpointChange & { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
   if (input.url !== null && input.url !== undefined)
-    parseEndpointUrl(input.url, loopbackAllowed(webhooks, tenant.environment));
+    parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
-  checkText(input.description, 'description');
-  return once(webhooks.payments.database, tenant, {
+  checkText(input.description, ['description']);
+  return once(webhooks.payments.database, caller, {
     operation: 'updateWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (transaction) => ({
-      kept: keptEndpoint(tenant, id),
-      answer: { endpoint: await changeEndpoint(transaction, tenant, id, { ...input, eventTypes }) },
+      kept: keptEndpoint(caller, id),
+      answer: { endpoint: await changeEndpoint(transaction, caller, id, { ...input, eventTypes }) },
     }),
-    repeat: async () => ({ endpoint: await readEndpoint(webhooks.payments.database.prisma, tenant, id) }),
+    repeat: async () => ({ endpoint: await readEndpoint(webhooks.payments.database.prisma, caller, id) }),
   });
 }
 
 /** Removes an endpoint with all its deliveries. */
 export function deleteEndpoint(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<{ deletedId: string; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'deleteWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async ({ prisma }) => {
-      await readEndpoint(prisma, tenant, id);
-      await removeEndpoint(prisma, tenant, id);
-      return { kept: keptEndpoint(tenant, id), answer };
+      await readEndpoint(prisma, caller, id);
+      await removeEndpoint(prisma, caller, id);
+      return { kept: keptEndpoint(caller, id), answer };
     },
     repeat: async () => answer,
   });
@@ -117,19 +118,19 @@ export function deleteEndpoint(
 /** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can change over without a gap. */
 export function rotateSecret(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
   boxOf(webhooks);
   const id = endpointUuid(input.endpointId);
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'rotateWebhookSecret',
     input,
     idempotencyKey,
     effect: async (transaction) => ({
-      kept: keptEndpoint(tenant, id),
-      answer: await changeSecret(webhooks, transaction, tenant, id),
+      kept: keptEndpoint(caller, id),
+      answer: await changeSecret(webhooks, transaction, caller, id),
     }),
     repeat: ({ row }) => secretIsGone(row?.id),
   });
@@ -141,17 +142,17 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const stranger = types.find((type) => !sent.has(type));
   if (stranger !== undefined)
     throw new Refusal('INVALID_INPUT', `${stranger} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, {
-      field: 'eventTypes',
+      path: ['eventTypes'],
     });
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'eventTypes must name at least one type, or be left out for all of them', {
-      field: 'eventTypes',
+    throw new Refusal('INVALID_INPUT', 'name at least one type of event, or leave them out for all of them', {
+      path: ['eventTypes'],
     });
   return [...new Set(types)];
 }
 
-function keptEndpoint(tenant: Tenant, id: string) {
-  return { type: 'WebhookEndpoint', row: { platform_id: tenant.platformId, id } } as const;
+function keptEndpoint(caller: Caller, id: string) {
+  return { type: 'WebhookEndpoint', row: { platform_id: caller.platformId, id } } as const;
 }
 
 function secretIsGone(id: string | undefined): Promise<never> {
@@ -159,7 +160,7 @@ function secretIsGone(id: string | undefined): Promise<never> {
     new Refusal(
       'CONFLICT',
       `this was done before, for ${publicId('WebhookEndpoint', id ?? '')}, and its secret is not shown again`,
-      { field: 'idempotencyKey', ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
+      { path: keyPath, ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
       true,
     ),
   );

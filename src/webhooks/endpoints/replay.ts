@@ -1,7 +1,9 @@
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
+import { visibleEvents } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { once } from '../../core/once.ts';
+import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import { sequenceOf } from '../../events/cursor.ts';
@@ -20,6 +22,8 @@ export interface Replay {
   readonly after?: string | null | undefined;
   readonly before?: string | null | undefined;
 }
+
+const at = pathsIn<Replay>();
 
 /** The events between two sequences (both exclusive) that go to an endpoint. */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
@@ -51,24 +55,24 @@ const replayStatement = statement<object>(
  */
 export function replay(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: Replay,
   idempotencyKey: string | null | undefined,
 ): Promise<{ count: number; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  return once(webhooks.payments.database, tenant, {
+  return once(webhooks.payments.database, caller, {
     operation: 'replayWebhookEvents',
     input,
     idempotencyKey,
     effect: async ({ client, prisma }) => {
-      const endpoint = await readEndpoint(prisma, tenant, id);
+      const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
-      const { after, before, named } = await rangeOf(prisma, tenant, input);
-      const range = [tenant.platformId, id, after.toString(), before.toString(), named];
+      const { after, before, named } = await rangeOf(prisma, caller, input);
+      const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
         throw new Refusal('INVALID_INPUT', `the range has more than ${maxEvents} events: replay it in parts`, {
-          field: 'before',
+          path: at('before'),
         });
       const { length: count } = await replayStatement(client, ...range);
       return { kept: { count }, answer: { count } };
@@ -77,31 +81,35 @@ export function replay(
   });
 }
 
-async function rangeOf(prisma: Prisma.TransactionClient, tenant: Tenant, { eventId, after, before }: Replay) {
+async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { eventId, after, before }: Replay) {
   const ranged = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (ranged)
-      throw new Refusal('INVALID_INPUT', 'eventId and a range exclude each other', {
-        field: after ? 'after' : 'before',
+      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', {
+        path: at(after ? 'after' : 'before'),
       });
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
-    const key = uuid && { platformId_id: { platformId: tenant.platformId, id: uuid } };
-    const event = key && (await prisma.event.findUnique({ where: key, select: { sequence: true } }));
-    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { field: 'eventId' });
+    const event =
+      uuid &&
+      (await prisma.event.findFirst({
+        where: { AND: [visibleEvents(caller), { id: uuid }] },
+        select: { sequence: true },
+      }));
+    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { path: at('eventId') });
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!ranged)
-    throw new Refusal('INVALID_INPUT', 'name an eventId, or a range by after and before', { field: 'eventId' });
+    throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', { path: at('eventId') });
   return {
-    after: boundOf(tenant, after, 'after') ?? 0n,
-    before: boundOf(tenant, before, 'before') ?? lastSequence,
+    after: boundOf(caller, after, 'after') ?? 0n,
+    before: boundOf(caller, before, 'before') ?? lastSequence,
     named: false,
   };
 }
 
-function boundOf(tenant: Tenant, cursor: string | null | undefined, field: string): bigint | undefined {
+function boundOf(caller: Caller, cursor: string | null | undefined, field: 'after' | 'before'): bigint | undefined {
   if (cursor === null || cursor === undefined) return undefined;
-  const sequence = sequenceOf(tenant.platformId, cursor);
-  if (sequence === undefined) throw new Refusal('INVALID_INPUT', `${field} is not a cursor of this feed`, { field });
+  const sequence = sequenceOf(caller.platformId, cursor);
+  if (sequence === undefined) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', { path: at(field) });
   return sequence;
 }

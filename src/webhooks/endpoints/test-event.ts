@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { once } from '../../core/once.ts';
+import type { Caller } from '../../access/caller.ts';
+import { once } from '../../access/once.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
@@ -40,30 +40,30 @@ export interface TestOutcome {
 /** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
 export async function sendTest(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<TestOutcome & { replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  const { eventId, url, replayed } = await once(webhooks.payments.database, tenant, {
+  const { eventId, url, replayed } = await once(webhooks.payments.database, caller, {
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
     effect: async ({ client, prisma }) => {
-      const endpoint = await readEndpoint(prisma, tenant, id);
+      const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
-      const eventId = await announceTest(client, tenant.platformId, id);
+      const eventId = await announceTest(client, caller.platformId, id);
       const sent = { eventId, url: endpoint.url };
       return { kept: sent, answer: sent };
     },
     repeat: async (kept) => ({ eventId: String(kept.eventId), url: String(kept.url) }),
   });
-  return { url, ...(await afterCommit(firstOutcome(webhooks, tenant, id, eventId))), replayed };
+  return { url, ...(await afterCommit(firstOutcome(webhooks, caller, id, eventId))), replayed };
 }
 
 async function firstOutcome(
   webhooks: Webhooks,
-  tenant: Tenant,
+  caller: Caller,
   id: string,
   eventId: string,
 ): Promise<Omit<TestOutcome, 'url'>> {
@@ -72,7 +72,7 @@ async function firstOutcome(
   for (;;) {
     // The event comes into its place in the feed after the command, and its delivery after that.
     const event = await prisma.event.findUnique({
-      where: { platformId_id: { platformId: tenant.platformId, id: eventId } },
+      where: { platformId_id: { platformId: caller.platformId, id: eventId } },
       select: {
         deliveries: { where: { endpointId: id }, include: { attempts: { orderBy: { number: 'asc' }, take: 1 } } },
       },

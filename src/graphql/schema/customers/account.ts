@@ -1,14 +1,16 @@
+import { visibleAccounts } from '../../../access/visible.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { stored } from '../../../database/stored.ts';
 import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
+import { whereAccounts } from '../../../payments/filters.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, type Read, reads, toOne, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, pageOf, reads, toOne, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
-import { AccountFilter, whereAccounts } from '../filters.ts';
-import { connection, pageArgs, sortArg } from '../list.ts';
+import { AccountFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyRead } from '../values/money.ts';
@@ -180,12 +182,7 @@ export const AccountConnection = connection(Account, 'Account', {
 });
 
 /** A page of accounts, as a filter wants them. */
-export const accountsRead = {
-  kind: 'page',
-  list: 'Account',
-  model: 'Account',
-  where: (viewer, args) => whereAccounts(viewer, args.filter as Parameters<typeof whereAccounts>[1]),
-} as const satisfies Read;
+export const accountsRead = pageOf('Account', visibleAccounts, whereAccounts);
 
 builder.queryFields((t) => ({
   account: t.field({
@@ -199,7 +196,7 @@ builder.queryFields((t) => ({
     type: AccountConnection,
     description: "The platform's accounts and its customers'.",
     ...planned(accountsRead),
-    args: { ...pageArgs(t.arg), filter: t.arg({ type: AccountFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    args: listArgs(t.arg, AccountFilter),
   }),
 }));
 

@@ -1,3 +1,4 @@
+import { visibleCustomers } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Customer as CustomerRow } from '../../../database/rows.ts';
 import { stored } from '../../../database/stored.ts';
@@ -7,13 +8,14 @@ import {
   type CustomerDetails as Details,
   type BeneficialOwner as Owner,
 } from '../../../payments/customers/customers.ts';
+import { whereCustomers } from '../../../payments/filters.ts';
 import type { Address } from '../../../payments/people.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, reads, same, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, pageOf, reads, same, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
-import { CustomerFilter, whereCustomers } from '../filters.ts';
-import { connection, pageArgs, sortArg } from '../list.ts';
+import { CustomerFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
@@ -177,17 +179,8 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    ...planned({
-      kind: 'page',
-      list: 'Customer',
-      model: 'Customer',
-      where: (viewer, args) => whereCustomers(viewer, args.filter as Parameters<typeof whereCustomers>[1]),
-    }),
-    args: {
-      ...pageArgs(t.arg),
-      filter: t.arg({ type: CustomerFilter, description: 'Which ones.' }),
-      ...sortArg(t.arg),
-    },
+    ...planned(pageOf('Customer', visibleCustomers, whereCustomers)),
+    args: listArgs(t.arg, CustomerFilter),
   }),
 }));
 

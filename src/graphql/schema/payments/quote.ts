@@ -1,15 +1,18 @@
+import { visibleQuotes } from '../../../access/visible.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { stored } from '../../../database/stored.ts';
-import { type CreateQuote, createQuote, executeQuote } from '../../../payments/quotes/quotes.ts';
+import { whereQuotes } from '../../../payments/filters.ts';
+import type { CreateQuote } from '../../../payments/quotes/quote-input.ts';
+import { createQuote, executeQuote } from '../../../payments/quotes/quotes.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, leaf, type Read, reads, toOne } from '../../reading/reads.ts';
+import { jsonList, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
-import { QuoteFilter, whereQuotes } from '../filters.ts';
-import { connection, pageArgs, sortArg } from '../list.ts';
+import { QuoteFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationFieldInput } from '../values/information.ts';
@@ -154,12 +157,7 @@ function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
 export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' });
 
 /** A page of quotes, as a filter wants them. */
-export const quotesRead = {
-  kind: 'page',
-  list: 'Quote',
-  model: 'Quote',
-  where: (viewer, args) => whereQuotes(viewer, args.filter as Parameters<typeof whereQuotes>[1]),
-} as const satisfies Read;
+export const quotesRead = pageOf('Quote', visibleQuotes, whereQuotes);
 
 builder.queryFields((t) => ({
   quote: t.field({
@@ -173,7 +171,7 @@ builder.queryFields((t) => ({
     type: QuoteConnection,
     description: 'Quotes of the platform and its customers.',
     ...planned(quotesRead),
-    args: { ...pageArgs(t.arg), filter: t.arg({ type: QuoteFilter, description: 'Which ones.' }), ...sortArg(t.arg) },
+    args: listArgs(t.arg, QuoteFilter),
   }),
 }));
 

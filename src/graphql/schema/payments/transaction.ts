@@ -1,15 +1,17 @@
+import { visibleTransactions } from '../../../access/visible.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import { stored } from '../../../database/stored.ts';
+import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonObject, leaf, type Read, reads, toOne } from '../../reading/reads.ts';
+import { jsonObject, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
-import { TransactionFilter, whereTransactions } from '../filters.ts';
-import { connection, pageArgs, sortArg } from '../list.ts';
+import { TransactionFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationField, informationOf } from '../values/information.ts';
@@ -196,12 +198,7 @@ export const TransactionConnection = connection(Transaction, 'Transaction', {
 });
 
 /** A page of transactions, as a filter wants them. */
-export const transactionsRead = {
-  kind: 'page',
-  list: 'Transaction',
-  model: 'Transaction',
-  where: (viewer, args) => whereTransactions(viewer, args.filter as Parameters<typeof whereTransactions>[1]),
-} as const satisfies Read;
+export const transactionsRead = pageOf('Transaction', visibleTransactions, whereTransactions);
 
 builder.queryFields((t) => ({
   transaction: t.field({
@@ -215,11 +212,7 @@ builder.queryFields((t) => ({
     type: TransactionConnection,
     description: 'Transactions of the platform and its customers.',
     ...planned(transactionsRead),
-    args: {
-      ...pageArgs(t.arg),
-      filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }),
-      ...sortArg(t.arg),
-    },
+    args: listArgs(t.arg, TransactionFilter),
   }),
 }));
 

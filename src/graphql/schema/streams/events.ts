@@ -1,7 +1,13 @@
 import { brandWithType } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Viewer } from '../../../access/viewer.ts';
-import { visibleCustomers, visibleEvents, visibleQuotes, visibleTransactions } from '../../../access/visible.ts';
+import {
+  seesAny,
+  visibleCustomers,
+  visibleEvents,
+  visibleQuotes,
+  visibleTransactions,
+} from '../../../access/visible.ts';
 import { matchesNothing } from '../../../core/conditions.ts';
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { tableOf } from '../../../database/conditions.ts';
@@ -179,9 +185,17 @@ type Filter = typeof EventFilter.$inferInput | null | undefined;
 const uuidIn = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
   id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
 
-function whereEvents(filter: Filter): Prisma.EventWhereInput {
+/** Whose events a filter wants: undefined where it names nobody, null where it names nothing that the caller may see. */
+function namedIn(viewer: Viewer, filter: Filter) {
   const customerId = uuidIn(filter?.customerId, 'Customer');
-  const transactionId = uuidIn(filter?.transactionId, 'Transaction');
+  return {
+    customerId: customerId && !seesAny('customer', viewer) ? null : customerId,
+    transactionId: uuidIn(filter?.transactionId, 'Transaction'),
+  };
+}
+
+function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
+  const { customerId, transactionId } = namedIn(viewer, filter);
   if (customerId === null || transactionId === null) return matchesNothing;
   return {
     ...(filter?.types && { type: { in: filter.types } }),
@@ -191,9 +205,8 @@ function whereEvents(filter: Filter): Prisma.EventWhereInput {
 }
 
 /** As `whereEvents`, for one event in hand. */
-function filterOf(filter: Filter): EventFilterOf {
-  const customerId = uuidIn(filter?.customerId, 'Customer');
-  const transactionId = uuidIn(filter?.transactionId, 'Transaction');
+function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
+  const { customerId, transactionId } = namedIn(viewer, filter);
   return {
     wants: (event) =>
       (!filter?.types || filter.types.includes(event.type)) &&
@@ -220,7 +233,7 @@ builder.queryField('events', (t) =>
       list: 'feed',
       model: 'Event',
       key: { column: 'sequence', of: sequenceOf, sortOrder: 'ASC' },
-      where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(args.filter as Filter)] }),
+      where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(viewer, args.filter as Filter)] }),
     }),
   }),
 );
@@ -234,7 +247,8 @@ builder.subscriptionField('events', (t) =>
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
     },
-    subscribe: (_root, { after, filter }, context) => watchMany(context, after, filterOf(filter), (event) => event),
+    subscribe: (_root, { after, filter }, context) =>
+      watchMany(context, after, filterOf(context.viewer, filter), (event) => event),
     resolve: (event) => event,
   }),
 );

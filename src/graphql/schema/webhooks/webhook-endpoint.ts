@@ -6,7 +6,7 @@ import type {
   WebhookEndpoint as WebhookEndpointRow,
 } from '../../../database/generated/client/client.ts';
 import { planned } from '../../reading/planned.ts';
-import { leaf, reads, typeReads } from '../../reading/reads.ts';
+import { leaf, pageOf, reads, referringBy, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { connection, pageArgs } from '../list.ts';
@@ -97,13 +97,7 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
       type: WebhookDeliveryConnection,
       description: 'What was and is being sent to it, newest first.',
       args: pageArgs(t.arg),
-      ...planned({
-        kind: 'page',
-        list: 'WebhookDelivery',
-        model: 'WebhookDelivery',
-        where: () => ({}),
-        of: ({ row }, alias) => [`${alias}.platform_id = ${row}.platform_id and ${alias}.endpoint_id = ${row}.id`],
-      }),
+      ...planned({ ...pageOf('WebhookDelivery', visibleToPlatform), of: referringBy('endpoint_id') }),
     }),
   }),
 });
@@ -119,6 +113,6 @@ builder.queryField('webhookEndpoints', (t) =>
     type: WebhookEndpointConnection,
     description: "The platform's webhook endpoints, newest first.",
     args: pageArgs(t.arg),
-    ...planned({ kind: 'page', list: 'WebhookEndpoint', model: 'WebhookEndpoint', where: visibleToPlatform }),
+    ...planned(pageOf('WebhookEndpoint', visibleToPlatform)),
   }),
 );

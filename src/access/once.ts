@@ -1,11 +1,12 @@
+import { claimOf, keyPath } from '../core/idempotency.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
-import { claimOf } from './idempotency.ts';
-import { Refusal } from './refusal.ts';
-import type { Tenant } from './tenant.ts';
+import type { Caller } from './caller.ts';
+import { authorize, type Operation } from './operations.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
 export interface Kept {
@@ -18,7 +19,7 @@ export interface Kept {
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly kept: Kept; readonly answer: Answer }>;
 
 type Act<Answer> = {
-  readonly operation: string;
+  readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The answer to a repeat. */
@@ -54,15 +55,17 @@ const keepStatement = statement<object>(
 /**
  * Carries out a command on plain records once per idempotency key, in one transaction with its key. (Commands that move
  * money or statuses are plans: payments/command.ts.)
- * @throws Refusal IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is under way), and what the act throws
+ * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is under
+ *   way), and what the act throws
  */
 export async function once<Answer>(
   database: Database,
-  tenant: Tenant,
+  caller: Caller,
   act: Act<Answer>,
 ): Promise<Answer & { readonly replayed: boolean }> {
-  const claim = claimOf(tenant, act);
-  const key = claim && ([tenant.platformId, claim.operation, claim.key, claim.hash] as const);
+  authorize(caller, act.operation);
+  const claim = claimOf(caller, act);
+  const key = claim && ([caller.platformId, claim.operation, claim.key, claim.hash] as const);
   const first = key && 'prepare' in act ? (await firstStatement(database.pool, ...key))[0] : undefined;
   if (first) return repeated(first, act);
   const effect = 'prepare' in act ? await act.prepare() : act.effect;
@@ -74,7 +77,7 @@ export async function once<Answer>(
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      field: 'idempotencyKey',
+      path: keyPath,
       retryAfter: 1,
     });
   }
@@ -99,7 +102,7 @@ async function claimed<Answer>(
 async function repeated<Answer>(first: First | undefined, { repeat }: Pick<Act<Answer>, 'repeat'>) {
   if (!first?.same) {
     throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
-      field: 'idempotencyKey',
+      path: keyPath,
     });
   }
   return { ...(await repeat(first.result)), replayed: true };

@@ -1,0 +1,18 @@
+import type { Tenant } from '../core/tenant.ts';
+import { Permission } from '../database/generated/client/client.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * Makes the caller for what the service does in a platform's own name, without a token: its set-up, and decisions that it
+ * gave as answers to webhooks. It may do and see everything of the platform, so no API imports this file
+ * (.dependency-cruiser.cjs): their callers are viewers.
+ */
+export function platformItself({ platformId, environment }: Tenant): Caller {
+  return {
+    kind: 'PLATFORM',
+    platformId,
+    environment,
+    permissions: Object.values(Permission),
+    bound: { kind: 'PLATFORM' },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Caller } from '../access/caller.ts';
+import { maySee, seesAny } from '../access/visible.ts';
+import { publicId } from '../core/ids.ts';
+import type { FieldPath } from '../core/path.ts';
+import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
+
+/** What a command says itself of a refusal that the database gave. */
+export interface PlanWords {
+  /** Where the cause lies in its input; by the id that the refusal is about, where that may be in one of several places. */
+  readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
+  /** The operation's own code and reason for a status that does not allow it; CONFLICT and a general reason when left out. */
+  readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
+}
+
+/** The refusal for what the database saw under its lock, as far as the caller may see it. */
+export function planRefusal(refusal: PlanRefusal, words: PlanWords, caller: Caller, replayed: boolean): Refusal {
+  const blamed = words.paths?.[refusal.code];
+  const path = typeof blamed === 'function' ? blamed('id' in refusal ? refusal.id : '') : blamed;
+  const { code, message, facts } = shown(refusal, caller) ?? said(refusal, words);
+  return new Refusal(code, message, { path, ...facts }, replayed);
+}
+
+interface Said {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly facts?: RefusalDetails;
+}
+
+function said(refusal: PlanRefusal, { conflict }: PlanWords): Said {
+  const { code } = refusal;
+  switch (code) {
+    case 'QUOTE_NOT_FOUND':
+      return { code, message: 'no such quote' };
+    case 'TRANSACTION_NOT_FOUND':
+      return { code, message: 'no such transaction' };
+    case 'QUOTE_EXPIRED':
+      return { code, message: `the quote expired at ${new Date(refusal.expiresAt).toISOString()}; create a new one` };
+    case 'CONFLICT': {
+      const reason = conflict?.reason ?? 'this is not possible any more';
+      return {
+        code: conflict?.code ?? code,
+        message: `${reason}: it is ${refusal.status}`,
+        facts: { status: refusal.status },
+      };
+    }
+    case 'UMA_ADDRESS_EXISTS':
+      return { code, message: 'this UMA address is taken' };
+    case 'CUSTOMER_DELETED':
+      return { code, message: 'the customer is deleted' };
+    case 'ACCOUNT_EXISTS': {
+      const existingId = publicId('ExternalAccount', refusal.id);
+      return { code: 'CONFLICT', message: `this account already exists: it is ${existingId}`, facts: { existingId } };
+    }
+    case 'USER_NOT_READY': {
+      const message = refusal.isDeleted
+        ? 'the customer is deleted and cannot move money'
+        : `the customer cannot move money: KYC is ${refusal.kycStatus}`;
+      return { code, message, facts: { customerId: publicId('Customer', refusal.id) } };
+    }
+    case 'INVALID_BANK_ACCOUNT': {
+      const message = `the external account is ${refusal.status}; only an ACTIVE one can take part`;
+      return { code, message, facts: { status: refusal.status } };
+    }
+    case 'INSUFFICIENT_BALANCE': {
+      const { spendable, needed } = refusal;
+      const message = `the account holds ${spendable} spendable and ${needed} are needed (smallest units)`;
+      return { code, message, facts: { spendable, needed } };
+    }
+    case 'AMOUNT_OUT_OF_RANGE': {
+      const facts = { accountId: publicId('InternalAccount', refusal.id), limit: refusal.limit };
+      return { code, message: fullAccount(refusal), facts };
+    }
+  }
+}
+
+/** The words for a caller who does not see what the refusal is about; undefined for one who may be told all of it. */
+function shown(refusal: PlanRefusal, caller: Caller): Said | undefined {
+  const { code } = refusal;
+  switch (code) {
+    case 'USER_NOT_READY':
+      if (maySee('customer', caller, refusal)) return undefined;
+      return { code, message: 'a customer who takes part cannot move money' };
+    case 'INVALID_BANK_ACCOUNT':
+      // An app can pay to an account of somebody else's, by a quote that its platform made.
+      if (caller.bound.kind === 'PLATFORM') return undefined;
+      return { code, message: 'an external account that takes part is not ACTIVE' };
+    case 'INSUFFICIENT_BALANCE':
+      // A customer's app pays from accounts of its customer: it sees them all, or none.
+      if (seesAny('account', caller)) return undefined;
+      return { code, message: 'the account does not hold enough' };
+    case 'AMOUNT_OUT_OF_RANGE': {
+      if (seesAny('account', caller)) return undefined;
+      const { limit } = refusal;
+      return {
+        code,
+        message: `the account that receives may hold at most ${limit} (smallest units)`,
+        facts: { limit },
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Why an account cannot take what would come to it. What it has is not told: whoever pays need not own it. */
+export function fullAccount({ id, limit }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
+  return `${publicId('InternalAccount', id)} may hold at most ${limit} (smallest units), and this would bring it beyond`;
+}

@@ -1,0 +1,390 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Bound, Caller } from '../../src/access/caller.ts';
+import { ClientTokens } from '../../src/access/client-tokens.ts';
+import { createClientToken, issueApiToken, revokeToken } from '../../src/access/issue-tokens.ts';
+import { type Operation, operations } from '../../src/access/operations.ts';
+import { platformItself } from '../../src/access/platform-itself.ts';
+import { Refusal } from '../../src/core/refusal.ts';
+import { Permission } from '../../src/database/generated/client/client.ts';
+import { feedCursor } from '../../src/events/cursor.ts';
+import { createExternalAccount } from '../../src/payments/accounts/external-accounts.ts';
+import { approveTransaction, rejectTransaction } from '../../src/payments/approvals/approvals.ts';
+import type { Payments } from '../../src/payments/command.ts';
+import { deleteCustomer, updateCustomer } from '../../src/payments/customers/customer-changes.ts';
+import { createCustomer } from '../../src/payments/customers/customers.ts';
+import { updatePlatform } from '../../src/payments/platforms/platform-config.ts';
+import { createQuote, executeQuote } from '../../src/payments/quotes/quotes.ts';
+import { endsOfLookup } from '../../src/payments/receivers/lookup-ends.ts';
+import { lookUpReceiver } from '../../src/payments/receivers/lookups.ts';
+import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
+import { setExternalAccountStatus } from '../../src/payments/sandbox/set-account-status.ts';
+import { transferIn } from '../../src/payments/transfers/transfer-in.ts';
+import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
+import { testConfigEndpoint } from '../../src/webhooks/endpoints/config-endpoint.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  rotateSecret,
+  updateEndpoint,
+} from '../../src/webhooks/endpoints/endpoints.ts';
+import { replay } from '../../src/webhooks/endpoints/replay.ts';
+import { sendTest } from '../../src/webhooks/endpoints/test-event.ts';
+import { openWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
+import { act, quote, sender, umaAddressOf } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+/**
+ * An API that forgets to check anything: it hands whatever it is given to the commands. Each command is called for callers who
+ * may not see what they name. What an API checks before (test/access/scope.test.ts) is not there to help.
+ */
+
+/** The ids of what a customer has, and of what its platform has made for it. */
+interface Things extends Scene {
+  readonly umaAddress: string;
+  readonly quoteId: string;
+  readonly transactionId: string;
+  readonly fundedQuoteId: string;
+  readonly incomingId: string;
+  readonly anotherIncomingId: string;
+  readonly lookupId: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly apiTokenId: string;
+  readonly clientTokenId: string;
+}
+
+let t: TestGateway;
+let payments: Payments;
+let webhooks: Webhooks;
+let clientTokens: ClientTokens;
+let receivers: [Receiver, Receiver, Receiver];
+let strangerId: string;
+let victim: Things;
+let bystander: Things;
+
+beforeAll(async () => {
+  const SECRET_KEY = randomBytes(32);
+  t = await startTestGateway({ SECRET_KEY, PAYMENT_APPROVAL_MS: 60_000 });
+  receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
+  payments = t.gateway.payments;
+  webhooks = openWebhooks(payments, { SECRET_KEY, WEBHOOK_TIME_SCALE: 1, WEBHOOK_LOOPBACK: true });
+  clientTokens = new ClientTokens(payments.database, 'a key that only tests use, for nothing else');
+  strangerId = (await t.newPlatform('stranger')).platformId;
+  [victim, bystander] = [await thingsOf(receivers[0].url), await thingsOf(receivers[1].url)];
+  await settled();
+  // However slow the machine, no payment is timed out between two looks at the state.
+  await payments.database.pool.query("update rail_order set due_at = due_at + interval '1 hour'");
+});
+afterAll(async () => {
+  await t.stop();
+  await Promise.all(receivers.map((receiver) => receiver.stop()));
+});
+
+/** Waits until nothing goes on by itself any more: each event has its number, and each test of an endpoint has arrived. */
+async function settled(): Promise<void> {
+  const waiting = async () =>
+    (
+      await payments.database.pool.query(
+        `select sequence::text from event where type = 'TEST' and not exists (
+           select from webhook_delivery where event_sequence = sequence and status = 'DELIVERED')
+         union all select event_id::text from outbox`,
+      )
+    ).rows;
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 });
+}
+
+async function thingsOf(url: string): Promise<Things> {
+  const { platform } = t;
+  const scene = await makeScene(platform);
+  const umaAddress = await umaAddressOf(platform, scene.customerId);
+  const ordinary = await quote(platform, {
+    source: { account: { accountId: scene.usd } },
+    destination: { account: { accountId: scene.outsideEur } },
+    lockedCurrencyAmount: 10_000,
+  });
+  const funded = await quote(platform, {
+    source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } },
+    destination: { account: { accountId: scene.outsideEur } },
+    lockedCurrencyAmount: 10_000_000,
+  });
+  const receive = { receiverUmaAddress: umaAddress, receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100 };
+  const incoming = async () =>
+    (
+      await act(
+        platform,
+        'sandboxReceiveUma',
+        { senderUmaAddress: '$sender@elsewhere.test', ...receive },
+        'transaction { id }',
+      )
+    ).transaction.id;
+  const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const endpoint = { url, eventTypes: ['TEST'] };
+  const ofApi = { name: 'reader', permissions: ['VIEW'] };
+  return {
+    ...scene,
+    umaAddress,
+    quoteId: ordinary.id,
+    transactionId: ordinary.transaction.id,
+    fundedQuoteId: funded.id,
+    incomingId: await incoming(),
+    anotherIncomingId: await incoming(),
+    lookupId: (await act(platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
+    url,
+    endpointId: (await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
+    apiTokenId: (await act(platform, 'createApiToken', ofApi, 'apiToken { id }')).apiToken.id,
+    clientTokenId: (await act(platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
+  };
+}
+
+/** Calls a command as `caller`, naming what is `theirs` and, where it names two things, one of its `own`. */
+type Attempt = (caller: Caller, theirs: Things, own: Things) => Promise<unknown>;
+
+const minted = { permissions: ['VIEW'], expiresInSeconds: 60 } as const;
+const details = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } as const;
+const quoted = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 100_000n, immediatelyExecute: true } as const;
+const usAccount = () => ({
+  currency: 'USD',
+  accountType: 'US_ACCOUNT' as const,
+  details: {
+    accountNumber: String(randomBytes(4).readUInt32BE()),
+    routingNumber: '021000021',
+    accountCategory: 'CHECKING',
+  },
+  beneficiary: { beneficiaryType: 'INDIVIDUAL' as const, fullName: 'Ada Lovelace' },
+  defaultUmaDepositAccount: false,
+});
+const receiving = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100n };
+
+/** Every way to name something in each operation. The compiler asks for an operation that is forgotten. */
+const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
+  createCustomer: [(by) => createCustomer(payments, by, { platformCustomerId: 'made-by-accident', details })],
+  createApiToken: [(by) => issueApiToken(payments.database, by, { name: 'made by accident', permissions: ['VIEW'] })],
+  createWebhookEndpoint: [(by) => createEndpoint(webhooks, by, { url: 'http://127.0.0.1:11/hook' }, null)],
+  updatePlatform: [(by) => updatePlatform(payments, by, { currencies: ['USD'] }, async () => undefined)],
+  updateCustomer: [(by, { customerId }) => updateCustomer(payments, by, { customerId, details })],
+  createExternalAccount: [(by, { customerId }) => createExternalAccount(payments, by, { ...usAccount(), customerId })],
+  createQuote: [
+    (by, theirs, own) =>
+      createQuote(payments, by, {
+        ...quoted,
+        source: { kind: 'ACCOUNT', accountId: theirs.usd },
+        destination: { kind: 'ACCOUNT', accountId: own.outsideEur },
+      }),
+    (by, theirs, own) =>
+      createQuote(payments, by, {
+        ...quoted,
+        source: { kind: 'ACCOUNT', accountId: own.usd },
+        destination: { kind: 'ACCOUNT', accountId: theirs.outsideEur },
+      }),
+    (by, theirs, own) =>
+      createQuote(payments, by, {
+        ...quoted,
+        source: { kind: 'ACCOUNT', accountId: own.usd },
+        destination: { kind: 'ACCOUNT', accountId: theirs.eur },
+      }),
+    (by, theirs, own) =>
+      createQuote(payments, by, {
+        ...quoted,
+        immediatelyExecute: false,
+        source: { kind: 'REALTIME_FUNDING', customerId: theirs.customerId, currency: 'USDC' },
+        destination: { kind: 'ACCOUNT', accountId: own.outsideEur },
+      }),
+    (by, theirs, own) =>
+      createQuote(payments, by, {
+        ...quoted,
+        source: { kind: 'ACCOUNT', accountId: own.usd },
+        destination: { kind: 'UMA_ADDRESS', umaAddress: '$success.usd@sandbox.uma.money' },
+        lookupId: theirs.lookupId,
+        senderCustomerInfo: sender,
+      }),
+    // What REST reads for a quote that leaves its ends to the lookup.
+    (by, { lookupId }) => endsOfLookup(payments, by, lookupId, 'USD'),
+  ],
+  executeQuote: [(by, { quoteId }) => executeQuote(payments, by, quoteId)],
+  transferOut: [
+    (by, theirs, own) =>
+      transferOut(payments, by, { sourceAccountId: theirs.usd, destinationAccountId: own.outsideUsd, amount: 100n }),
+    (by, theirs, own) =>
+      transferOut(payments, by, { sourceAccountId: own.usd, destinationAccountId: theirs.outsideUsd, amount: 100n }),
+  ],
+  transferIn: [
+    (by, theirs, own) =>
+      transferIn(payments, by, { sourceAccountId: theirs.outsideUsd, destinationAccountId: own.usd, amount: 100n }),
+    (by, theirs, own) =>
+      transferIn(payments, by, { sourceAccountId: own.outsideUsd, destinationAccountId: theirs.usd, amount: 100n }),
+  ],
+  createClientToken: [
+    (by, { customerId }) => createClientToken(payments.database, clientTokens, by, { ...minted, customerId }),
+    (by, { quoteId }) => createClientToken(payments.database, clientTokens, by, { ...minted, quoteId }),
+    (by, { transactionId }) => createClientToken(payments.database, clientTokens, by, { ...minted, transactionId }),
+  ],
+  lookUpReceiver: [
+    (by, { customerId }) => lookUpReceiver(payments, by, { umaAddress: '$success.usd@sandbox.uma.money', customerId }),
+    (by, { umaAddress: senderUmaAddress }) =>
+      lookUpReceiver(payments, by, { umaAddress: '$success.usd@sandbox.uma.money', senderUmaAddress }),
+  ],
+  approveTransaction: [(by, { incomingId: transactionId }) => approveTransaction(payments, by, { transactionId })],
+  rejectTransaction: [(by, { anotherIncomingId: transactionId }) => rejectTransaction(payments, by, { transactionId })],
+  sandboxReceiveUma: [
+    (by, { customerId }) =>
+      sandboxReceiveUma(payments, by, { senderUmaAddress: '$sender@elsewhere.test', customerId, ...receiving }),
+    (by, { umaAddress: receiverUmaAddress }) =>
+      sandboxReceiveUma(payments, by, { senderUmaAddress: '$sender@elsewhere.test', receiverUmaAddress, ...receiving }),
+  ],
+  sandboxFundAccount: [(by, { usd }) => fundAccount(payments, by, { accountId: usd, amount: 100n })],
+  sandboxSetExternalAccountStatus: [
+    (by, { outsideUsd }) =>
+      setExternalAccountStatus(payments, by, { accountId: outsideUsd, beneficiaryVerificationStatus: 'MATCHED' }),
+  ],
+  sandboxSend: [(by, { fundedQuoteId: quoteId }) => sandboxSend(payments, by, { quoteId, currencyCode: 'USDC' })],
+  updateWebhookEndpoint: [
+    (by, { endpointId }) => updateEndpoint(webhooks, by, { endpointId, description: 'changed' }, null),
+  ],
+  rotateWebhookSecret: [(by, { endpointId }) => rotateSecret(webhooks, by, { endpointId }, null)],
+  sendTestWebhook: [
+    (by, { endpointId }) => sendTest(webhooks, by, { endpointId }, null),
+    (by, { url }) => testConfigEndpoint(webhooks, by, { url }, undefined),
+  ],
+  replayWebhookEvents: [
+    (by, { endpointId }) => replay(webhooks, by, { endpointId, after: feedCursor(by.platformId, 0n) }, null),
+  ],
+  // What ends a thing comes last, for the call that proves the others good.
+  deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
+  revokeApiToken: [(by, { apiTokenId }) => revokeToken(payments.database, by, 'ApiToken', apiTokenId)],
+  revokeClientToken: [(by, { clientTokenId }) => revokeToken(payments.database, by, 'ClientToken', clientTokenId)],
+  deleteCustomer: [(by, { customerId }) => deleteCustomer(payments, by, customerId)],
+};
+
+const names = Object.keys(attempts) as Operation[];
+/** What names nothing that another could have: only the permission stands before it. */
+const nameless: ReadonlySet<Operation> = new Set([
+  'createCustomer',
+  'createApiToken',
+  'createWebhookEndpoint',
+  'updatePlatform',
+]);
+
+const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
+
+/** An app's token, as good as none that is ever minted; or a server that is bound as no server is, so that no rule for apps stands before the reads. */
+function bound(kind: Caller['kind'], to: (own: Things) => Bound): () => Caller {
+  return () => ({
+    ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
+    kind,
+    bound: to(bystander),
+  });
+}
+const toCustomer = ({ customerId }: Things): Bound => ({ kind: 'CUSTOMER', customerId: uuidIn(customerId) });
+const toPayment = ({ transactionId, quoteId }: Things): Bound => ({
+  kind: 'PAYMENT',
+  transactionId: uuidIn(transactionId),
+  quoteId: uuidIn(quoteId),
+});
+
+const callers: Readonly<Record<string, () => Caller>> = {
+  "another customer's app": bound('CLIENT', toCustomer),
+  "another payment's app": bound('CLIENT', toPayment),
+  'a server bound to another customer': bound('PLATFORM', toCustomer),
+  'a server bound to another payment': bound('PLATFORM', toPayment),
+  'another platform': () => platformItself({ platformId: strangerId, environment: 'SANDBOX' }),
+};
+
+/** The same things as if nobody had ever made them. */
+function neverMade(things: Things): Things {
+  const entries = Object.entries(things).map(([name, value]: [string, string]) => [
+    name,
+    name === 'url' ? 'http://127.0.0.1:12/hook' : value.replace(/[0-9a-f]{12}(?=$|@)/, '000000000000'),
+  ]);
+  return Object.fromEntries(entries) as Things;
+}
+
+/** What came of an attempt: the refusal, with the names of `theirs` in the place of their values; or that there was none. */
+async function outcomeOf(attempt: Promise<unknown>, theirs: Things): Promise<Data> {
+  try {
+    await attempt;
+    return 'success';
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { code, message, details: facts } = error;
+    let text = JSON.stringify({ code, message, facts });
+    for (const [name, value] of Object.entries(theirs)) text = text.replaceAll(value, name);
+    return JSON.parse(text);
+  }
+}
+
+/** All that a command could change. */
+const watched = {
+  api_token: 'platform_id, id, revoked_at',
+  webhook_endpoint: 'platform_id, id, url, description, secret, event_types',
+  // Whoever writes a row gives it another xmin, though it should look as before.
+  webhook_delivery: 'id, xmin::text',
+  platform: 'id, currencies, uma_domain',
+  ...Object.fromEntries(
+    [
+      'account',
+      'client_token',
+      'customer',
+      'event',
+      'idempotency_record',
+      'journal',
+      'lookup',
+      'outbox',
+      'posting',
+      'quote',
+      'rail_order',
+      'transaction',
+    ].map((table) => [table, `${table}.*`]),
+  ),
+};
+
+async function state(): Promise<unknown> {
+  const columns = Object.entries(watched).map(
+    ([table, wanted]) =>
+      `(select md5(string_agg(row::text, ',' order by row::text)) from (select ${wanted} from ${table}) as row) as ${table}`,
+  );
+  return (await payments.database.pool.query(`select ${columns.join(', ')}`)).rows[0];
+}
+
+test('every operation is tried', () => {
+  expect([...names].sort()).toEqual(Object.keys(operations).sort());
+});
+
+describe.each(names)('%s', (name) => {
+  test.each(Object.keys(callers))('does nothing for %s, to whom what is foreign is unknown', async (who) => {
+    const caller = callers[who]?.();
+    if (!caller) throw new Error(`nobody is ${who}`);
+    const { permission, ...rule } = operations[name];
+    const forbidden = caller.kind === 'CLIENT' && !('client' in rule);
+    if (nameless.has(name) && !forbidden) return;
+    const unknown = neverMade(victim);
+    for (const attempt of attempts[name]) {
+      const before = await state();
+      const refusal = await outcomeOf(attempt(caller, victim, bystander), victim);
+      expect(refusal.code).toMatch(forbidden ? /^FORBIDDEN$/ : /_NOT_(FOUND|SET)$/);
+      expect(refusal).toEqual(await outcomeOf(attempt(caller, unknown, bystander), unknown));
+      expect(await state()).toEqual(before);
+
+      const without = { ...caller, permissions: Object.values(Permission).filter((one) => one !== permission) };
+      expect(await outcomeOf(attempt(without, victim, bystander), victim)).toMatchObject({ code: 'FORBIDDEN' });
+      expect(await state()).toEqual(before);
+    }
+  });
+});
+
+test('each of these calls does what it says for the platform itself', async () => {
+  const itself = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
+  const fresh = await thingsOf(receivers[2].url);
+  await settled();
+  const outcomes: Record<string, Data> = {};
+  for (const name of names) {
+    outcomes[name] = [];
+    for (const attempt of attempts[name]) {
+      outcomes[name].push(await outcomeOf(attempt(itself, fresh, bystander), fresh));
+    }
+  }
+  expect(outcomes).toEqual(Object.fromEntries(names.map((name) => [name, attempts[name].map(() => 'success')])));
+});

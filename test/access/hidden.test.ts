@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { commitPlan } from '../../src/ledger/commit.ts';
+import { deposit } from '../../src/payments/movements.ts';
+import { act, quote, umaAddressOf } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf, openRawSocket } from '../setup/streams.ts';
+
+/**
+ * The token of one payment shows the payment, not whose it is. What is hidden from its bearer is not told by the ways around
+ * it: by the words of a refusal, or by which guesses a filter finds.
+ */
+
+let t: TestGateway;
+let payer: Scene;
+let payee: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  payer = await makeScene(t.platform, 12_345n);
+  payee = await makeScene(t.platform);
+});
+afterAll(() => t.stop());
+
+/** The app of one quote and its transaction. */
+async function appOf(quoteId: string): Promise<TestPlatform> {
+  const { token } = await act(t.platform, 'createClientToken', { quoteId, permissions: ['VIEW', 'TRANSACT'] }, 'token');
+  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
+}
+
+async function quoteFrom(scene: Scene, destination: string, amount: bigint): Promise<Data> {
+  return quote(t.platform, {
+    source: { account: { accountId: scene.usd } },
+    destination: { account: { accountId: destination } },
+    lockedCurrencyAmount: amount,
+  });
+}
+
+const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
+
+async function execute(app: TestPlatform, quoteId: string): Promise<Data> {
+  return act(app, 'executeQuote', { quoteId }, 'quote { id }');
+}
+
+describe('a refusal tells the app of a payment', () => {
+  test('that the account holds too little, and not what it holds', async () => {
+    const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
+    expect((await execute(t.platform, id)).message).toContain('holds 12345 spendable');
+    const refused = await execute(await appOf(id), id);
+    expect(refused).toMatchObject({ code: 'INSUFFICIENT_BALANCE', path: ['input', 'quoteId'] });
+    expect(refused.message).not.toMatch(/\d/);
+  });
+
+  test('that a customer cannot move money, and neither who nor why', async () => {
+    const other = await makeScene(t.platform);
+    const { id } = await quoteFrom(payer, other.usd, 1_000n);
+    const details = { individual: { fullName: 'Grace Hopper 002' } };
+    await act(t.platform, 'updateCustomer', { customerId: other.customerId, details }, 'customer { kycStatus }');
+    expect((await execute(t.platform, id)).message).toContain('KYC is REJECTED');
+    const refused = await execute(await appOf(id), id);
+    expect(refused).toMatchObject({ code: 'USER_NOT_READY', path: ['input', 'quoteId'] });
+    expect(refused.message).not.toMatch(/KYC|REJECTED|deleted/);
+  });
+
+  test('that an account outside takes no part, and not how it stands', async () => {
+    const other = await makeScene(t.platform);
+    const { id } = await quoteFrom(payer, other.outsideUsd, 1_000n);
+    const move = { accountId: other.outsideUsd, status: 'UNDER_REVIEW' };
+    await act(t.platform, 'sandboxSetExternalAccountStatus', move, 'account { status }');
+    expect((await execute(t.platform, id)).message).toContain('UNDER_REVIEW');
+    for (const app of [await appOf(id), await appOfCustomer(payer)]) {
+      const refused = await execute(app, id);
+      expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
+      expect(refused.message).not.toContain('UNDER_REVIEW');
+    }
+  });
+
+  test('that an account is full, and not which', async () => {
+    const usdc = await internalAccount(t.platform, payee.customerId, 'USDC');
+    const funded = await quote(t.platform, {
+      source: { realtimeFunding: { customerId: payee.customerId, currency: 'USDC' } },
+      destination: { account: { accountId: payee.outsideUsd } },
+      lockedCurrencyAmount: 10_000_000n,
+    });
+    const { platformId } = t.platform;
+    const full = deposit(uuidIn(usdc), 'USDC', 9_000_000_000_000_000n);
+    expect((await commitPlan(t.gateway.payments.database, platformId, { journals: [full] })).kind).toBe('done');
+    const pay = (by: TestPlatform) =>
+      act(by, 'sandboxSend', { quoteId: funded.id, currencyCode: 'USDC' }, 'transaction { id }');
+    expect((await pay(t.platform)).message).toContain(usdc);
+    const refused = await pay(await appOf(funded.id));
+    expect(refused).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', path: ['input', 'quoteId'] });
+    expect(refused.message).not.toContain(uuidIn(usdc));
+  });
+});
+
+async function appOfCustomer({ customerId }: Scene): Promise<TestPlatform> {
+  const { token } = await act(
+    t.platform,
+    'createClientToken',
+    { customerId, permissions: ['VIEW', 'TRANSACT'] },
+    'token',
+  );
+  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
+}
+
+describe('a filter finds for the app of a payment', () => {
+  let app: TestPlatform;
+  let quoteId: string;
+  let uma: string;
+  let ownId: string;
+  beforeAll(async () => {
+    quoteId = (await quoteFrom(payer, payer.outsideEur, 1_000n)).id;
+    app = await appOf(quoteId);
+    uma = await umaAddressOf(t.platform, payer.customerId);
+    const { customer } = await t.platform.ask('query ($id: ID!) { customer(id: $id) { platformCustomerId } }', {
+      id: payer.customerId,
+    });
+    ownId = customer.platformCustomerId;
+  });
+
+  async function found(by: TestPlatform, list: string, filter: object): Promise<number> {
+    const type = { quotes: 'QuoteFilter', transactions: 'TransactionFilter', events: 'EventFilter' }[list];
+    return (await by.ask(`query ($filter: ${type}) { ${list}(filter: $filter) { totalCount } }`, { filter }))[list]
+      .totalCount;
+  }
+
+  test.each([
+    ['quotes', 'customerId', () => payer.customerId],
+    ['quotes', 'sendingUmaAddress', () => uma],
+    ['transactions', 'customerId', () => payer.customerId],
+    ['transactions', 'platformCustomerId', () => ownId],
+    ['transactions', 'senderAccountIdentifier', () => uma],
+    ['events', 'customerId', () => payer.customerId],
+  ])('nothing in %s by the %s of whose it is', async (list, field, value) => {
+    expect(await found(t.platform, list, { [field]: value() })).toBeGreaterThan(0);
+    expect(await found(app, list, { [field]: value() })).toBe(0);
+  });
+
+  test.each([
+    ['quotes', 'sendingAccountId', () => payer.usd],
+    ['quotes', 'receivingAccountId', () => payer.outsideEur],
+    ['transactions', 'senderAccountIdentifier', () => payer.usd],
+    ['transactions', 'receiverAccountIdentifier', () => payer.outsideEur],
+  ])('the payment in %s by the %s that it shows', async (list, field, value) => {
+    expect(await found(app, list, { [field]: value() })).toBe(1);
+  });
+
+  test('nothing in the feed by the customer whose it is', async () => {
+    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+    const raw = await openRawSocket(t.url, app.authorization);
+    const query = 'subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }';
+    raw.send({ id: 'guess', type: 'subscribe', payload: { query, variables: { id: payer.customerId } } });
+    const all = app.watch('subscription { events { id } }');
+    const first = nextOf(all);
+    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
+    const heard: string[] = [];
+    raw.socket.on('message', (message) => heard.push(String(message)));
+    await execute(app, quoteId);
+    expect((await first).data.events.id).toBeDefined();
+    // What the socket was sent before this answer would have come before it.
+    raw.send({ id: 'last', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
+    await raw.receive('complete');
+    expect(heard.filter((message) => message.includes('guess'))).toEqual([]);
+    await all.return?.();
+    raw.socket.close();
+  });
+});

@@ -1,0 +1,193 @@
+import {
+  execute,
+  type GraphQLObjectType,
+  getNamedType,
+  isCompositeType,
+  isObjectType,
+  isRequiredArgument,
+  parse,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/access/operations.ts';
+import { platformItself } from '../../src/access/platform-itself.ts';
+import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
+import { schema } from '../../src/graphql/server/schema.ts';
+import { act } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { type CountedGateway, countedGateway } from '../setup/statements.ts';
+
+/**
+ * A token without VIEW is answered what its mutation has made or changed, and reads nothing beside that: neither whose it is,
+ * nor what else they have.
+ */
+
+let t: TestGateway;
+let scene: Scene;
+let endpointId: string;
+let blind: TestPlatform;
+let counting: CountedGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  counting = await countedGateway(t);
+  scene = await makeScene(t.platform);
+  const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
+  endpointId = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id;
+  const given = { name: 'blind', permissions: ['TRANSACT', 'MANAGE'] };
+  const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
+  blind = connect(counting.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
+});
+afterAll(async () => {
+  await counting.stop();
+  await t.stop();
+});
+
+/** A mutation that answers each noun, under its name in the success. */
+const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
+  Quote: [
+    'createQuote',
+    'quote',
+    () => ({
+      source: { account: { accountId: scene.usd } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1_000,
+    }),
+  ],
+  Transaction: [
+    'transferOut',
+    'transaction',
+    () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 }),
+  ],
+  Customer: ['updateCustomer', 'customer', () => ({ customerId: scene.customerId })],
+  InternalAccount: ['sandboxFundAccount', 'account', () => ({ accountId: scene.usd, amount: 1 })],
+  ExternalAccount: [
+    'sandboxSetExternalAccountStatus',
+    'account',
+    () => ({ accountId: scene.outsideUsd, beneficiaryVerificationStatus: 'MATCHED' }),
+  ],
+  WebhookEndpoint: ['updateWebhookEndpoint', 'endpoint', () => ({ endpointId })],
+  ApiToken: ['createApiToken', 'apiToken', () => ({ name: 'another', permissions: ['TRANSACT'] })],
+};
+
+function objectType(name: string): GraphQLObjectType {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`${name} is no object type`);
+  return type;
+}
+
+const mutationFields = Object.values(schema.getMutationType()?.getFields() ?? {});
+
+test('every noun that a mutation answers is tried', () => {
+  const answered = mutationFields.flatMap(({ name }) => {
+    const success = objectType(`${name.charAt(0).toUpperCase()}${name.slice(1)}Success`);
+    return Object.values(success.getFields()).map((field) => getNamedType(field.type));
+  });
+  const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
+  // Looking a receiver up is reading: it needs VIEW itself.
+  nouns.delete('Lookup');
+  expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
+});
+
+/** Whether a type is a noun, or a list of nouns. */
+function leadsOn(name: string): boolean {
+  const type = schema.getType(name);
+  return (
+    name.endsWith('Connection') ||
+    (isObjectType(type) && type.getInterfaces().some((one) => one.name === 'Node')) ||
+    name === 'Account' ||
+    name === 'Node'
+  );
+}
+
+const fields = Object.keys(mutations).flatMap((noun) =>
+  Object.values(objectType(noun).getFields())
+    .filter((field) => !field.args.some(isRequiredArgument))
+    .map((field): [string, string] => [noun, field.name]),
+);
+
+describe.each(fields)('%s.%s of what a mutation answers', (noun, name) => {
+  test('is of its own row, or needs VIEW before anything happens', async () => {
+    const tried = mutations[noun];
+    if (!tried) throw new Error(noun);
+    const [mutation, field, input] = tried;
+    const type = getNamedType(objectType(noun).getFields()[name]?.type);
+    if (!type) throw new Error(name);
+    const ask = (selected: string) =>
+      counting.statements.during(() => act(blind, mutation, input(), `${field} { ${selected} }`));
+    const bare = await ask('__typename');
+    const { result: answer, statements } = await ask(isCompositeType(type) ? `${name} { __typename }` : name);
+    if (leadsOn(type.name)) expect(answer).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
+    if (answer.__typename === 'ForbiddenError') {
+      expect(statements).toEqual([]);
+    } else {
+      expect(answer.__typename).toMatch(/Success$/);
+      expect(statements.toSorted()).toEqual(bare.statements.toSorted());
+    }
+  });
+});
+
+test('what needs VIEW is found under any name, in fragments, and behind what is there already', async () => {
+  const before = await balanceOf(t.platform, scene.usd);
+  const fund = async (selection: string, fragments = '') =>
+    (
+      await blind.ask(
+        `mutation ($id: ID!, $no: Boolean = false) { sandboxFundAccount(input: { accountId: $id, amount: 7 }) {
+           ... on SandboxFundAccountSuccess { account { id balance @skip(if: $no) { amount } ${selection} } }
+           ... on UserError { code message } } } ${fragments}`,
+        { id: scene.usd },
+      )
+    ).sandboxFundAccount;
+  for (const [selection, fragments] of [
+    ['customer { umaAddress }'],
+    ['c: customer { id }'],
+    ['... on Account { ... { customer { umaAddress } } }'],
+    ['...more', 'fragment more on InternalAccount { customer { umaAddress } }'],
+    ['customer @skip(if: $no) { id }'],
+  ] as const) {
+    expect(await fund(selection, fragments)).toEqual({
+      code: 'FORBIDDEN',
+      message: 'this token lacks the permission VIEW, which InternalAccount.customer needs',
+    });
+  }
+  expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+  const { account } = await fund('customer @include(if: $no) { id }');
+  expect(account).toEqual({ id: scene.usd, balance: { amount: String(before + 7n) } });
+});
+
+test('a plan reads nothing without VIEW, though nobody looked before', async () => {
+  const { payments, feed } = t.gateway;
+  let isDone = false;
+  payments.database.commits.once('committed', () => {
+    isDone = true;
+  });
+  // The check before the mutation finds VIEW, and the plan below it does not.
+  const viewer = {
+    ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
+    get permissions() {
+      return isDone ? ['TRANSACT'] : ['TRANSACT', 'VIEW'];
+    },
+  };
+  const { data, errors } = await execute({
+    schema,
+    document: parse(
+      'mutation ($id: ID!) { sandboxFundAccount(input: { accountId: $id, amount: 1 }) { ... on SandboxFundAccountSuccess { account { id customer { umaAddress } } } } }',
+    ),
+    variableValues: { id: scene.usd },
+    contextValue: { viewer, payments, feed },
+  });
+  expect(data).toEqual({ sandboxFundAccount: { account: { id: scene.usd, customer: null } } });
+  expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    [['sandboxFundAccount', 'account', 'customer'], 'FORBIDDEN'],
+  ]);
+});
+
+test('what a mutation made or changed is read with VIEW as with any other token', async () => {
+  const answer: Data = await act(
+    t.platform,
+    'updateCustomer',
+    { customerId: scene.customerId },
+    'customer { id accounts { totalCount } }',
+  );
+  expect(answer.customer.accounts.totalCount).toBeGreaterThan(0);
+});

@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { movedPath } from '../../src/core/path.ts';
+
+test('a path is moved by the longest entry that it begins with, once', () => {
+  const table = [
+    [['details'], ['customerType']],
+    [['details', 'address'], ['address']],
+    [['address'], ['elsewhere']],
+  ] as const;
+  expect(movedPath(['details'], table)).toEqual(['customerType']);
+  expect(movedPath(['details', 'address', 'country'], table)).toEqual(['address', 'country']);
+  expect(movedPath(['name'], table)).toEqual(['name']);
+  expect(movedPath(['detail', 's'], table)).toEqual(['detail', 's']);
+});
+
+/** The texts inside a call, from its opening parenthesis to the closing one. */
+function textsIn(call: string): string[] {
+  let depth = 0;
+  const end = [...call].findIndex((letter) => {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    return depth === 0;
+  });
+  const [, ...words] = call.slice(0, end).match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? [];
+  return words.map((text) => text.replaceAll(/\$\{[^}]*\}/g, ''));
+}
+
+test('no refusal names a field in its text: the path beside it does, as each API calls it', () => {
+  const files = globSync('src/**/*.ts', { exclude: (path) => path.endsWith('generated') });
+  const sources = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+  const texts = sources.flatMap(({ file, text }) =>
+    text
+      .split('new Refusal')
+      .slice(1)
+      .flatMap((call) => textsIn(call).filter((words) => words.includes(' ')))
+      .map((words) => `${file}: ${words}`),
+  );
+  expect(texts.length).toBeGreaterThan(80);
+  // Names of fields are the only words in this form.
+  expect(texts.filter((words) => /\b[a-z]+[A-Z]\w*/.test(words.slice(words.indexOf(':'))))).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import { globSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { statementTexts } from '../../src/database/statement.ts';
+
+/** docs/prisma.md says what goes through Prisma and what is SQL: it is held here against what the code does. */
+
+const read = (path: string) => readFileSync(path, 'utf8');
+
+/** The rows of the page's table that begins with this column, each as its cells. */
+function tableOf(page: string, column: string): string[][] {
+  const lines = page.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${column} |`));
+  expect(start).toBeGreaterThan(0);
+  const end = lines.findIndex((line, place) => place > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+const twice = (names: readonly string[]) => names.filter((name, place) => names.indexOf(name) !== place);
+
+/** The tables, by the name of Prisma's delegate for each: `apiToken` is `api_token`. */
+const tables = new Map(
+  [...read('prisma/schema.prisma').matchAll(/^model (\w+) \{(.*?)^\}/gms)].map(([, model = '', fields = '']) => {
+    const table = /@@map\("(\w+)"\)/.exec(fields)?.[1] ?? model;
+    return [model.charAt(0).toLowerCase() + model.slice(1), table];
+  }),
+);
+
+const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/database/generated/'));
+const sources = new Map(files.map((file) => [file, read(file)]));
+const functions = globSync('prisma/functions/*.sql').map(read);
+const page = read('docs/prisma.md');
+
+beforeAll(async () => {
+  // A statement is known once its file has been loaded. Commands run when they are loaded, and have no statements.
+  const commands = (file: string) => file === 'src/main.ts' || file.startsWith('src/cli/');
+  for (const file of files.filter((one) => !commands(one) && !one.endsWith('.d.ts'))) {
+    await import(/* @vite-ignore */ pathToFileURL(file).href);
+  }
+});
+
+/** The statements of the service by their names: a worker's other tests may have made some of their own. */
+const statements = () => [...statementTexts()].filter(([name]) => !name.startsWith('a_test_'));
+
+const sqlWrite = /\b(?:insert\s+into|update(?:\s+only)?|delete\s+from)\s+(?:public\.)?"?(\w+)/gi;
+const prismaCall = new RegExp(`\\b(${[...tables.keys()].join('|')})\\s*\\.\\s*([a-z]\\w+)\\(`, 'g');
+const writing = /^(create|update|upsert|delete)/;
+const reading = /^(find|count$|aggregate$|groupBy$)/;
+
+/** The tables that a kind of Prisma's methods is called on. */
+function throughPrisma(kind: RegExp): Set<string | undefined> {
+  const calls = [...sources.values()].flatMap((source) => [...source.matchAll(prismaCall)]);
+  return new Set(calls.filter(([, , method = '']) => kind.test(method)).map(([, model = '']) => tables.get(model)));
+}
+
+describe('the page about Prisma and SQL', () => {
+  test('says of each table by which way it is written, and whether Prisma reads it', () => {
+    const texts = [...statements().map(([, text]) => text), ...functions];
+    const bySql = new Set(texts.flatMap((text) => [...text.matchAll(sqlWrite)].map(([, table]) => table)));
+    const byPrisma = throughPrisma(writing);
+    const readByPrisma = throughPrisma(reading);
+    const derived = [...tables.values()].map((table) => {
+      const ways = [...(byPrisma.has(table) ? ['Prisma'] : []), ...(bySql.has(table) ? ['SQL'] : [])];
+      return [table, ways.join(' and ') || 'nobody', readByPrisma.has(table) ? 'yes' : 'no'].join(' | ');
+    });
+    const said = tableOf(page, 'Table').map(([table = '', ...cells]) => [...quoted(table), ...cells.slice(0, 2)]);
+    expect(said.map((cells) => cells.join(' | ')).sort()).toEqual(derived.sort());
+  });
+
+  test('names every statement that is written by hand, each once, under the reason for it', () => {
+    const said = tableOf(page, 'Why').flatMap(([, , names = '']) => quoted(names));
+    expect(twice(said)).toEqual([]);
+    expect(said.sort()).toEqual(
+      statements()
+        .map(([name]) => name)
+        .sort(),
+    );
+  });
+
+  test('names every file that sends SQL without such a name', () => {
+    const bare = files.filter((file) => /\.query[<(]/.test(sources.get(file) ?? ''));
+    const said = tableOf(page, 'File').flatMap(([file = '']) => quoted(file));
+    expect(said.sort()).toEqual(bare.sort());
+  });
+});
+
+test('Prisma begins no transaction, sends no SQL and writes one table at a time: what it writes is what the source says', () => {
+  const forbidden = [/\.\$transaction\b/, /\.\$(query|execute)Raw/, /\b(createMany|connectOrCreate|upsert)\s*[:(]/];
+  const nested = /\bcreate:\s*[[{]/;
+  const found = files.filter((file) => {
+    const source = sources.get(file) ?? '';
+    return file !== 'src/database/prisma-driver.ts' && [...forbidden, nested].some((form) => form.test(source));
+  });
+  expect(found).toEqual([]);
+});

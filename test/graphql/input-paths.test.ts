@@ -1,0 +1,48 @@
+import { getNullableType, isInputObjectType, isListType } from 'graphql';
+import { expect, test } from 'vitest';
+import { argumentPath, places } from '../../src/graphql/schema/input-paths.ts';
+import { schema } from '../../src/graphql/server/schema.ts';
+
+/** The fields of a mutation's input that are @oneOf objects, each with the path that leads there. */
+function choicesOf(type: unknown, path: readonly string[] = []): string[] {
+  const here = getNullableType(type as Parameters<typeof getNullableType>[0]);
+  if (isListType(here)) return choicesOf(here.ofType, path);
+  if (!isInputObjectType(here)) return [];
+  const inside = Object.values(here.getFields()).flatMap(({ name, type: of }) => choicesOf(of, [...path, name]));
+  return here.isOneOf ? [path.join('.'), ...inside] : inside;
+}
+
+test('the table has every choice that the inputs of mutations have, and no other', () => {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  expect(mutations.length).toBeGreaterThan(20);
+  const choices = mutations.flatMap(({ name, args }) =>
+    args.flatMap(({ type }) => choicesOf(type)).map((choice) => `${name} ${choice}`),
+  );
+  const told = Object.entries(places).flatMap(([name, table]) =>
+    table.map(([, input]) => `${name} ${input.filter((step) => typeof step === 'string').join('.')}`),
+  );
+  expect(new Set(told)).toEqual(new Set(choices));
+});
+
+test.each([
+  ['createQuote', ['source', 'accountId'], { source: { account: {} } }, ['input', 'source', 'account', 'accountId']],
+  ['createQuote', ['source'], { source: { realtimeFunding: {} } }, ['input', 'source', 'realtimeFunding']],
+  // An account of the kind `iban` has an `iban`.
+  [
+    'createExternalAccount',
+    ['details', 'iban'],
+    { accountInfo: { iban: {} } },
+    ['input', 'accountInfo', 'iban', 'iban'],
+  ],
+  ['createExternalAccount', ['details'], { accountInfo: { clabe: {} } }, ['input', 'accountInfo', 'clabe']],
+  ['createExternalAccount', ['beneficiary'], { accountInfo: {} }, ['input', 'beneficiary']],
+  [
+    'createCustomer',
+    ['details', 'beneficialOwners', 1, 'taxId'],
+    { details: { business: {} } },
+    ['input', 'details', 'business', 'beneficialOwners', '1', 'taxId'],
+  ],
+  ['transferOut', ['amount'], {}, ['input', 'amount']],
+] as const)('%s has %j of its command where the input has it', (name, path, input, place) => {
+  expect(argumentPath(name, path, input)).toEqual(place);
+});
