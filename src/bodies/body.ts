@@ -14,6 +14,7 @@ export function unsupportedBody(headers: {
   readonly type: string | null | undefined;
   readonly encoding: string | null | undefined;
 }): Unsupported | undefined {
+  if (headers.type === 'application/json' && !headers.encoding) return undefined;
   const [type = '', ...parameters] = headers.type?.toLowerCase().split(';') ?? [];
   if (type.trim() !== 'application/json') return { message: 'a request body is application/json', headers: {} };
   if (!parameters.every(leavesUtf8)) return { message: 'a request body is application/json in UTF-8', headers: {} };

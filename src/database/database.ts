@@ -4,6 +4,7 @@ import { timedOut } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 import { PrismaDriver } from './prisma-driver.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
+import { askText, TextQuery } from './text-query.ts';
 
 /**
  * One Postgres, three ways in over one pool: `read` for the lists and nodes that are asked for all the time, Prisma for
@@ -17,6 +18,8 @@ export interface Database {
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /** Runs a statement that was put together, and answers its rows as lists of their values. It is prepared when it comes again. */
   read<Row extends unknown[]>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** The same for a statement whose answer is one text, in half the time. */
+  readText(text: string, values: readonly unknown[]): Promise<string>;
   /** How long an answer is waited for, in milliseconds; then its connection is given up. */
   readonly patienceMs: number;
   /** Tells this process's sequencer that something was committed, so that it need not wait for its next look. */
@@ -99,6 +102,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const name = names.nameOf(text);
       return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
     },
+    readText: (text, values) => askText(pool, new TextQuery(names.nameOf(text), text, values)),
     commits: new EventEmitter(),
     async close() {
       await prisma.$disconnect();

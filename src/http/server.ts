@@ -203,14 +203,28 @@ function refuseRequest(request: IncomingMessage): { status: number; code: string
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes) {
     return { status: 413, code: 'PAYLOAD_TOO_LARGE', message: `a request body has at most ${bodyBytes} bytes` };
   }
-  if (!URL.canParse(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`)) {
+  if (!isAddress(request)) {
     return { status: 400, code: 'BAD_REQUEST', message: 'the Host header or the path is malformed' };
   }
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (request.method === 'POST' && type !== 'application/json') {
+  if (request.method === 'POST' && !isJson(request.headers['content-type'])) {
     return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'a POST body is application/json' };
   }
   return undefined;
+}
+
+function isJson(type = ''): boolean {
+  return type === 'application/json' || type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+/** The last Host that was well-formed. Most requests have the same. */
+let goodHost: string | undefined;
+
+/** Whether the path and the Host header make an address. */
+function isAddress({ url = '/', headers: { host = 'localhost' } }: IncomingMessage): boolean {
+  if (url === '/graphql' && host === goodHost) return true;
+  const isGood = URL.canParse(url, `http://${host}`);
+  if (isGood) goodHost = host;
+  return isGood;
 }
 
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {

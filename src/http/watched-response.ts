@@ -30,7 +30,9 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
 
   /** Headers given to writeHead itself are not among those that getHeader knows. */
   #contentType(headers: unknown): string {
-    const given = Object.entries(Object(headers)).find(([name]) => name.toLowerCase() === 'content-type');
-    return String(given?.[1] ?? this.getHeader('content-type'));
+    for (const name in Object(headers)) {
+      if (name.toLowerCase() === 'content-type') return String((headers as Record<string, unknown>)[name]);
+    }
+    return String(this.getHeader('content-type'));
   }
 }

@@ -94,7 +94,10 @@ test('an id that is asked for several times is read once', async () => {
   const [statement = '', ...more] = asked.statements;
   expect(more).toEqual([]);
   // Two accounts, one customer.
-  expect(statement.match(/\.id (= \$\d+|in \([^)]*\))/g)).toEqual(['.id in ($2, $3)', '.id = $6']);
+  expect(statement.match(/\.id (= \$\d+|in \([^)]*\))/g)).toEqual([
+    expect.stringMatching(/^\.id in \(\$\d+, \$\d+\)$/),
+    expect.stringMatching(/^\.id = /),
+  ]);
 });
 
 const query = '{ viewer { kind } currencies { a: code b: name } }';

@@ -1,39 +1,61 @@
-import { literal, type Run, type Sql, textOf } from './sql.ts';
-
-/** A table whose rows public ids of a type name: `rows` selects those of some uuids, as `json` and `id`. */
-interface NodeTable {
-  readonly name: string;
-  readonly rows: (ids: readonly string[]) => Sql;
-}
+import { joined, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** The ids that a run asks for: as they came, and their uuids by the names of types that are read here. */
+interface Asked {
+  readonly ids: readonly string[];
+  readonly uuids: ReadonlyMap<string, readonly string[]>;
+}
+
+interface NodesOf {
+  readonly isList: boolean;
+  readonly types: readonly string[];
+  /** The public ids that a run asks for; one where it is no list. */
+  readonly idsOf: (run: Run) => readonly string[];
+  /** The rows of a type whose uuids a run asks for, as `json` and `id`. */
+  readonly rowsOf: (type: string, uuidsOf: (run: Run) => readonly string[]) => Sql;
+}
+
 /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-export function nodesSql(
-  run: Run,
-  ids: readonly string[],
-  { isList, tables }: { readonly isList: boolean; readonly tables: readonly NodeTable[] },
-): string {
-  const byTable = Map.groupBy(new Set(ids), (id) => {
-    const [type, uuid = ''] = id.split(':', 2);
-    return uuidForm.test(uuid) && id.length === (type?.length ?? 0) + 37
-      ? tables.find(({ name }) => name === type)
-      : undefined;
-  });
-  const selects = Array.from(byTable, ([table, named]) => {
-    if (!table) return undefined;
-    return { table, text: textOf(table.rows(named.map((id) => id.slice(table.name.length + 1))), run) };
-  }).filter((one) => one !== undefined);
-  if (!isList) {
-    const [only] = selects;
-    return only ? `coalesce((select json from (${only.text}) n), 'null')` : `'null'`;
-  }
-  const union = selects.map(
-    ({ table, text }) => `select ${literal(`${table.name}:`)} || n.id as id, n.json from (${text}) n`,
+export function nodesSql({ isList, types, idsOf, rowsOf }: NodesOf): Sql {
+  const owner = {};
+  const askedOf = (run: Run): Asked => run.once(owner, () => sortedIds(idsOf(run), types));
+  const tables = new Map(
+    types.map((type) => {
+      const rows = rowsOf(type, (run) => askedOf(run).uuids.get(type) ?? []);
+      const whole = isList
+        ? sql`select ${literal(`${type}:`)} || n.id as id, n.json from (${rows}) n`
+        : sql`coalesce((select json from (${rows}) n), 'null')`;
+      return [type, new Part(whole)];
+    }),
   );
-  if (union.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-  // Whatever is no id of ours may hold what Postgres cannot take.
-  const known = new Set(Array.from(byTable, ([table, named]) => (table ? named : [])).flat());
-  const places = run.bind(ids.map((id) => (known.has(id) ? id : '')));
-  return `(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${union.join(' union all ')}) r on r.id = u.id)`;
+  return [
+    (run) => {
+      const { ids, uuids } = askedOf(run);
+      const parts = Array.from(uuids.keys(), (type): Sql => [tables.get(type) ?? '']);
+      if (!isList) return parts[0] ?? `'null'`;
+      if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
+      // Whatever is no id of ours may hold what Postgres cannot take.
+      const places = run.bind(ids.map((id) => (isOf(id, uuids) ? id : '')));
+      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${joined(parts, ' union all ')}) r on r.id = u.id)`;
+    },
+  ];
+}
+
+function sortedIds(ids: readonly string[], types: readonly string[]): Asked {
+  const uuids = new Map<string, string[]>();
+  for (const id of new Set(ids)) {
+    const [type = '', uuid = ''] = id.split(':', 2);
+    if (!uuidForm.test(uuid) || id.length !== type.length + 37 || !types.includes(type)) continue;
+    const others = uuids.get(type);
+    if (others) others.push(uuid);
+    else uuids.set(type, [uuid]);
+  }
+  return { ids, uuids };
+}
+
+function isOf(id: string, uuids: Asked['uuids']): boolean {
+  const [type = '', uuid = ''] = id.split(':', 2);
+  return uuids.get(type)?.includes(uuid) === true && id.length === type.length + 37;
 }

@@ -10,7 +10,7 @@ import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { type Asked, NotPlanned, type Walk } from './asked.ts';
 import { base64Url, type Env, type PageRead } from './reads.ts';
-import { type Piece, type Run, type Sql, sql, textOf } from './sql.ts';
+import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 interface PageOf {
   readonly asked: Asked;
@@ -38,17 +38,13 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   const row = planner.alias();
   const rows = `${row}p`;
 
-  const readings = new WeakMap<Run, Reading>();
-  const reading = (run: Run): Reading => {
-    const known = readings.get(run);
-    if (known) return known;
-    const args = run.args(field, node);
-    const given: PageArgs = { sortOrder: read.key?.sortOrder, ...args };
-    const page = parsePage(given, (cursor) => key.of(run.viewer.platformId, cursor));
-    const made = { page, where: read.where(run.viewer, args) };
-    readings.set(run, made);
-    return made;
-  };
+  const reading = (run: Run): Reading =>
+    run.once(asked, () => {
+      const args = run.args(field, node);
+      const given: PageArgs = { sortOrder: read.key?.sortOrder, ...args };
+      const page = parsePage(given, (cursor) => key.of(run.viewer.platformId, cursor));
+      return { page, where: read.where(run.viewer, args) };
+    });
   /** The conditions on another row of the same table, with one more on its key. */
   const matching = (alias: string, place?: (page: Page<unknown>) => object | undefined): Sql => {
     const conditions: Piece = (run) => {
@@ -71,7 +67,8 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   };
 
   const cursorOf = (place: Sql): Sql => {
-    const prefix: Piece = (run) => `'${list}:${run.viewer.platformId.slice(-12)}:'`;
+    // Who asks is no text of the statement, or each platform would have statements of its own prepared.
+    const prefix: Piece = (run) => `${run.bind(`${list}:${run.viewer.platformId.slice(-12)}:`)}::text`;
     return base64Url(sql`${prefix} || ${place}`);
   };
 
@@ -93,12 +90,15 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   const hasMore = (): Sql => overRows(sql`case when count(*) > ${size} then 'true' else 'false' end`);
   const hasBeyond = (): Sql => {
     const other = planner.alias();
-    const exists = sql`(exists (select from ${table} ${other} where ${matching(other, ({ beyond }) => beyond)}))::text`;
-    return [(run) => (reading(run).page.beyond === undefined ? `'false'` : textOf(exists, run))];
+    const exists = new Part(
+      sql`(exists (select from ${table} ${other} where ${matching(other, ({ beyond }) => beyond)}))::text`,
+    );
+    return [(run) => (reading(run).page.beyond === undefined ? `'false'` : [exists])];
   };
-  const byWay = (forward: Sql, backward: Sql): Sql => [
-    (run) => textOf(reading(run).page.backward ? backward : forward, run),
-  ];
+  const byWay = (...ways: readonly [forward: Sql, backward: Sql]): Sql => {
+    const [forward, backward] = ways.map((way) => new Part(way)) as [Part, Part];
+    return [(run) => [reading(run).page.backward ? backward : forward]];
+  };
   const end = (order: Piece): Sql => {
     const place = `${rows}.${key.column}`;
     const last = sql`(array_agg(${place} order by ${place} ${order}) filter (where ${rows}.n <= ${size}))[1]`;

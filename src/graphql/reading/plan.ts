@@ -25,7 +25,7 @@ import { notSequenced } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
-import { concatenated, type JsonPart, joined, type Run, type Sql, sql, textOf } from './sql.ts';
+import { concatenated, type JsonPart, joined, Part, type Run, type Sql, sql } from './sql.ts';
 
 export interface PlanOf {
   readonly schema: GraphQLSchema;
@@ -165,7 +165,7 @@ export class Planner implements Walk {
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
     const made = this.#read(asked, field, read, env);
     // Wrong arguments are an error in the place of this field, and of nothing else.
-    return field.args.length === 0 ? made : [(run) => run.attempt(() => textOf(made, run))];
+    return field.args.length === 0 ? made : [new Part(made, { isGuarded: true })];
   }
 
   #read(asked: Asked, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
@@ -219,34 +219,30 @@ export class Planner implements Walk {
   #node({ field, node, below }: Asked, { types, given, most }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new NotPlanned('nothing to read');
     const isList = given || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    const tables = types.map((name) => {
-      const type = this.#objectType(name);
-      const { model, visible, only } = readOf(type) ?? {};
-      if (!model) throw new Error(`${name} is of no table`);
-      const alias = this.alias();
-      const json = this.#row(type, below, { row: alias });
-      const rows = (ids: readonly string[]): Sql =>
-        sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${(run: Run) =>
-          conditionsOf(
-            model,
-            alias,
-            {
-              platformId: run.viewer.platformId,
-              ...(ids.length === 1 ? { id: ids[0] } : { id: { in: ids } }),
-              AND: [visible?.(run.viewer) ?? {}],
-            },
-            run,
-          )}${only ? sql` and ${only(alias)}` : ''}`;
-      return { name, rows };
-    });
-    return [
-      (run) => {
+    return nodesSql({
+      isList,
+      types,
+      idsOf: (run) => {
         const args = run.args(field, node);
         const ids = given ? run.given : ((isList ? args.ids : [args.id]) as readonly string[]);
         if (most !== undefined && ids.length > most) throw invalidInput(`at most ${most} ids at once`, 'ids');
-        return nodesSql(run, ids, { isList, tables });
+        return ids;
       },
-    ];
+      rowsOf: (name, uuidsOf) => {
+        const type = this.#objectType(name);
+        const { model, visible, only } = readOf(type) ?? {};
+        if (!model) throw new Error(`${name} is of no table`);
+        const alias = this.alias();
+        const json = this.#row(type, below, { row: alias });
+        const conditions = (run: Run) => {
+          const uuids = uuidsOf(run);
+          const id = uuids.length === 1 ? uuids[0] : { in: uuids };
+          const where = { platformId: run.viewer.platformId, id, AND: [visible?.(run.viewer) ?? {}] };
+          return conditionsOf(model, alias, where, run);
+        };
+        return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${only ? sql` and ${only(alias)}` : ''}`;
+      },
+    });
   }
 }
 

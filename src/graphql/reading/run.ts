@@ -3,7 +3,7 @@ import {
   type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLField,
   type GraphQLResolveInfo,
   getArgumentValues,
@@ -22,11 +22,11 @@ import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
-import { literal, type Run, type Sql, sql, textOf } from './sql.ts';
+import { literal, type Run, Statement, sql } from './sql.ts';
 
-/** A query whose answer the database makes whole: an expression that is its `data`, as JSON. */
+/** A query whose answer the database makes whole: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
-  readonly json: Sql;
+  readonly statement: Statement;
   readonly operation: OperationDefinitionNode;
 }
 
@@ -94,7 +94,8 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
   }
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    return { json: planner.object(query, [operation.selectionSet], (asked) => planner.root(asked)), operation };
+    const json = planner.object(query, [operation.selectionSet], (asked) => planner.root(asked));
+    return { statement: new Statement(sql`select ${json}`), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
@@ -106,16 +107,20 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
  * @returns its `data`, as JSON
  * @throws NotPlanned where this run asks for something that is resolved after all, or wrongly
  */
-export async function runQuery({ json, operation }: QueryPlan, args: ExecutionArgs, context: Context): Promise<string> {
+export async function runQuery(
+  { statement, operation }: QueryPlan,
+  args: ExecutionArgs,
+  context: Context,
+): Promise<string> {
   const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
   if (!coerced) throw new NotPlanned('the variables are wrong');
-  const answer = await answerOf(sql`select ${json}`, coerced, context);
+  const answer = await answerOf(statement, { variables: coerced }, context);
   if (answer.errors.length > 0) throw new NotPlanned('the executor says where errors are');
   return answer.json;
 }
 
 /** By the nodes of a field, as several fragments may ask for it, and by what else decides its plan. */
-const fieldPlans = new WeakMap<FieldNode, Map<string, Sql>>();
+const fieldPlans = new WeakMap<FieldNode, Map<string, Statement>>();
 
 const numbers = new WeakMap<FieldNode, number>();
 
@@ -154,21 +159,24 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
     ...info.fieldNodes.map(numberOf),
     truth,
   ].join(' ');
-  const plans = fieldPlans.get(node) ?? new Map<string, Sql>();
+  const plans = fieldPlans.get(node) ?? new Map<string, Statement>();
   fieldPlans.set(node, plans);
-  let json = plans.get(key);
-  if (!json) {
+  let statement = plans.get(key);
+  if (!statement) {
     const fragments = new Map(Object.entries(info.fragments));
     const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
     const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, given: true };
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
-    if (plans.size < 100) plans.set(key, json);
+    const json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
+    statement = new Statement(
+      row
+        ? sql`select ${json} from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.row)}::jsonb) r`
+        : sql`select ${json}`,
+    );
+    if (plans.size < 100) plans.set(key, statement);
   }
-  const whole = row
-    ? sql`select ${json} from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(row.json)}::jsonb) r`
-    : sql`select ${json}`;
-  const answer = await answerOf(whole, info.variableValues, context, nodes?.ids);
+  const bound = { variables: info.variableValues, row: row?.json, given: nodes?.ids };
+  const answer = await answerOf(statement, bound, context);
   return valuesOf(answer.json, answer);
 }
 
@@ -182,22 +190,27 @@ export function meetFault(context: Context, fault: unknown): void {
 /** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */
 const sequencedMs = 2_000;
 
+/** What a run is bound with beside who asks. */
+interface Bound {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly row?: string | undefined;
+  readonly given?: readonly string[] | undefined;
+}
+
 async function answerOf(
-  statement: Sql,
-  variables: Readonly<Record<string, unknown>>,
+  statement: Statement,
+  bound: Bound,
   context: Context,
-  given?: readonly string[],
 ): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
   const { viewer, feed, payments } = context;
   // Wherever a document comes to read: at its root, or below what a mutation answers.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencedMs;
   for (;;) {
-    const run = new BoundRun(viewer, variables, given);
-    const text = textOf(statement, run);
+    const run = new BoundRun(viewer, bound);
+    const text = statement.textFor(run);
     try {
-      const [[json] = []] = await payments.database.read<[string]>(text, run.values);
-      if (json === undefined) throw new Error('a plan answers one text');
+      const json = await payments.database.readText(text, run.values);
       return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
@@ -209,39 +222,39 @@ async function answerOf(
 class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly given: readonly string[];
+  readonly row: string | undefined;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
-  readonly #args = new Map<FieldNode, Readonly<Record<string, unknown>>>();
+  /** What was made once. Not in a WeakMap of the plan's: V8's young collections keep what stands in one (bench/LOG.md). */
+  readonly #made = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, variables: Readonly<Record<string, unknown>>, given: readonly string[] = []) {
+  constructor(viewer: Viewer, { variables, row, given = [] }: Bound) {
     super();
     this.viewer = viewer;
     this.given = given;
+    this.row = row;
     this.#variables = variables;
   }
 
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
-    const asked = this.#args.get(node);
-    if (asked) return asked;
-    const args = getArgumentValues(field, node, this.#variables);
-    this.#args.set(node, args);
-    return args;
+    return this.once(node, () => getArgumentValues(field, node, this.#variables));
+  }
+
+  once<Made>(owner: object, make: () => Made): Made {
+    const known = this.#made.get(owner);
+    // An owner makes one kind of thing.
+    if (known !== undefined) return known as Made;
+    const made = make();
+    this.#made.set(owner, made);
+    return made;
   }
 
   note(value: unknown): number {
     return this.notes.push(value) - 1;
   }
 
-  attempt(make: () => string): string {
-    const bound = this.values.length;
-    try {
-      return make();
-    } catch (error) {
-      if (!(error instanceof GraphQLError)) throw error;
-      // What stands for no value may not be bound.
-      this.values.length = bound;
-      return literal(errorJson(error, this));
-    }
+  refuse(error: GraphQLError): string {
+    return literal(errorJson(error, this));
   }
 }

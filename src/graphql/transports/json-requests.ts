@@ -57,13 +57,17 @@ function operationIn(body: string): OperationParams | undefined {
     return undefined;
   }
   if (!isObject(json) || Array.isArray(json)) return undefined;
-  const { query, variables, operationName, extensions, ...rest } = json;
-  const known = Object.keys(rest).length === 0 && (extensions === undefined || isObject(extensions));
-  if (!known || typeof query !== 'string') return undefined;
+  for (const name in json) if (!members.has(name)) return undefined;
+  const { query, variables, operationName, extensions } = json;
+  if (typeof query !== 'string') return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
   if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
-  return { query, variables: variables ?? undefined, operationName: operationName ?? undefined, extensions };
+  if (extensions !== undefined && !isObject(extensions)) return undefined;
+  return { query, variables, operationName, extensions };
 }
+
+/** What a request may have. */
+const members: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { GraphQLError } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Part, type Piece, type Run, type Sql, Statement } from '../../src/graphql/reading/sql.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { often } from '../setup/often.ts';
+import { countedGateway } from '../setup/statements.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+/** SQL as it is written down for this test: `decided` differs from run to run. */
+type Written =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'decided'; readonly texts: readonly string[] }
+  | { readonly kind: 'chosen'; readonly ways: readonly (readonly Written[])[] }
+  | { readonly kind: 'mixed'; readonly before: readonly string[]; readonly part: readonly Written[] }
+  | { readonly kind: 'guarded'; readonly inside: readonly Written[] };
+
+/** What a run decides, turn by turn. */
+class Decisions {
+  readonly values: unknown[] = [];
+  readonly #numbers: readonly number[];
+  #turn = 0;
+
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers;
+  }
+
+  of<Way>(ways: readonly Way[]): Way {
+    const number = this.#numbers[this.#turn % this.#numbers.length] ?? 0;
+    this.#turn += 1;
+    return ways[number % ways.length] as Way;
+  }
+
+  refuse(): string {
+    return 'refused';
+  }
+}
+
+const refusal = () => {
+  throw new GraphQLError('not so');
+};
+
+/** How what is guarded may end. */
+const ends = [() => '', () => 'refused', refusal] as const;
+
+/** A piece takes its run for what it is here. */
+const of = (run: Run) => run as unknown as Decisions;
+
+/** The plan of what is written. */
+const planned = (written: readonly Written[]): Sql => written.map(pieceOf);
+
+function pieceOf(one: Written): Piece {
+  switch (one.kind) {
+    case 'text':
+      return one.text;
+    case 'decided':
+      return (run) => of(run).of(one.texts);
+    case 'chosen': {
+      const parts = one.ways.map((way) => new Part(planned(way)));
+      return (run) => [of(run).of(parts)];
+    }
+    case 'mixed': {
+      const part = new Part(planned(one.part));
+      return (run) => [of(run).of(one.before), part, of(run).of(one.before)];
+    }
+    case 'guarded':
+      return new Part([...planned(one.inside), (run) => of(run).of(ends)()], { isGuarded: true });
+  }
+}
+
+/** The text of what is written, put together without remembering anything. */
+const textOf = (written: readonly Written[], run: Decisions): string =>
+  written.map((one) => textOfOne(one, run)).join('');
+
+function textOfOne(one: Written, run: Decisions): string {
+  switch (one.kind) {
+    case 'text':
+      return one.text;
+    case 'decided':
+      return run.of(one.texts);
+    case 'chosen':
+      return textOf(run.of(one.ways), run);
+    case 'mixed': {
+      const [before, after] = [run.of(one.before), run.of(one.before)];
+      return before + textOf(one.part, run) + after;
+    }
+    case 'guarded': {
+      const inside = textOf(one.inside, run);
+      return run.of([inside, `${inside}refused`, 'refused']);
+    }
+  }
+}
+
+/** Words that could be taken for one another, and for what a key is made of. */
+const word = fc.constantFrom('', '1', '1:1', '#1;');
+const words = fc.uniqueArray(word, { minLength: 2, maxLength: 4 });
+
+const { written } = fc.letrec<{ written: Written[]; one: Written }>((tie) => ({
+  written: fc.array(tie('one'), { minLength: 2, maxLength: 5 }),
+  one: fc.oneof(
+    { depthSize: 'small' },
+    fc.record({ kind: fc.constant('text' as const), text: word }),
+    fc.record({ kind: fc.constant('decided' as const), texts: words }),
+    fc.record({ kind: fc.constant('chosen' as const), ways: fc.array(tie('written'), { minLength: 2, maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('mixed' as const), before: words, part: tie('written') }),
+    fc.record({ kind: fc.constant('guarded' as const), inside: tie('written') }),
+  ),
+}));
+
+test('a text that is found again is the one that this run would have put together', () => {
+  const runs = fc.array(fc.array(fc.nat(5), { minLength: 2, maxLength: 6 }), { minLength: 10, maxLength: 40 });
+  fc.assert(
+    fc.property(written, runs, (all, decisions) => {
+      const statement = new Statement(planned(all));
+      for (const numbers of decisions) {
+        const run = new Decisions(numbers) as unknown as Run;
+        expect(statement.textFor(run)).toBe(textOf(all, new Decisions(numbers)));
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what is bound for a value that is refused is not sent', () => {
+  const bind = (run: Run) => `$${run.values.push('bound')}`;
+  const refused = new Part([bind, refusal], { isGuarded: true });
+  const run = new Decisions([0]) as unknown as Run;
+  expect(new Statement([bind, ', ', refused, ', ', bind]).textFor(run)).toBe('$1, refused, $2');
+  expect(run.values).toEqual(['bound', 'bound']);
+});
+
+test("who asks is no text of a list's statement: platforms share what is prepared", async () => {
+  const query = `{ customers(first: 3) { totalCount edges { cursor node { id transactions(last: 2) { edges { cursor } pageInfo { startCursor } } } }
+    pageInfo { endCursor } } }`;
+  const counting = await countedGateway(t);
+  const { platformId, authorization } = await t.newPlatform('other');
+  const other = connect(counting.url, platformId, authorization);
+  const sent = async (platform: TestPlatform) => {
+    const { statements } = await counting.statements.during(() => platform.ask(query));
+    return statements;
+  };
+  const first = await sent(counting.platform);
+  expect(first).toHaveLength(1);
+  for (let again = 0; again < often; again++) expect(await sent(other)).toEqual(first);
+  await counting.stop();
+});
