@@ -207,7 +207,11 @@ test('a revoked or forged client token is like none', async () => {
   const revoke =
     'mutation ($id: ID!) { revokeClientToken(input: { tokenId: $id }) { ... on RevokeClientTokenSuccess { revokedId } ... on UserError { code } } }';
   expect((await t.platform.ask(revoke, { id: tokenId })).revokeClientToken).toEqual({ revokedId: tokenId });
+  const { prisma } = t.gateway.payments.database;
+  const where = { id: tokenId.replace('ClientToken:', '') };
+  const ended = await prisma.clientToken.findFirstOrThrow({ where });
   expect((await t.platform.ask(revoke, { id: tokenId })).revokeClientToken).toEqual({ revokedId: tokenId });
+  expect(await prisma.clientToken.findFirstOrThrow({ where })).toEqual(ended);
   await vi.waitFor(async () => expect((await app.send('{ viewer { kind } }')).status).toBe(401), { timeout: 5_000 });
   expect((await t.platform.ask(revoke, { id: 'ClientToken:nonsense' })).revokeClientToken).toEqual({
     code: 'TOKEN_NOT_FOUND',
