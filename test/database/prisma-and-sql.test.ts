@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 /** The statements of the service by their names: a worker's other tests may have made some of their own. */
-const statements = () => [...statementTexts()].filter(([name]) => !name.startsWith('a_test_'));
+const statements = () => [...statementTexts()].filter(([name]) => !name.includes('test_of_'));
 
 const sqlWrite = /\b(?:insert\s+into|update(?:\s+only)?|delete\s+from)\s+(?:public\.)?"?(\w+)/gi;
 const prismaCall = new RegExp(`\\b(${[...tables.keys()].join('|')})\\s*\\.\\s*([a-z]\\w+)\\(`, 'g');

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { act, pay, succeed, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -210,6 +211,29 @@ test('while a secret is rotated, the old and the new one both verify, and only a
   expect(verify(rotated.secret, event)).toEqual(event.body);
   expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event)).toThrow();
   await day.stop();
+  await receiver.stop();
+});
+
+test('of two rotations at once each is one step: what signs afterwards are the two new secrets', async () => {
+  const receiver = await startReceiver();
+  const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
+  const rotate = async (): Promise<string> =>
+    (await act(t.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
+  // Both have read what they are to read by the time that one may write.
+  const holder = new pg.Client({ connectionString: t.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from webhook_endpoint where id = $1 for update', [id.replace('WebhookEndpoint:', '')]);
+  const rotations = Promise.all([rotate(), rotate()]);
+  // The second of them waits for the first one's turn, not for the holder.
+  while (((await holder.query('select from pg_locks where not granted')).rowCount ?? 0) < 2);
+  await holder.query('commit');
+  const secrets = await rotations;
+  await holder.end();
+  await act(t.platform, 'sendTestWebhook', { endpointId: id }, 'delivered');
+  const event = receiver.received.at(-1) as Received;
+  for (const signing of secrets) expect(verify(signing, event)).toEqual(event.body);
+  expect(() => verify(secret, event)).toThrow();
   await receiver.stop();
 });
 
