@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
@@ -56,7 +56,12 @@ test('a change of a customer that names nothing to change changes nothing, over 
       'query ($id: ID!) { customer(id: $id) { version updatedAt } events(filter: { customerId: $id }) { totalCount } }',
       { id: made.id },
     );
-  const before = await read();
+  // The event of its creation reaches the feed a moment after the answer.
+  const before = await vi.waitFor(async () => {
+    const now = await read();
+    expect(now.events.totalCount).toBe(1);
+    return now;
+  });
   for (const nothing of [{}, { businessInfo: {} }]) {
     const { body } = await rest.call('PATCH', `/customers/${made.id}`, {
       body: { customerType: 'BUSINESS', ...nothing },
