@@ -243,14 +243,13 @@ test('one endpoint is asked and the others are told; a payment over a bank’s r
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
 
+  // Only the bank's payment is refused: the end of the payment before may still be on its way here.
   let failures = 1;
-  receiver.answer = (response) => response.writeHead(failures-- > 0 ? 500 : 200).end();
+  receiver.answer = (response, received) =>
+    response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
   // A question is put once; this is an event like any other, and is tried again.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
-  const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) =>
-    one.deliveries.every(({ status }: Data) => status !== 'PENDING'),
-  );
-  expect(deliveries.at(-1)).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
+  expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
   await told.stop();
 });
