@@ -29,11 +29,11 @@ export const peerFunctions = `
           'destination_kind', 'ACCOUNT', 'destination_account_id', v_to.id, 'reference', 'PAY-' || upper(right(v_id::text, 12)),
           'counterparty_information', '{}'::jsonb)),
         'rail_order', jsonb_build_array(jsonb_build_object('platform_id', v_platform, 'id', uuid_v7(), 'transaction_id', v_id, 'kind', 'PAYOUT'))),
-      'journals', jsonb_build_array(jsonb_build_object('kind', 'debit', 'transactionId', v_id, 'legs', jsonb_build_array(
+      'journals', jsonb_build_array(jsonb_build_object('kind', 'debit', 'transaction_id', v_id, 'legs', jsonb_build_array(
         jsonb_build_object('account', v_from.id, 'currency', v_from.currency, 'amount', (-amount)::text),
         jsonb_build_object('system', 'CLEARING', 'currency', v_to.currency, 'amount', amount::text)))),
       'result', jsonb_build_object('type', 'Transaction', 'id', v_id));
-    v_answer := (commit_groups(jsonb_build_array(jsonb_build_array(jsonb_build_object('platform', v_platform, 'plan', v_plan)))))[1];
+    v_answer := (commit_batches(jsonb_build_array(jsonb_build_array(jsonb_build_array(jsonb_build_object('platform', v_platform, 'plan', v_plan))))))[1];
     if v_answer -> 'result' -> 'row' is null then
       raise exception '%', v_answer;
     end if;
@@ -60,8 +60,8 @@ export const peerFunctions = `
       'quotes', jsonb_build_array(jsonb_build_object('id', q.id, 'from', jsonb_build_array('PENDING'), 'to', 'PROCESSING',
         'expiry', 'before', 'reason', 'executed', 'fresh', false)),
       'transactions', jsonb_build_array(jsonb_build_object('id', q.transaction_id, 'from', jsonb_build_array('PENDING'),
-        'to', 'PROCESSING', 'reason', 'executed', 'expectedInMs', 500, 'fresh', false, 'set', '{}'::jsonb)),
-      'journals', jsonb_build_array(jsonb_build_object('kind', 'debit', 'transactionId', q.transaction_id, 'legs',
+        'to', 'PROCESSING', 'reason', 'executed', 'expected_in_ms', 500, 'fresh', false, 'set', '{}'::jsonb)),
+      'journals', jsonb_build_array(jsonb_build_object('kind', 'debit', 'transaction_id', q.transaction_id, 'legs',
         jsonb_build_array(
           jsonb_build_object('account', q.source_account_id, 'currency', q.sending_currency, 'amount', (-q.total_sending_amount)::text),
           jsonb_build_object('system', 'LIQUIDITY', 'currency', q.sending_currency, 'amount', (q.total_sending_amount - q.fees_included)::text),
@@ -70,7 +70,7 @@ export const peerFunctions = `
         || case when q.fees_included > 0 then jsonb_build_array(jsonb_build_object('system', 'FEES', 'currency', q.sending_currency,
              'amount', q.fees_included::text)) else '[]'::jsonb end)),
       'result', jsonb_build_object('type', 'Quote', 'id', q.id));
-    v_answer := (commit_groups(jsonb_build_array(jsonb_build_array(jsonb_build_object('platform', v_platform, 'plan', v_plan)))))[1];
+    v_answer := (commit_batches(jsonb_build_array(jsonb_build_array(jsonb_build_array(jsonb_build_object('platform', v_platform, 'plan', v_plan))))))[1];
     if v_answer -> 'result' -> 'row' is null then
       raise exception '%', v_answer;
     end if;

@@ -9,7 +9,7 @@ declare
 begin
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
     v_item := p_plan -> 'customers' -> v_at;
-    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid for no key update;
+    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
     update customer set
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
@@ -33,11 +33,11 @@ begin
   -- The rail is asked about an account again, or has said its last word.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
-    if v_item ->> 'dueInMs' is null then
-      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    if v_item ->> 'due_in_ms' is null then
+      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'account_id')::uuid;
     else
-      update account_check set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
-      where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+      update account_check set due_at = clock_ms() + (v_item ->> 'due_in_ms')::bigint * interval '1 millisecond'
+      where platform_id = p_platform and account_id = (v_item ->> 'account_id')::uuid;
     end if;
   end loop;
 end

@@ -1,5 +1,5 @@
--- Carries out plans that check_plan has found possible, a list of {platform, plan}: new rows, money, status moves, and the rail's
--- orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
+-- Carries out plans that check_group has found possible, a list of {platform, plan}: new rows, money, status moves, and the
+-- rail's orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
 -- comes first here is told first; of plans that have nothing in common it does not matter.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
@@ -34,7 +34,7 @@ begin
       select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
       from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, place),
         rows from (
-          jsonb_to_recordset(p.plan -> 'journals') as (kind text, "transactionId" uuid, legs jsonb)
+          jsonb_to_recordset(p.plan -> 'journals') as (kind text, transaction_id uuid, legs jsonb)
         ) with ordinality as j(kind, transaction_id, legs, number)
     ), journal as (
       insert into journal (platform_id, id, transaction_id, kind, created_at)
@@ -67,16 +67,16 @@ begin
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
       -- A refund that waits has been started and has not arrived.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
-                                    and m."refundWaits" is not true
+                                    and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,
       received_amount = case when m."set" ? 'received_amount' then (m."set" ->> 'received_amount')::bigint else t.received_amount end,
       counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
       destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
-      approval_due_at = coalesce(clock_ms() + m."approvalInMs" * interval '1 millisecond', t.approval_due_at),
-      expected_settlement_at = coalesce(clock_ms() + m."expectedInMs" * interval '1 millisecond', t.expected_settlement_at)
-    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "refundWaits" boolean,
-      "approvalInMs" bigint, "expectedInMs" bigint)
+      approval_due_at = coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at),
+      expected_settlement_at = coalesce(clock_ms() + m.expected_in_ms * interval '1 millisecond', t.expected_settlement_at)
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, refund_waits boolean,
+      approval_in_ms bigint, expected_in_ms bigint)
     where t.platform_id = any (v_platforms) and t.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and t.id = m.id;
   end if;
 
@@ -96,8 +96,8 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-    from jsonb_to_recordset(v_rows) as m(id uuid, "dueInMs" bigint)
+    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint)
     where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
   end if;
 end

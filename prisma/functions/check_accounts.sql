@@ -1,6 +1,6 @@
--- The part of check_plan for external accounts whose status or verification a plan moves: locks them by id, and tells the
--- first reason why they may not move, or null. A move that names a version is of what was read then, and of nothing newer.
-create or replace function check_accounts(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for external accounts whose status or verification a plan moves. A move that names a version is of what
+-- was read then, and of nothing newer.
+create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -8,15 +8,10 @@ declare
   v_account account;
   v_other uuid;
 begin
-  if p_plan -> 'accounts' is null then
-    return null;
-  end if;
   for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "from" text[], "to" external_account_status, version int)
-    order by m.id
+    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, version int)
   loop
-    select * into v_account from account
-    where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL' for no key update;
+    select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
     end if;

@@ -1,4 +1,4 @@
--- The part of check_plan for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
+-- The part of check_balances for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
 -- under the account's lock, and only where all that comes in would be too much, which is rare.
 --
 -- A balance is at most 9,000,000,000,000,000 smallest units, as an amount is: a JSON number carries it exactly. The bound is
@@ -6,9 +6,9 @@
 -- What is owed to the account (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
 -- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
 -- so each time by one payment at most; yet a thousand payments can be under way at once. So what is owed stops at
--- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/no-room.ts), no
+-- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/settlement/no-room.ts), no
 -- balance comes near 2^63, and nothing is tried for ever.
-create or replace function check_balance(p_account uuid, p_posted bigint, p_plan jsonb) returns jsonb
+create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
   language plpgsql stable
 as $$
 declare
@@ -18,7 +18,7 @@ declare
   v_coming numeric;
 begin
   select coalesce(sum(l.amount) filter (where l.owed is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
-  from jsonb_array_elements(p_plan -> 'journals') j,
+  from jsonb_array_elements(p_journals) j,
     jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, owed boolean)
   where l.account = p_account and l.amount > 0;
   -- Where the new money fits, what is owed besides stays far below its own bound.

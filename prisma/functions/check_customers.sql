@@ -1,21 +1,16 @@
--- The part of check_plan for customers that a plan changes: locks them by id, and tells the first reason why they may not
--- change, or null. A deleted customer stays as it is, and a UMA address has one live holder.
-create or replace function check_customers(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for customers that a plan changes. A deleted customer stays as it is, and a UMA address has one live
+-- holder.
+create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_change record;
   v_deleted boolean;
 begin
-  if coalesce(jsonb_array_length(p_plan -> 'customers'), 0) = 0 then
-    return null;
-  end if;
   for v_change in
-    select m.id, m."set" ->> 'uma_address' as uma_address
-    from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id
+    select m.id, m."set" ->> 'uma_address' as uma_address from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
   loop
-    select is_deleted into v_deleted from customer
-    where platform_id = p_platform and id = v_change.id for no key update;
+    select is_deleted into v_deleted from customer where platform_id = p_platform and id = v_change.id;
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
     end if;

@@ -1,7 +1,6 @@
--- The part of check_plan for quotes that are paid after they were marked EXPIRED: locks each and tells the first reason why it
--- may not be paid, or null. Such a quote stays as it is and is paid once; whether it was paid before is seen by the journals of
--- its payment, under the quote's lock.
-create or replace function check_expired(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote stays as it is and is paid once;
+-- whether it was paid before is seen by the journals of its payment, under the quote's lock.
+create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -9,9 +8,9 @@ declare
   v_status quote_status;
   v_transaction uuid;
 begin
-  foreach v_id in array uuids(jsonb_path_query_array(p_plan, '$.expired[*].id')) loop
-    select status, transaction_id into v_status, v_transaction from quote
-    where platform_id = p_platform and id = v_id for no key update;
+  for v_at in 0 .. jsonb_array_length(p_quotes) - 1 loop
+    v_id := (p_quotes -> v_at ->> 'id')::uuid;
+    select status, transaction_id into v_status, v_transaction from quote where platform_id = p_platform and id = v_id;
     if not found then
       return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
     end if;

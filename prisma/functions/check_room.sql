@@ -2,7 +2,7 @@
 -- its bound then (check_balance), or null, so that a payment that cannot end well does not begin. What is already on its way
 -- is counted where amount and balance are within reach of the bound. No lock is taken: the bound itself is kept when the
 -- money is credited, and a payment that does not fit then fails.
-create or replace function check_room(p_platform uuid, p_plan jsonb) returns jsonb
+create or replace function check_room(p_platform uuid, p_room jsonb) returns jsonb
   language plpgsql stable
 as $$
 declare
@@ -10,7 +10,7 @@ declare
   v_posted bigint;
   v_coming numeric;
 begin
-  for v_room in select * from jsonb_to_recordset(p_plan -> 'room') as r(account uuid, amount bigint) loop
+  for v_room in select * from jsonb_to_recordset(p_room) as r(account uuid, amount bigint) loop
     select posted into v_posted from account where platform_id = p_platform and id = v_room.account;
     v_coming := v_room.amount;
     if v_posted + v_coming > 900000000000000 then

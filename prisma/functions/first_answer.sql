@@ -1,20 +1,14 @@
--- What is answered to a command whose idempotency key was used before, or null. A second call with the key waits for the first
--- to end (at most lock_timeout), because keys are the first thing that is locked.
+-- What is answered to a command whose idempotency key was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_operation text := p_claim ->> 'operation';
   v_key text := p_claim ->> 'key';
-  v_lock bigint := claim_lock(p_platform, p_claim);
   v_hash bytea;
   v_refusal jsonb;
   v_result jsonb;
 begin
-  -- Asked without waiting at first, since an expression costs less than a statement.
-  if not pg_try_advisory_xact_lock(v_lock) then
-    perform pg_advisory_xact_lock(v_lock);
-  end if;
   select request_hash, refusal, result into v_hash, v_refusal, v_result from idempotency_record
   where platform_id = p_platform and operation = v_operation and key = v_key;
   if not found then

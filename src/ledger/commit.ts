@@ -5,8 +5,9 @@ import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { committing } from '../database/transaction.ts';
+import { inBatches } from './batches.ts';
 import { CommitLanes, HeldUp } from './commit-lanes.ts';
-import type { Plan, PlatformPlan, ResultType } from './plan.ts';
+import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
 export type Outcome =
@@ -43,8 +44,8 @@ interface StoredOutcome {
 type Answer = { readonly outcome: 'mismatch' } | ({ readonly outcome: 'now' | 'first' } & StoredOutcome);
 
 const commitStatement = statement<{ answer: Answer }>(
-  'commit_groups',
-  'select unnest(commit_groups($1::jsonb)) as answer',
+  'commit_batches',
+  'select unnest(commit_batches($1::jsonb)) as answer',
 );
 
 const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
@@ -75,19 +76,17 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const groups = plans.map((plan) => [plan]);
-  const answers = await committing(database.pool, (client) => answersTo(client, groups));
+  const outcomes = await committing(database.pool, commitOf(plans.map((plan) => [plan])));
   database.commits.emit('committed');
-  return answers.map(present);
+  return outcomes;
 }
 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
   try {
-    const outcome = await retryLostRaces(() =>
-      committing(database.pool, (client) => commitPlanOn(client, platformId, plan)),
-    );
+    const commit = commitOf([[{ platformId, plan }]]);
+    const [outcome] = await retryLostRaces(() => committing(database.pool, commit));
     database.commits.emit('committed');
-    return outcome;
+    return answered(outcome);
   } catch (error) {
     if (sqlState(error) !== '55P03' || !waitedInside(error)) throw error;
     throw new HeldUp('its account is held up', { cause: error });
@@ -95,23 +94,50 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
 }
 
 /**
- * Whether Postgres waited for a lock within the plan, and not for its idempotency key: which function it was in is in the
+ * Whether Postgres waited for a row that the plan needs, and not for its idempotency key: which function it was in is in the
  * context of its error.
  */
 function waitedInside(error: unknown): boolean {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
-  return /\b(check_plan|apply_plans)\(/.test(where);
+  return /\b(lock_plans|apply_plans)\(/.test(where) && !/\block_claims\(/.test(where);
 }
 
 /** The same on one connection, alone or as part of a larger transaction, without a second try. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
-  const [answer] = await answersTo(on, [[{ platformId, plan }]]);
-  if (!answer) throw new Error('commit_groups answered nothing');
-  return present(answer);
+  const [outcome] = await commitGroupsOn(on, [[{ platformId, plan }]]);
+  return answered(outcome);
 }
 
-/** Plans of one or several platforms that happen together or not at all. */
-export type PlanGroup = readonly PlatformPlan[];
+/**
+ * Commits groups on one connection, in one statement: each is done or refused as a whole, as if they came one after another.
+ * @returns what came of each
+ */
+export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
+  return commitOf(groups)(on);
+}
+
+/**
+ * Writes groups down for the database, and answers what sends them: so that what cannot be written fails before.
+ * @throws Error when the alternative of a plan changes what its plan does not name
+ */
+function commitOf(groups: readonly PlanGroup[]): (on: Queryable) => Promise<Outcome[]> {
+  const batches = inBatches(groups);
+  const text = written(batches.map((batch) => batch.map((position) => groups[position] ?? [])));
+  return async (on) => {
+    const answers = await commitStatement(on, text);
+    const outcomes: Outcome[] = [];
+    for (const [at, position] of batches.flat().entries()) {
+      const row = answers[at];
+      if (row) outcomes[position] = present(row.answer);
+    }
+    return outcomes;
+  };
+}
+
+function answered(outcome: Outcome | undefined): Outcome {
+  if (!outcome) throw new Error('commit_batches answered nothing');
+  return outcome;
+}
 
 /**
  * Carries out groups of plans of background work, all in one durable transaction where that is possible. Each group is
@@ -141,16 +167,10 @@ export async function commitGroups(
 
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
-  // One order of platforms for all groups, since each plan locks what it changes.
-  const ordered = groups.map((group) => [...group].sort((a, b) => (a.platformId < b.platformId ? -1 : 1)));
-  const answers = await retryLostRaces(() => committing(database.pool, (client) => answersTo(client, ordered)));
+  const commit = commitOf(groups);
+  const outcomes = await retryLostRaces(() => committing(database.pool, commit));
   database.commits.emit('committed');
-  return answers.map((answer) => ('refusal' in answer ? (answer.refusal ?? null) : null));
-}
-
-/** Hands groups to the database, and answers what it says of each. */
-async function answersTo(on: Queryable, groups: readonly PlanGroup[]): Promise<Answer[]> {
-  return (await commitStatement(on, listOf(groups))).map(({ answer }) => answer);
+  return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
 
 /**
@@ -174,35 +194,33 @@ function present(answer: Answer): Outcome {
   };
 }
 
-/** Groups of plans as they are written for the database. */
-function listOf(groups: readonly PlanGroup[]): string {
-  const written = groups.map((group) =>
-    group.map(({ platformId, plan }) => `{"platform":"${platformId}","plan":${serialize(plan)}}`),
+/** Batches of groups of plans as they are written for the database. */
+function written(batches: readonly (readonly PlanGroup[])[]): string {
+  const plans = batches.map((groups) =>
+    groups.map((group) => group.map(({ platformId, plan }) => ({ platform: platformId, plan: inColumns(plan) }))),
   );
-  return `[${written.map((group) => `[${group.join(',')}]`).join(',')}]`;
+  // Amounts are digits in strings: Postgres reads them as bigint.
+  return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** The plan as JSON: rows under their column names, amounts as digits in strings (Postgres reads them as bigint). */
-function serialize(plan: Plan): string {
-  return JSON.stringify(inColumns(plan), (_key, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
-}
-
-function inColumns(plan: Plan): object {
-  const { insert, transactions, customers, accounts, otherwise, ...rest } = plan;
+/** A plan in the words of the database's functions: what its lists hold is named like columns. */
+function inColumns({ claim, ready, result, insert, otherwise, ...lists }: Plan & Alternative): object {
   return {
-    ...rest,
-    ...(insert && {
-      insert: Object.fromEntries(Object.entries(insert).map(([table, rows]) => [table, rows.map(columns)])),
-    }),
-    ...(transactions && { transactions: transactions.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
-    ...(accounts && { accounts: accounts.map((move) => ({ ...move, set: columns(move.set ?? {}) })) }),
-    ...(customers && { customers: customers.map((change) => ({ ...change, set: columns(change.set) })) }),
+    ...(claim && { claim }),
+    ...(ready && { ready }),
+    ...(result && { result }),
+    ...(insert && { insert: listsInColumns(insert) }),
+    ...listsInColumns(lists),
     ...(otherwise && { otherwise: inColumns(otherwise) }),
   };
 }
 
+function listsInColumns(lists: Readonly<Record<string, readonly object[] | undefined>>): object {
+  return Object.fromEntries(Object.entries(lists).map(([name, items]) => [name, items?.map(columns)]));
+}
+
 function columns(row: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value]));
+  return Object.fromEntries(
+    Object.entries(row).map(([field, value]) => [columnName(field), field === 'set' ? columns(value) : value]),
+  );
 }

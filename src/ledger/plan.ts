@@ -64,6 +64,9 @@ export interface PlatformPlan {
   readonly plan: Plan;
 }
 
+/** Plans of one platform or several that happen together or not at all. */
+export type PlanGroup = readonly PlatformPlan[];
+
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];

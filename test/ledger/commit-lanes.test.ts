@@ -114,7 +114,7 @@ const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {
       const { rows } = await database.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_groups%'`,
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_batches%'`,
       );
       expect(rows).toHaveLength(count);
     },
@@ -234,45 +234,4 @@ test('a lane that becomes free takes over who waits behind a slow one', async ()
   expect(new Set(begun.slice(2).join('+').split('+'))).toEqual(new Set(['one', 'two']));
   end('slow');
   expect(await Promise.all(added)).toEqual(['slow', 'slow too', 'one', 'two']);
-});
-
-test('a batch and a call alone with one of its keys wait for each other, and neither fails', async () => {
-  const [one, other] = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
-  const platform = t.platform.platformId;
-  const plan = ({ usd }: Scene, key: string) => [
-    {
-      platform,
-      plan: {
-        claim: { operation: 'batch', key, hash: 'aa' },
-        journals: [
-          {
-            kind: 'deposit',
-            legs: [
-              { system: 'OUTSIDE', currency: 'USD', amount: '-1' },
-              { account: uuid(usd), currency: 'USD', amount: '1' },
-            ],
-          },
-        ],
-      },
-    },
-  ];
-  const [batch, alone] = [
-    new pg.Client({ connectionString: t.databaseUrl }),
-    new pg.Client({ connectionString: t.databaseUrl }),
-  ];
-  await batch.connect();
-  await alone.connect();
-  const commit = (on: pg.Client, groups: object[]) =>
-    on.query('select unnest(commit_groups($1::jsonb)) as answer', [JSON.stringify(groups)]);
-  // The call alone has its key and waits for an account that somebody holds; the batch comes with the same key.
-  const release = await hold('update', one.usd);
-  const first = commit(alone, [plan(one, 'shared')]);
-  await waitForLocks(1);
-  const second = commit(batch, [plan(other, 'its-own'), plan(one, 'shared')]);
-  await waitForLocks(2);
-  await release();
-  expect((await first).rows).toMatchObject([{ answer: { outcome: 'now' } }]);
-  expect((await second).rows).toMatchObject([{ answer: { outcome: 'now' } }, { answer: { outcome: 'first' } }]);
-  await batch.end();
-  await alone.end();
 });

@@ -31,7 +31,7 @@ export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
 export const commit = /Q....commit\0/s;
 
 /** Whatever commits: a plan, or plain records. */
-export const anyCommit = new RegExp(`commit_groups|${commit.source}`, 's');
+export const anyCommit = new RegExp(`commit_batches|${commit.source}`, 's');
 
 /** What Postgres ends every answer with, outside of a transaction and inside one. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005');

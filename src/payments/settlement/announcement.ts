@@ -1,4 +1,4 @@
-import type { PlanGroup } from '../../ledger/commit.ts';
+import type { PlanGroup } from '../../ledger/plan.ts';
 import { announcedTransaction, receivedAmount, receiverFields } from '../approvals/incoming.ts';
 import type { Payments } from '../command.ts';
 import type { DueOrder, Receiver } from '../orders/orders.ts';

@@ -1,5 +1,5 @@
-import type { PlanGroup, PlanRefusal } from '../../ledger/commit.ts';
-import type { Journal, Plan } from '../../ledger/plan.ts';
+import type { PlanRefusal } from '../../ledger/commit.ts';
+import type { Journal, Plan, PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { suspension } from '../movements.ts';

@@ -1,9 +1,8 @@
 import { paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
 import { stored } from '../../database/stored.ts';
-import type { PlanGroup } from '../../ledger/commit.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
-import type { Journal, Plan, TransactionMove } from '../../ledger/plan.ts';
+import type { Journal, Plan, PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';
 import { bankReturn, delivery, deposit, type Flow, refund, suspension } from '../movements.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';

@@ -1,5 +1,4 @@
-import type { PlanGroup } from '../../ledger/commit.ts';
-import type { TransactionMove } from '../../ledger/plan.ts';
+import type { PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, type Postponement, wholeMs } from '../orders/orders.ts';

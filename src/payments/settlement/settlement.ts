@@ -1,5 +1,6 @@
 import { retryLostRaces } from '../../database/retry.ts';
-import { commitGroups, type PlanGroup, type PlanRefusal } from '../../ledger/commit.ts';
+import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
+import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import {

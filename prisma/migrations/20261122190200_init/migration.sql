@@ -804,7 +804,7 @@ declare
 begin
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
     v_item := p_plan -> 'customers' -> v_at;
-    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid for no key update;
+    select * into v_customer from customer where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
     update customer set
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
@@ -828,18 +828,18 @@ begin
   -- The rail is asked about an account again, or has said its last word.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
-    if v_item ->> 'dueInMs' is null then
-      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+    if v_item ->> 'due_in_ms' is null then
+      delete from account_check where platform_id = p_platform and account_id = (v_item ->> 'account_id')::uuid;
     else
-      update account_check set due_at = clock_ms() + (v_item ->> 'dueInMs')::bigint * interval '1 millisecond'
-      where platform_id = p_platform and account_id = (v_item ->> 'accountId')::uuid;
+      update account_check set due_at = clock_ms() + (v_item ->> 'due_in_ms')::bigint * interval '1 millisecond'
+      where platform_id = p_platform and account_id = (v_item ->> 'account_id')::uuid;
     end if;
   end loop;
 end
 $$;
 
--- Carries out plans that check_plan has found possible, a list of {platform, plan}: new rows, money, status moves, and the rail's
--- orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
+-- Carries out plans that check_group has found possible, a list of {platform, plan}: new rows, money, status moves, and the
+-- rail's orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
 -- comes first here is told first; of plans that have nothing in common it does not matter.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
@@ -874,7 +874,7 @@ begin
       select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
       from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, place),
         rows from (
-          jsonb_to_recordset(p.plan -> 'journals') as (kind text, "transactionId" uuid, legs jsonb)
+          jsonb_to_recordset(p.plan -> 'journals') as (kind text, transaction_id uuid, legs jsonb)
         ) with ordinality as j(kind, transaction_id, legs, number)
     ), journal as (
       insert into journal (platform_id, id, transaction_id, kind, created_at)
@@ -907,16 +907,16 @@ begin
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
       -- A refund that waits has been started and has not arrived.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
-                                    and m."refundWaits" is not true
+                                    and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,
       received_amount = case when m."set" ? 'received_amount' then (m."set" ->> 'received_amount')::bigint else t.received_amount end,
       counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
       destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
-      approval_due_at = coalesce(clock_ms() + m."approvalInMs" * interval '1 millisecond', t.approval_due_at),
-      expected_settlement_at = coalesce(clock_ms() + m."expectedInMs" * interval '1 millisecond', t.expected_settlement_at)
-    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, "refundWaits" boolean,
-      "approvalInMs" bigint, "expectedInMs" bigint)
+      approval_due_at = coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at),
+      expected_settlement_at = coalesce(clock_ms() + m.expected_in_ms * interval '1 millisecond', t.expected_settlement_at)
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, refund_waits boolean,
+      approval_in_ms bigint, expected_in_ms bigint)
     where t.platform_id = any (v_platforms) and t.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and t.id = m.id;
   end if;
 
@@ -936,8 +936,8 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    update rail_order o set due_at = clock_ms() + m."dueInMs" * interval '1 millisecond'
-    from jsonb_to_recordset(v_rows) as m(id uuid, "dueInMs" bigint)
+    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint)
     where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
   end if;
 end
@@ -989,9 +989,9 @@ begin
 end
 $$;
 
--- The part of check_plan for external accounts whose status or verification a plan moves: locks them by id, and tells the
--- first reason why they may not move, or null. A move that names a version is of what was read then, and of nothing newer.
-create or replace function check_accounts(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for external accounts whose status or verification a plan moves. A move that names a version is of what
+-- was read then, and of nothing newer.
+create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -999,15 +999,10 @@ declare
   v_account account;
   v_other uuid;
 begin
-  if p_plan -> 'accounts' is null then
-    return null;
-  end if;
   for v_move in
-    select * from jsonb_to_recordset(p_plan -> 'accounts') as m(id uuid, "from" text[], "to" external_account_status, version int)
-    order by m.id
+    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, version int)
   loop
-    select * into v_account from account
-    where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL' for no key update;
+    select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
     end if;
@@ -1024,7 +1019,7 @@ begin
 end
 $$;
 
--- The part of check_plan for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
+-- The part of check_balances for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
 -- under the account's lock, and only where all that comes in would be too much, which is rare.
 --
 -- A balance is at most 9,000,000,000,000,000 smallest units, as an amount is: a JSON number carries it exactly. The bound is
@@ -1032,9 +1027,9 @@ $$;
 -- What is owed to the account (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
 -- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
 -- so each time by one payment at most; yet a thousand payments can be under way at once. So what is owed stops at
--- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/no-room.ts), no
+-- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/settlement/no-room.ts), no
 -- balance comes near 2^63, and nothing is tried for ever.
-create or replace function check_balance(p_account uuid, p_posted bigint, p_plan jsonb) returns jsonb
+create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
   language plpgsql stable
 as $$
 declare
@@ -1044,7 +1039,7 @@ declare
   v_coming numeric;
 begin
   select coalesce(sum(l.amount) filter (where l.owed is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
-  from jsonb_array_elements(p_plan -> 'journals') j,
+  from jsonb_array_elements(p_journals) j,
     jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, owed boolean)
   where l.account = p_account and l.amount > 0;
   -- Where the new money fits, what is owed besides stays far below its own bound.
@@ -1058,24 +1053,72 @@ begin
 end
 $$;
 
--- The part of check_plan for customers that a plan changes: locks them by id, and tells the first reason why they may not
--- change, or null. A deleted customer stays as it is, and a UMA address has one live holder.
-create or replace function check_customers(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for accounts whose balances a plan moves: none goes below zero, and none beyond its bound
+-- (check_balance).
+create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_legs jsonb;
+  v_accounts uuid[] := '{}';
+  v_changes bigint[] := '{}';
+  v_account record;
+  v_change numeric;
+  v_gain numeric;
+  v_refusal jsonb;
+begin
+  -- What each account here gains or loses, in one pass over the legs.
+  for v_journal in 0 .. jsonb_array_length(p_journals) - 1 loop
+    v_legs := p_journals -> v_journal -> 'legs';
+    for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
+      continue when not v_legs -> v_at ? 'account';
+      v_accounts := v_accounts || (v_legs -> v_at ->> 'account')::uuid;
+      v_changes := v_changes || (v_legs -> v_at ->> 'amount')::bigint;
+    end loop;
+  end loop;
+  if cardinality(v_accounts) = 0 then
+    return null;
+  end if;
+  -- By their keys: joined, the planner would rather read every account of the platform.
+  for v_account in
+    select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+  loop
+    v_change := 0;
+    v_gain := 0;
+    for v_at in 1 .. cardinality(v_changes) loop
+      if v_accounts[v_at] = v_account.id then
+        v_change := v_change + v_changes[v_at];
+        v_gain := v_gain + greatest(v_changes[v_at], 0);
+      end if;
+    end loop;
+    if v_change < 0 and v_account.posted + v_change < 0 then
+      return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text);
+    end if;
+    if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
+      v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
+      if v_refusal is not null then
+        return v_refusal;
+      end if;
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- The part of check_plan for customers that a plan changes. A deleted customer stays as it is, and a UMA address has one live
+-- holder.
+create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_change record;
   v_deleted boolean;
 begin
-  if coalesce(jsonb_array_length(p_plan -> 'customers'), 0) = 0 then
-    return null;
-  end if;
   for v_change in
-    select m.id, m."set" ->> 'uma_address' as uma_address
-    from jsonb_to_recordset(p_plan -> 'customers') as m(id uuid, "set" jsonb) order by m.id
+    select m.id, m."set" ->> 'uma_address' as uma_address from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
   loop
-    select is_deleted into v_deleted from customer
-    where platform_id = p_platform and id = v_change.id for no key update;
+    select is_deleted into v_deleted from customer where platform_id = p_platform and id = v_change.id;
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
     end if;
@@ -1091,10 +1134,9 @@ begin
 end
 $$;
 
--- The part of check_plan for quotes that are paid after they were marked EXPIRED: locks each and tells the first reason why it
--- may not be paid, or null. Such a quote stays as it is and is paid once; whether it was paid before is seen by the journals of
--- its payment, under the quote's lock.
-create or replace function check_expired(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote stays as it is and is paid once;
+-- whether it was paid before is seen by the journals of its payment, under the quote's lock.
+create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1102,9 +1144,9 @@ declare
   v_status quote_status;
   v_transaction uuid;
 begin
-  foreach v_id in array uuids(jsonb_path_query_array(p_plan, '$.expired[*].id')) loop
-    select status, transaction_id into v_status, v_transaction from quote
-    where platform_id = p_platform and id = v_id for no key update;
+  for v_at in 0 .. jsonb_array_length(p_quotes) - 1 loop
+    v_id := (p_quotes -> v_at ->> 'id')::uuid;
+    select status, transaction_id into v_status, v_transaction from quote where platform_id = p_platform and id = v_id;
     if not found then
       return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
     end if;
@@ -1114,6 +1156,44 @@ begin
     end if;
   end loop;
   return null;
+end
+$$;
+
+-- Tells what is to become of a group of plans: {outcome: now, plans}, the plans that are to be applied; {outcome: now, refusal},
+-- the first reason why it may not happen; or the answer that its idempotency key had before (first_answer). A claim is in groups
+-- of one plan only. Nothing is written before all groups of a batch have been checked.
+-- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
+-- The clock is read after the quote's lock is held, so that a deposit at the moment of expiry either executes its quote or is
+-- credited, and is never refused for its timing.
+create or replace function check_group(p_group jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_platform uuid := p_group #>> '{0,platform}';
+  v_answer jsonb;
+  v_plan jsonb;
+  v_refusal jsonb;
+begin
+  if p_group #> '{0,plan}' ? 'claim' then
+    v_answer := first_answer(v_platform, p_group #> '{0,plan,claim}');
+    if v_answer is not null then
+      return v_answer;
+    end if;
+  end if;
+  for v_at in 0 .. jsonb_array_length(p_group) - 1 loop
+    v_platform := p_group -> v_at ->> 'platform';
+    v_plan := p_group -> v_at -> 'plan';
+    v_refusal := check_plan(v_platform, v_plan);
+    while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_plan ? 'otherwise' loop
+      v_plan := v_plan -> 'otherwise';
+      v_refusal := check_plan(v_platform, v_plan);
+      p_group := jsonb_set(p_group, array[v_at::text, 'plan'], v_plan);
+    end loop;
+    if v_refusal is not null then
+      return jsonb_build_object('outcome', 'now', 'refusal', v_refusal);
+    end if;
+  end loop;
+  return jsonb_build_object('outcome', 'now', 'plans', p_group);
 end
 $$;
 
@@ -1155,197 +1235,135 @@ begin
 end
 $$;
 
--- The part of check_plan for the rail's orders that a plan concludes or puts off: locks them by id, and refuses one that
--- has its outcome already. So two workers that held the same order (the first for longer than its lease) settle it once,
--- even where the payment's status does not tell, as after a pull.
-create or replace function check_orders(p_platform uuid, p_plan jsonb) returns jsonb
+-- The part of check_plan for the rail's orders that a plan concludes or puts off: refuses one that has its outcome already. So
+-- two workers that held the same order (the first for longer than its lease) settle it once, even where the payment's status
+-- does not tell, as after a pull.
+create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql
 as $$
 declare
-  v_order record;
+  v_id uuid;
 begin
-  if jsonb_array_length(p_plan -> 'orders') > 0 then
-    for v_order in
-      select o.id, o.due_at from rail_order o
-      where o.platform_id = p_platform
-        and o.id = any (uuids(jsonb_path_query_array(p_plan, '$.orders[*].id')))
-      order by o.id for no key update
-    loop
-      if v_order.due_at is null then
-        return jsonb_build_object('code', 'CONFLICT', 'id', v_order.id, 'status', 'CLOSED');
-      end if;
-    end loop;
+  select o.id into v_id from rail_order o
+  where o.platform_id = p_platform and o.id = any (uuids(jsonb_path_query_array(p_orders, '$[*].id'))) and o.due_at is null
+  order by o.id limit 1;
+  if found then
+    return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', 'CLOSED');
   end if;
   return null;
 end
 $$;
 
--- Locks what a plan will change, in one order for all plans (quotes, transactions, orders, customers, accounts here,
--- accounts outside), and tells the first reason why it may not happen, or null. Nothing is written before the whole plan has
--- been found possible.
--- A move marked fresh is of a row that the same plan inserts: there is nothing to lock or check yet.
+-- Tells the first reason why a plan may not happen, or null, by what lock_plans has locked. A move marked fresh is of a row that
+-- the same plan inserts: there is nothing to check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_items jsonb;
-  v_item jsonb;
-  v_id uuid;
-  v_row record;
-  v_quote_status quote_status;
-  v_expires_at timestamptz;
-  v_transaction_status transaction_status;
-  v_refund_waits boolean;
-  v_kyc_status kyc_status;
-  v_is_deleted boolean;
-  v_refusal jsonb;
-  v_accounts uuid[] := '{}';
-  v_changes bigint[] := '{}';
-  v_change numeric;
-  v_gain numeric;
 begin
-  if p_plan -> 'insert' ?| '{customer,account}' then
-    select c.id into v_row from jsonb_populate_recordset(null::customer, p_plan -> 'insert' -> 'customer') n
-    join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
-    if found then
-      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
-    end if;
-    select a.id into v_row from jsonb_populate_recordset(null::account, p_plan -> 'insert' -> 'account') n
-    join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
-      and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
-      and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
-    if found then
-      return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_row.id);
-    end if;
-  end if;
+  return coalesce(
+    case when p_plan -> 'insert' ?| '{customer,account}' then check_registrations(p_platform, p_plan -> 'insert') end,
+    case when p_plan ? 'quotes' then check_quotes(p_platform, p_plan -> 'quotes') end,
+    case when p_plan ? 'expired' then check_expired(p_platform, p_plan -> 'expired') end,
+    case when p_plan ? 'transactions' then check_transactions(p_platform, p_plan -> 'transactions') end,
+    case when p_plan ? 'orders' then check_orders(p_platform, p_plan -> 'orders') end,
+    case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
+    case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
+    case when p_plan -> 'ready' ? 'customers' then check_ready_customers(p_platform, p_plan #> '{ready,customers}') end,
+    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
+    case when p_plan -> 'ready' ? 'accounts' then check_ready_accounts(p_platform, p_plan #> '{ready,accounts}') end,
+    case when p_plan ? 'room' then check_room(p_platform, p_plan -> 'room') end
+  );
+end
+$$;
 
-  v_items := p_plan -> 'quotes';
-  if jsonb_array_length(v_items) > 1 then
-    v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);
-  end if;
-  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
-    v_item := v_items -> v_at;
-    continue when (v_item ->> 'fresh')::boolean;
-    v_id := (v_item ->> 'id')::uuid;
-    select status, expires_at into v_quote_status, v_expires_at from quote
-    where platform_id = p_platform and id = v_id for no key update;
+-- The part of check_plan for quotes whose status a plan moves. The clock is read after the lock is held: a quote that expired
+-- while the command waited is expired.
+create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_move jsonb;
+  v_id uuid;
+  v_status quote_status;
+  v_expires_at timestamptz;
+begin
+  for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
+    v_move := p_moves -> v_at;
+    continue when (v_move ->> 'fresh')::boolean;
+    v_id := (v_move ->> 'id')::uuid;
+    select status, expires_at into v_status, v_expires_at from quote where platform_id = p_platform and id = v_id;
     if not found then
       return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
     end if;
-    -- The clock is read after the lock is held: a quote that expired while the command waited is expired.
-    if v_quote_status = 'EXPIRED'
-       or (v_quote_status = 'PENDING' and v_item ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at) then
+    if v_status = 'EXPIRED'
+       or (v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at) then
       return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id, 'expiresAt', v_expires_at);
     end if;
-    if not v_item -> 'from' ? v_quote_status::text or (v_item ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_quote_status);
+    if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
     end if;
   end loop;
+  return null;
+end
+$$;
 
-  if p_plan ? 'expired' then
-    v_refusal := check_expired(p_platform, p_plan);
-    if v_refusal is not null then
-      return v_refusal;
-    end if;
+-- The part of check_plan for external accounts that take part in a payment: they must be ACTIVE.
+create or replace function check_ready_accounts(p_platform uuid, p_ids jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+  v_status external_account_status;
+begin
+  select a.id, a.status into v_id, v_status from account a
+  where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.id = any (uuids(p_ids)) and a.status <> 'ACTIVE'
+  order by a.id limit 1;
+  if found then
+    return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_id, 'status', v_status);
   end if;
+  return null;
+end
+$$;
 
-  v_items := p_plan -> 'transactions';
-  if jsonb_array_length(v_items) > 1 then
-    v_items := (select jsonb_agg(m order by (m ->> 'id')::uuid) from jsonb_array_elements(v_items) m);
-  end if;
-  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
-    v_item := v_items -> v_at;
-    continue when (v_item ->> 'fresh')::boolean;
-    v_id := (v_item ->> 'id')::uuid;
-    select status, refund_reference is not null and refund_settled_at is null into v_transaction_status, v_refund_waits
-    from transaction where platform_id = p_platform and id = v_id for no key update;
-    if not found then
-      return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
-    end if;
-    -- A refund that waits in suspense is paid once.
-    if not v_item -> 'from' ? v_transaction_status::text or ((v_item ->> 'paysRefund')::boolean and not v_refund_waits) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_transaction_status);
-    end if;
-  end loop;
-
-  if p_plan ?| '{orders,customers,accounts}' then
-    v_refusal := coalesce(check_orders(p_platform, p_plan), check_customers(p_platform, p_plan), check_accounts(p_platform, p_plan));
-    if v_refusal is not null then
-      return v_refusal;
-    end if;
-  end if;
-
-  v_items := p_plan -> 'ready' -> 'customers';
-  if jsonb_array_length(v_items) > 1 then
-    v_items := (select jsonb_agg(c order by (c #>> '{}')::uuid) from jsonb_array_elements(v_items) c);
-  end if;
-  for v_at in 0 .. coalesce(jsonb_array_length(v_items), 0) - 1 loop
-    v_id := (v_items ->> v_at)::uuid;
-    select kyc_status, is_deleted into v_kyc_status, v_is_deleted from customer
-    where platform_id = p_platform and id = v_id for share;
+-- The part of check_plan for customers who take part in a payment: they must be allowed to move money.
+create or replace function check_ready_customers(p_platform uuid, p_ids jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+  v_kyc_status kyc_status;
+  v_is_deleted boolean;
+begin
+  for v_at in 0 .. jsonb_array_length(p_ids) - 1 loop
+    v_id := (p_ids ->> v_at)::uuid;
+    select kyc_status, is_deleted into v_kyc_status, v_is_deleted from customer where platform_id = p_platform and id = v_id;
     if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
       return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_id, 'kycStatus', v_kyc_status, 'isDeleted', v_is_deleted);
     end if;
   end loop;
+  return null;
+end
+$$;
 
-  -- What each account here gains or loses, in one pass over the legs.
-  for v_journal in 0 .. coalesce(jsonb_array_length(p_plan -> 'journals'), 0) - 1 loop
-    v_items := p_plan -> 'journals' -> v_journal -> 'legs';
-    for v_at in 0 .. jsonb_array_length(v_items) - 1 loop
-      v_item := v_items -> v_at;
-      v_id := (v_item ->> 'account')::uuid;
-      continue when v_id is null;
-      v_accounts := v_accounts || v_id;
-      v_changes := v_changes || (v_item ->> 'amount')::bigint;
-    end loop;
-  end loop;
-  if cardinality(v_accounts) > 0 then
-    -- By their keys: joined, the planner would rather read every account of the platform.
-    for v_row in
-      select a.id, a.posted from account a
-      where a.platform_id = p_platform and a.id = any (v_accounts)
-      order by a.id for no key update
-    loop
-      v_change := 0;
-      v_gain := 0;
-      for v_at in 1 .. cardinality(v_changes) loop
-        if v_accounts[v_at] = v_row.id then
-          v_change := v_change + v_changes[v_at];
-          if v_changes[v_at] > 0 then
-            v_gain := v_gain + v_changes[v_at];
-          end if;
-        end if;
-      end loop;
-      if v_change < 0 and v_row.posted + v_change < 0 then
-        return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_row.id,
-                                  'spendable', v_row.posted::text, 'needed', (-v_change)::text);
-      end if;
-      if v_gain > 0 and v_row.posted + v_gain > 9000000000000000 then
-        v_refusal := check_balance(v_row.id, v_row.posted, p_plan);
-        if v_refusal is not null then
-          return v_refusal;
-        end if;
-      end if;
-    end loop;
+-- The part of check_plan for customers and external accounts that a plan registers: a UMA address has one live holder, and an
+-- owner has one live account with an identifier.
+create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+begin
+  select c.id into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+  join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
+  if found then
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
   end if;
-
-  -- Accounts outside have no balance: that they are ACTIVE must only stay so, which any number may ask at once.
-  v_items := p_plan -> 'ready' -> 'accounts';
-  if jsonb_array_length(v_items) > 0 then
-    for v_row in
-      select a.id, a.status from account a
-      where a.platform_id = p_platform and a.kind = 'EXTERNAL'
-        and a.id = any (uuids(v_items))
-      order by a.id for share
-    loop
-      if v_row.status <> 'ACTIVE' then
-        return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_row.id, 'status', v_row.status);
-      end if;
-    end loop;
-  end if;
-
-  if p_plan ? 'room' then
-    return check_room(p_platform, p_plan);
+  select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
+    and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
+    and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
+  if found then
+    return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
   end if;
   return null;
 end
@@ -1355,7 +1373,7 @@ $$;
 -- its bound then (check_balance), or null, so that a payment that cannot end well does not begin. What is already on its way
 -- is counted where amount and balance are within reach of the bound. No lock is taken: the bound itself is kept when the
 -- money is credited, and a payment that does not fit then fails.
-create or replace function check_room(p_platform uuid, p_plan jsonb) returns jsonb
+create or replace function check_room(p_platform uuid, p_room jsonb) returns jsonb
   language plpgsql stable
 as $$
 declare
@@ -1363,7 +1381,7 @@ declare
   v_posted bigint;
   v_coming numeric;
 begin
-  for v_room in select * from jsonb_to_recordset(p_plan -> 'room') as r(account uuid, amount bigint) loop
+  for v_room in select * from jsonb_to_recordset(p_room) as r(account uuid, amount bigint) loop
     select posted into v_posted from account where platform_id = p_platform and id = v_room.account;
     v_coming := v_room.amount;
     if v_posted + v_coming > 900000000000000 then
@@ -1383,20 +1401,76 @@ begin
 end
 $$;
 
--- Groups of plans that share a transaction, each a list of {platform, plan} that happen together or not at all: one plan, as
--- most commands and outcomes are, or the two sides of a payment between platforms. Each group is done or refused on its own,
--- as if the groups came one after another in this order. Answers, once for each:
+-- The part of check_plan for transactions whose status a plan moves. A refund that waits in suspense is paid once.
+create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_move jsonb;
+  v_id uuid;
+  v_status transaction_status;
+  v_refund_waits boolean;
+begin
+  for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
+    v_move := p_moves -> v_at;
+    continue when (v_move ->> 'fresh')::boolean;
+    v_id := (v_move ->> 'id')::uuid;
+    select status, refund_reference is not null and refund_settled_at is null into v_status, v_refund_waits
+    from transaction where platform_id = p_platform and id = v_id;
+    if not found then
+      return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
+    end if;
+    if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- Checks the groups of a batch one by one, applies together those that are possible, and concludes each: what statements cost
+-- beside their rows is a good part of a payment. Answers as commit_batches does.
+create or replace function commit_batch(p_groups jsonb) returns jsonb[]
+  language plpgsql
+as $$
+declare
+  v_count int := jsonb_array_length(p_groups);
+  v_answers jsonb[] := '{}';
+  v_answer jsonb;
+  v_item jsonb;
+  v_plans jsonb;
+begin
+  for v_at in 0 .. v_count - 1 loop
+    v_answers := v_answers || check_group(p_groups -> v_at);
+  end loop;
+
+  v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
+  if v_plans <> '[]' then
+    perform apply_plans(v_plans);
+  end if;
+
+  for v_at in 1 .. v_count loop
+    v_answer := v_answers[v_at];
+    if v_answer ->> 'outcome' = 'now' then
+      v_item := p_groups #> array[(v_at - 1)::text, '0'];
+      v_answers[v_at] := conclude_plan((v_item ->> 'platform')::uuid, v_item -> 'plan', v_answer -> 'refusal');
+    end if;
+  end loop;
+  return v_answers;
+end
+$$;
+
+-- Commits plans that share a transaction. A group is a list of {platform, plan} that happen together or not at all: one plan, as
+-- most commands and outcomes are, or the two sides of a payment between platforms. A batch is a list of groups of which none
+-- changes what another is judged by: the caller sees to that (src/ledger/batches.ts). Each group is done or refused on its own,
+-- as if they came one after another. Answers, once for each group, in the order of the batches:
 --   {outcome: now, refusal, result}    it happened now; or it did not, and why; and the row that its plan names as its result
 --   {outcome: first, refusal, result}  what came of it when its idempotency key was first used
 --   {outcome: mismatch}                its idempotency key was used for something else
--- A claim or a result is in groups of one plan only. Groups that have nothing in common are found possible one by one and then
--- carried out together, since what statements cost beside their rows is a good part of a payment.
--- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
--- The clock is read once, under the quote's lock, so that a deposit at the moment of expiry either executes its quote or is
--- credited, and is never refused for its timing.
+-- All locks come first; then each batch is checked, applied and concluded (commit_batch).
 -- Every statement here and below is planned once per connection and kept, since planning took longer than carrying out; and by
 -- keys, row by row, since the tables may have been empty then.
-create or replace function commit_groups(p_groups jsonb) returns jsonb[]
+create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
@@ -1404,107 +1478,11 @@ create or replace function commit_groups(p_groups jsonb) returns jsonb[]
   set enable_mergejoin = off
 as $$
 declare
-  v_count int := jsonb_array_length(p_groups);
-  v_plans jsonb := jsonb_path_query_array(p_groups, '$[*][*]');
-  v_group jsonb;
-  v_item jsonb;
-  v_claim jsonb;
-  v_refusal jsonb;
-  v_answer jsonb;
   v_answers jsonb[] := '{}';
-  -- What more than one group names; of that, what this group does, and what those do that have not happened yet.
-  v_shared text[] := '{}';
-  v_names text[];
-  v_named text[] := '{}';
-  -- The groups from v_from on have been looked at and have not happened yet; these of them were found possible, and what the
-  -- last of them does may be looked at without being named.
-  v_from int := 0;
-  v_possible jsonb[] := '{}';
-  v_is_seen boolean := false;
-  v_ends boolean := false;
-  -- Whether an alternative was taken somewhere: then not all plans are carried out as they came.
-  v_is_otherwise boolean := false;
-  v_planned jsonb;
 begin
-  if jsonb_array_length(v_plans) > 1 then
-    -- Keys before rows, as a command alone takes them, and in one order.
-    if v_plans @? '$[*].plan.claim' then
-      perform pg_advisory_xact_lock(c.lock) from (
-        select distinct claim_lock(p.platform, p.plan -> 'claim') as lock
-        from jsonb_to_recordset(v_plans) as p(platform uuid, plan jsonb) where p.plan ? 'claim' order by 1
-      ) c;
-    end if;
-    perform lock_plans(v_plans);
-    v_shared := array(
-      select n.name from jsonb_array_elements(p_groups) with ordinality as g(plans, place), unnest(names_in(g.plans)) as n(name)
-      where n.name is not null group by n.name having min(g.place) < max(g.place));
-  end if;
-
-  for v_at in 0 .. v_count loop
-    v_group := p_groups -> v_at;
-    if cardinality(v_shared) > 0 and v_at < v_count then
-      v_names := array(select n.name from unnest(names_in(v_group)) as n(name) where n.name = any (v_shared));
-    end if;
-    -- The end of a payment makes room on its account, which it need not name.
-    if v_at = v_count or v_is_seen or v_names && v_named
-       or (v_ends and v_group @? '$[*].plan.room') then
-      if cardinality(v_possible) > 0 then
-        perform apply_plans(
-          case when cardinality(v_possible) = v_count and not v_is_otherwise then v_plans
-            else jsonb_path_query_array(to_jsonb(v_possible), '$[*][*]') end);
-      end if;
-      for v_done in v_from .. v_at - 1 loop
-        v_item := p_groups #> array[v_done::text, '0', 'plan'];
-        v_answer := v_answers[v_done + 1];
-        if v_item ?| '{claim,result}' and v_answer ->> 'outcome' = 'now' then
-          v_answers[v_done + 1] := conclude_plan(
-            (p_groups #>> array[v_done::text, '0', 'platform'])::uuid, v_item -> 'claim', v_item -> 'result', v_answer -> 'refusal');
-        end if;
-      end loop;
-      v_from := v_at;
-      v_named := '{}';
-      v_possible := '{}';
-      v_is_seen := false;
-      v_ends := false;
-    end if;
-    exit when v_at = v_count;
-
-    v_claim := v_group #> '{0,plan,claim}';
-    v_answer := null;
-    v_refusal := null;
-    if v_claim is not null then
-      v_answer := first_answer((v_group #>> '{0,platform}')::uuid, v_claim);
-    end if;
-    if v_answer is null then
-      for v_place in 0 .. jsonb_array_length(v_group) - 1 loop
-        v_item := v_group -> v_place;
-        v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
-        while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_item -> 'plan' ? 'otherwise' loop
-          v_planned := jsonb_build_array(v_item);
-          v_item := jsonb_set(v_item, '{plan}', v_item #> '{plan,otherwise}');
-          -- What is locked, and what shares a transaction, was decided by what the plan names.
-          if not array_remove(names_in(jsonb_build_array(v_item)), null) <@ names_in(v_planned) then
-            raise exception 'an alternative changes what its plan does not name' using errcode = 'LG010';
-          end if;
-          v_group := jsonb_set(v_group, array[v_place::text], v_item);
-          v_is_otherwise := true;
-          v_refusal := check_plan((v_item ->> 'platform')::uuid, v_item -> 'plan');
-        end loop;
-        exit when v_refusal is not null;
-      end loop;
-      if v_refusal is null then
-        v_possible := v_possible || v_group;
-        v_ends := v_ends or v_group @? '$[*].plan.transactions';
-        -- Customers and accounts outside are looked at by plans that do not name them.
-        v_is_seen := v_group @? '$[*].plan ? (exists (@.customers) || exists (@.accounts)
-          || exists (@.insert.customer) || exists (@.insert.account))';
-        v_answer := '{"outcome": "now"}';
-      else
-        v_answer := jsonb_build_object('outcome', 'now', 'refusal', v_refusal);
-      end if;
-      v_named := v_named || v_names;
-    end if;
-    v_answers := v_answers || v_answer;
+  perform lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
+  for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
+    v_answers := v_answers || commit_batch(p_batches -> v_at);
   end loop;
   return v_answers;
 end
@@ -1512,16 +1490,18 @@ $$;
 
 -- What is answered to a plan that has happened or was refused: the row that it names as its result, as it is now. It is kept
 -- under the plan's idempotency key, for the next call with it.
-create or replace function conclude_plan(p_platform uuid, p_claim jsonb, p_named jsonb, p_refusal jsonb) returns jsonb
+create or replace function conclude_plan(p_platform uuid, p_plan jsonb, p_refusal jsonb) returns jsonb
   language plpgsql
 as $$
 declare
-  v_id uuid := p_named ->> 'id';
+  v_claim jsonb := p_plan -> 'claim';
+  v_named jsonb := p_plan -> 'result';
+  v_id uuid := v_named ->> 'id';
   v_row jsonb;
   v_result jsonb;
 begin
-  if p_refusal is null and p_named is not null then
-    case p_named ->> 'type'
+  if p_refusal is null and v_named is not null then
+    case v_named ->> 'type'
       when 'Transaction' then
         select to_jsonb(t) into v_row from transaction t where t.platform_id = p_platform and t.id = v_id;
       when 'Quote' then
@@ -1531,35 +1511,29 @@ begin
       when 'Account' then
         select account_snapshot(a) into v_row from account a where a.platform_id = p_platform and a.id = v_id;
     end case;
-    v_result := jsonb_build_object('type', p_named -> 'type', 'row', v_row);
+    v_result := jsonb_build_object('type', v_named -> 'type', 'row', v_row);
   end if;
   -- Answers with status 403 or 404 are not kept: a later try with the key may succeed.
-  if p_claim is not null
+  if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
-    values (p_platform, p_claim ->> 'operation', p_claim ->> 'key', decode(p_claim ->> 'hash', 'hex'), p_refusal, v_result);
+    values (p_platform, v_claim ->> 'operation', v_claim ->> 'key', decode(v_claim ->> 'hash', 'hex'), p_refusal, v_result);
   end if;
   return jsonb_build_object('outcome', 'now', 'refusal', p_refusal, 'result', v_result);
 end
 $$;
 
--- What is answered to a command whose idempotency key was used before, or null. A second call with the key waits for the first
--- to end (at most lock_timeout), because keys are the first thing that is locked.
+-- What is answered to a command whose idempotency key was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_operation text := p_claim ->> 'operation';
   v_key text := p_claim ->> 'key';
-  v_lock bigint := claim_lock(p_platform, p_claim);
   v_hash bytea;
   v_refusal jsonb;
   v_result jsonb;
 begin
-  -- Asked without waiting at first, since an expression costs less than a statement.
-  if not pg_try_advisory_xact_lock(v_lock) then
-    perform pg_advisory_xact_lock(v_lock);
-  end if;
   select request_hash, refusal, result into v_hash, v_refusal, v_result from idempotency_record
   where platform_id = p_platform and operation = v_operation and key = v_key;
   if not found then
@@ -1921,45 +1895,82 @@ begin
 end
 $$;
 
--- Locks what several plans of one transaction will change, a list of {platform, plan}, in the order in which check_plan
--- locks what one plan changes, over all of them: each plan for itself would take its accounts after the quotes of the one
--- before, and two such transactions could wait for each other. What is named is collected by expressions, which cost far
--- less than statements; then each table is asked once, by its key.
+-- Locks the idempotency keys of plans, in one order: who comes with the same key waits for the first to end, at most as long as
+-- lock_timeout says.
+create or replace function lock_claims(p_plans jsonb) returns void
+  language plpgsql
+as $$
+begin
+  if jsonb_array_length(p_plans) = 1 then
+    -- Asked without waiting at first, since an expression costs less than a statement.
+    if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
+      return;
+    end if;
+  end if;
+  perform pg_advisory_xact_lock(c.lock) from (
+    select distinct claim_lock(p.platform, p.plan -> 'claim') as lock
+    from jsonb_to_recordset(p_plans) as p(platform uuid, plan jsonb) where p.plan ? 'claim' order by 1
+  ) c;
+end
+$$;
+
+-- Locks all that a list of {platform, plan} changes or is judged by, before any of it is looked at. There is one order, for every
+-- transaction that commits plans, so that no two of them wait for each other:
+--   1. idempotency keys, by their number
+--   2. quotes  3. transactions  4. the rail's orders  5. customers  6. accounts here  7. accounts outside, each by platform and id
+-- What changes is locked for no key update, as rows that point to it need not wait; what must only stay as it is, for share,
+-- which any number may have at once. Where plans of one list do both to customers or to accounts outside, the first is taken for
+-- all of these. An alternative changes nothing that its plan does not name (src/ledger/plan.ts).
+-- What is named is collected by expressions, which cost far less than statements; then each table is asked once, by its key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
 declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
-  v_quotes uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
-  v_transactions uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
-  v_accounts uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
+  v_changed uuid[];
+  v_ready uuid[];
 begin
-  if cardinality(v_quotes) > 0 then
-    perform from quote where platform_id = any (v_platforms) and id = any (v_quotes) order by platform_id, id for no key update;
+  if p_plans @? '$[*].plan.claim' then
+    perform lock_claims(p_plans);
   end if;
-  if cardinality(v_transactions) > 0 then
-    perform from transaction where platform_id = any (v_platforms) and id = any (v_transactions)
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
+  if cardinality(v_changed) > 0 then
+    perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
+  end if;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
+  if cardinality(v_changed) > 0 then
+    perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;
   end if;
-  if cardinality(v_accounts) > 0 then
-    perform from account where platform_id = any (v_platforms) and id = any (v_accounts) order by platform_id, id for no key update;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.orders[*].id'));
+  if cardinality(v_changed) > 0 then
+    perform from rail_order where platform_id = any (v_platforms) and id = any (v_changed)
+    order by platform_id, id for no key update;
+  end if;
+
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
+  v_ready := uuids(jsonb_path_query_array(p_plans, '$[*].plan.ready.customers[*]'));
+  if cardinality(v_changed) > 0 then
+    perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_ready)
+    order by platform_id, id for no key update;
+  elsif cardinality(v_ready) > 0 then
+    perform from customer where platform_id = any (v_platforms) and id = any (v_ready) order by platform_id, id for share;
+  end if;
+
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
+  if cardinality(v_changed) > 0 then
+    perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
+  end if;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
+  v_ready := uuids(jsonb_path_query_array(p_plans, '$[*].plan.ready.accounts[*]'));
+  if cardinality(v_changed) > 0 then
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_ready)
+    order by platform_id, id for no key update;
+  elsif cardinality(v_ready) > 0 then
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_ready)
+    order by platform_id, id for share;
   end if;
 end
-$$;
-
--- What a group of plans changes or is judged by: the ids of quotes, transactions, orders, and accounts whose balances
--- move or will, also by new payments to them; and its idempotency key. Two groups that have none of it in common can both be found possible before either
--- happens. Not what many plans may only look at: the customers and the accounts outside that must be fit to take part.
-create or replace function names_in(p_group jsonb) returns text[]
-  language sql stable parallel safe
-as $$
-  select (
-    uuids(jsonb_path_query_array(p_group, '$[*].plan.*[*].id'))
-    || uuids(jsonb_path_query_array(p_group, '$[*].plan.journals[*].legs[*].account'))
-    || uuids(jsonb_path_query_array(p_group, '$[*].plan.room[*].account'))
-    || uuids(jsonb_path_query_array(p_group, '$[*].plan.insert.transaction[*].destination_account_id'))
-    || uuids(jsonb_path_query_array(p_group, '$[*].plan.transactions[*].set.destination_account_id'))
-  )::text[] || (p_group #>> '{0,plan,claim,operation}' || ' ' || (p_group #>> '{0,plan,claim,key}'))
 $$;
 
 -- On records that are written once: corrections are new records, never edits.

@@ -1,0 +1,52 @@
+-- The part of check_plan for accounts whose balances a plan moves: none goes below zero, and none beyond its bound
+-- (check_balance).
+create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_legs jsonb;
+  v_accounts uuid[] := '{}';
+  v_changes bigint[] := '{}';
+  v_account record;
+  v_change numeric;
+  v_gain numeric;
+  v_refusal jsonb;
+begin
+  -- What each account here gains or loses, in one pass over the legs.
+  for v_journal in 0 .. jsonb_array_length(p_journals) - 1 loop
+    v_legs := p_journals -> v_journal -> 'legs';
+    for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
+      continue when not v_legs -> v_at ? 'account';
+      v_accounts := v_accounts || (v_legs -> v_at ->> 'account')::uuid;
+      v_changes := v_changes || (v_legs -> v_at ->> 'amount')::bigint;
+    end loop;
+  end loop;
+  if cardinality(v_accounts) = 0 then
+    return null;
+  end if;
+  -- By their keys: joined, the planner would rather read every account of the platform.
+  for v_account in
+    select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+  loop
+    v_change := 0;
+    v_gain := 0;
+    for v_at in 1 .. cardinality(v_changes) loop
+      if v_accounts[v_at] = v_account.id then
+        v_change := v_change + v_changes[v_at];
+        v_gain := v_gain + greatest(v_changes[v_at], 0);
+      end if;
+    end loop;
+    if v_change < 0 and v_account.posted + v_change < 0 then
+      return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text);
+    end if;
+    if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
+      v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
+      if v_refusal is not null then
+        return v_refusal;
+      end if;
+    end if;
+  end loop;
+  return null;
+end
+$$;

@@ -1,0 +1,37 @@
+-- Tells what is to become of a group of plans: {outcome: now, plans}, the plans that are to be applied; {outcome: now, refusal},
+-- the first reason why it may not happen; or the answer that its idempotency key had before (first_answer). A claim is in groups
+-- of one plan only. Nothing is written before all groups of a batch have been checked.
+-- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
+-- The clock is read after the quote's lock is held, so that a deposit at the moment of expiry either executes its quote or is
+-- credited, and is never refused for its timing.
+create or replace function check_group(p_group jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_platform uuid := p_group #>> '{0,platform}';
+  v_answer jsonb;
+  v_plan jsonb;
+  v_refusal jsonb;
+begin
+  if p_group #> '{0,plan}' ? 'claim' then
+    v_answer := first_answer(v_platform, p_group #> '{0,plan,claim}');
+    if v_answer is not null then
+      return v_answer;
+    end if;
+  end if;
+  for v_at in 0 .. jsonb_array_length(p_group) - 1 loop
+    v_platform := p_group -> v_at ->> 'platform';
+    v_plan := p_group -> v_at -> 'plan';
+    v_refusal := check_plan(v_platform, v_plan);
+    while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_plan ? 'otherwise' loop
+      v_plan := v_plan -> 'otherwise';
+      v_refusal := check_plan(v_platform, v_plan);
+      p_group := jsonb_set(p_group, array[v_at::text, 'plan'], v_plan);
+    end loop;
+    if v_refusal is not null then
+      return jsonb_build_object('outcome', 'now', 'refusal', v_refusal);
+    end if;
+  end loop;
+  return jsonb_build_object('outcome', 'now', 'plans', p_group);
+end
+$$;

@@ -1,0 +1,23 @@
+-- The part of check_plan for customers and external accounts that a plan registers: a UMA address has one live holder, and an
+-- owner has one live account with an identifier.
+create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+begin
+  select c.id into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+  join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
+  if found then
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+  end if;
+  select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
+    and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
+    and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
+  if found then
+    return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
+  end if;
+  return null;
+end
+$$;

@@ -1,0 +1,31 @@
+-- Checks the groups of a batch one by one, applies together those that are possible, and concludes each: what statements cost
+-- beside their rows is a good part of a payment. Answers as commit_batches does.
+create or replace function commit_batch(p_groups jsonb) returns jsonb[]
+  language plpgsql
+as $$
+declare
+  v_count int := jsonb_array_length(p_groups);
+  v_answers jsonb[] := '{}';
+  v_answer jsonb;
+  v_item jsonb;
+  v_plans jsonb;
+begin
+  for v_at in 0 .. v_count - 1 loop
+    v_answers := v_answers || check_group(p_groups -> v_at);
+  end loop;
+
+  v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
+  if v_plans <> '[]' then
+    perform apply_plans(v_plans);
+  end if;
+
+  for v_at in 1 .. v_count loop
+    v_answer := v_answers[v_at];
+    if v_answer ->> 'outcome' = 'now' then
+      v_item := p_groups #> array[(v_at - 1)::text, '0'];
+      v_answers[v_at] := conclude_plan((v_item ->> 'platform')::uuid, v_item -> 'plan', v_answer -> 'refusal');
+    end if;
+  end loop;
+  return v_answers;
+end
+$$;

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { inBatches } from '../../src/ledger/batches.ts';
+import type { Leg, Plan } from '../../src/ledger/plan.ts';
+
+// That batches come to the same as one plan after another is a property of its own, over the database (together.test.ts).
+
+const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
+const pays = (account: string, ready = {}): Plan => ({
+  ready,
+  journals: [{ kind: 'debit', legs: [on(account, -1n)] }],
+});
+const batchesOf = (...plans: Plan[]) => inBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
+
+test('plans that have nothing in common are one batch, in their order', () => {
+  expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toEqual([[0, 1, 2, 3]]);
+});
+
+test('who only looks at the same customers and accounts outside shares a batch', () => {
+  const ready = { customers: ['someone'], accounts: ['outside'] };
+  expect(batchesOf(pays('a', ready), pays('b', ready))).toEqual([[0, 1]]);
+});
+
+test('of plans on one account each is in a batch after the one before; the others need no batch of their own', () => {
+  expect(batchesOf(pays('hot'), pays('a'), pays('hot'), pays('b'), pays('hot'))).toEqual([[0, 1, 3], [2], [4]]);
+});
+
+test('a plan comes after all that it has something in common with, and those that have something in common with it after it', () => {
+  const both: Plan = { journals: [{ kind: 'move', legs: [on('a', -1n), on('b')] }] };
+  expect(batchesOf(pays('a'), both, pays('b'), pays('a'), pays('c'))).toEqual([[0, 4], [1], [2, 3]]);
+});
+
+test('a group has in common with others what any of its plans has', () => {
+  const group = [
+    { platformId: 'p', plan: pays('a') },
+    { platformId: 'q', plan: pays('b') },
+  ];
+  expect(inBatches([[{ platformId: 'p', plan: pays('b') }], group])).toEqual([[0], [1]]);
+});
+
+test('one idempotency key is one thing on its platform, and another on another', () => {
+  const plan: Plan = { claim: { operation: 'transferOut', key: 'k', hash: '' } };
+  const groups = ['p', 'p', 'q'].map((platformId) => [{ platformId, plan }]);
+  expect(inBatches(groups)).toEqual([[0, 2], [1]]);
+});
+
+test('an alternative that changes what its plan does not name is refused before anything is sent', () => {
+  const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
+  const journals = pays('a').journals ?? [];
+  expect(batchesOf({ quotes, journals, otherwise: { journals, otherwise: { expired: [{ id: 'quote' }] } } })).toEqual([
+    [0],
+  ]);
+  for (const otherwise of [
+    { expired: [{ id: 'other' }] },
+    { journals: pays('b').journals ?? [] },
+    { otherwise: { expired: [{ id: 'other' }] } },
+  ]) {
+    expect(() => batchesOf({ quotes, journals, otherwise })).toThrow(
+      'an alternative changes what its plan does not name',
+    );
+  }
+});

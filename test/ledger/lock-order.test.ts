@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { commitGroupsOn } from '../../src/ledger/commit.ts';
+import type { Plan, PlanGroup } from '../../src/ledger/plan.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// Two transactions that need the same rows take them in one order (prisma/functions/lock_plans.sql), so that one waits for the
+// other and neither for ever. One connection holds what the others wait for.
+
+let t: TestGateway;
+let scenes: Scene[];
+let holder: pg.Client;
+let watcher: pg.Client;
+let one: pg.Client;
+let other: pg.Client;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
+});
+afterAll(() => t.stop());
+beforeEach(async () => {
+  scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
+  [holder, watcher, one, other] = [newClient(), newClient(), newClient(), newClient()];
+  for (const client of [holder, watcher, one, other]) await client.connect();
+  await holder.query('begin');
+});
+afterEach(async () => {
+  for (const client of [holder, watcher, one, other]) await client.end();
+});
+
+const newClient = () => new pg.Client({ connectionString: t.databaseUrl });
+const uuid = (id = '') => id.slice(id.indexOf(':') + 1);
+const group = (...plans: Plan[]): PlanGroup => plans.map((plan) => ({ platformId: t.platform.platformId, plan }));
+
+const hold = (id: string) => holder.query('select from account where id = $1 for update', [id]);
+
+/** Waits until so many commits wait for somebody else's lock. */
+const waitForLocks = (count: number) =>
+  vi.waitFor(
+    async () => {
+      const { rows } = await watcher.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%commit_batches%'`,
+      );
+      expect(rows).toHaveLength(count);
+    },
+    { timeout: 10_000 },
+  );
+
+const deposit = (account: string): Plan => ({
+  journals: [
+    {
+      kind: 'deposit',
+      legs: [
+        { system: 'OUTSIDE', currency: 'USD', amount: -1n },
+        { account, currency: 'USD', amount: 1n },
+      ],
+    },
+  ],
+});
+
+test.each([
+  ['on the same account', 0],
+  ['on another account', 1],
+])('a batch and a call alone with one of its keys wait for each other, and neither fails: %s', async (_where, at) => {
+  const accounts = scenes.map(({ usd }) => uuid(usd));
+  const [mine, its] = accounts;
+  const plan = (account = '', key = ''): PlanGroup =>
+    group({ ...deposit(account), claim: { operation: 'batch', key, hash: 'aa' } });
+  // The call alone has its key and waits for an account that somebody holds; the batch comes with the same key.
+  await hold(mine ?? '');
+  const first = commitGroupsOn(one, [plan(mine, `shared-${at}`)]);
+  await waitForLocks(1);
+  const second = commitGroupsOn(other, [plan(its, `its-own-${at}`), plan(accounts[at], `shared-${at}`)]);
+  await waitForLocks(2);
+  await holder.query('rollback');
+  expect(await first).toMatchObject([{ kind: 'done', replayed: false }]);
+  expect(await second).toMatchObject([
+    { kind: 'done', replayed: false },
+    { kind: 'done', replayed: true },
+  ]);
+});
+
+test('where one changes what the other only looks at, and the other way round, both take all of it in one order', async () => {
+  const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuid(outsideUsd)).toSorted();
+  const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuid(customerId)).toSorted();
+  const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [
+    group({ ready: { accounts: [looked], customers: [lookedCustomer] } }),
+    group({
+      accounts: [{ id: changed, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }],
+      customers: [{ id: changedCustomer, set: { name: 'Grace Brewster Hopper' } }],
+    }),
+  ];
+  for (const [table, lowest, highest] of [
+    ['customer', lowCustomer, highCustomer],
+    ['account', low, high],
+  ] as const) {
+    await holder.query(`select from ${table} where id = $1 for update`, [lowest]);
+    const commits = [
+      commitGroupsOn(one, plan(low, high, lowCustomer, highCustomer)),
+      commitGroupsOn(other, plan(high, low, highCustomer, lowCustomer)),
+    ];
+    await waitForLocks(2);
+    // Both wait for the first of the two, and neither has the second.
+    await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
+    await holder.query('rollback');
+    await holder.query('begin');
+    // Whoever comes second finds the accounts as the first left them: a refusal is an answer, a deadlock is an error.
+    for (const outcomes of await Promise.all(commits)) expect(outcomes).toHaveLength(2);
+  }
+});
