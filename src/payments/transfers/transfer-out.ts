@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { type Done, type Payments, railOf, run } from '../command.ts';
+import { type CommandPlan, type Done, type Payments, railOf, run } from '../command.ts';
 import { debit } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
@@ -26,58 +26,54 @@ export function transferOut(
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: async () => {
-      checkAmount(input.amount, at('amount'));
-      const scenario = checkScenario(payments, caller, input.sandboxScenario);
-      const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
-      const outside = outsideOf(to);
-      const transaction = newTransaction(caller, input, sides, {
-        from,
-        to,
-        amount: input.amount,
-        customerId: from.customerId,
-      });
-      const rail = railOf(payments, caller);
-      const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
-      const expected = rail.expectedMs(errand);
-      return {
-        ready: { customers: ownersOf(from, to), accounts: [to.id] },
-        insert: {
-          transaction: [
-            { ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) },
-          ],
-          rail_order: [
-            {
-              platformId: caller.platformId,
-              id: idAt(sides, 1),
-              transactionId: transaction.id,
-              kind: 'PAYOUT',
-              scenario,
-              dueInMs: firstAskMs(rail, errand),
-            },
-          ],
-        },
-        journals: [
-          debit({
-            transactionId: transaction.id,
-            sourceAccountId: from.id,
-            sendingCurrency: from.currency,
-            sent: input.amount,
-            fees: 0n,
-            platformFee: 0n,
-            platformAccountId: undefined,
-            receivingCurrency: to.currency,
-            received: input.amount,
-            destinationAccountId: undefined,
-          }),
-        ],
-        result: transaction.id,
-      };
-    },
+    plan: () => planTransfer(payments, caller, input),
     paths: {
       INSUFFICIENT_BALANCE: at('sourceAccountId'),
       USER_NOT_READY: at('sourceAccountId'),
       INVALID_BANK_ACCOUNT: at('destinationAccountId'),
     },
   });
+}
+
+async function planTransfer(payments: Payments, caller: Caller, input: Transfer): Promise<CommandPlan> {
+  checkAmount(input.amount, at('amount'));
+  const scenario = checkScenario(payments, caller, input.sandboxScenario);
+  const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
+  const outside = outsideOf(to);
+  const { amount } = input;
+  const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: from.customerId });
+  const rail = railOf(payments, caller);
+  const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
+  const expected = rail.expectedMs(errand);
+  return {
+    ready: { customers: ownersOf(from, to), accounts: [to.id] },
+    insert: {
+      transaction: [{ ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
+      rail_order: [
+        {
+          platformId: caller.platformId,
+          id: idAt(sides, 1),
+          transactionId: transaction.id,
+          kind: 'PAYOUT',
+          scenario,
+          dueInMs: firstAskMs(rail, errand),
+        },
+      ],
+    },
+    journals: [
+      debit({
+        transactionId: transaction.id,
+        sourceAccountId: from.id,
+        sendingCurrency: from.currency,
+        sent: input.amount,
+        fees: 0n,
+        platformFee: 0n,
+        platformAccountId: undefined,
+        receivingCurrency: to.currency,
+        received: input.amount,
+        destinationAccountId: undefined,
+      }),
+    ],
+    result: transaction.id,
+  };
 }
