@@ -2,36 +2,40 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { mint, succeed } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** Sockets and event streams under the same rules: what one may ask, who is let go, and how they end. */
 
 let t: TestGateway;
+/** Beside it: soon out of patience with silent sockets and slow operations. */
+let hasty: TestGateway;
 let scene: Scene;
 beforeAll(async () => {
-  t = await startTestGateway({ CORS_ORIGINS: ['https://app.example'] }, undefined, {
-    pace: { keepAliveMs: 200, operationMs: 700 },
-  });
+  t = await startTestGateway({ CORS_ORIGINS: ['https://app.example'] });
+  hasty = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
   scene = await makeScene(t.platform);
 });
-afterAll(() => t.stop());
+afterAll(async () => {
+  await hasty.stop();
+  await t.stop();
+});
 
 const watchEvents = 'subscription { events { id } }';
-const stream = () => `${t.url}/graphql/stream`;
-const released = () => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
-const subscribed = (count: number) =>
-  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+const stream = (of = t) => `${of.url}/graphql/stream`;
+const subscribed = (count: number, of = t) =>
+  vi.waitFor(() => expect(of.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+const released = (of = t) => subscribed(0, of);
 
-async function reserve(): Promise<Record<string, string>> {
-  const response = await fetch(stream(), { method: 'PUT', headers: { authorization: t.platform.authorization } });
+async function reserve(of = t): Promise<Record<string, string>> {
+  const response = await fetch(stream(of), { method: 'PUT', headers: { authorization: t.platform.authorization } });
   expect(response.status).toBe(201);
   return { 'x-graphql-event-stream-token': await response.text() };
 }
 
-const post = (headers: Record<string, string>, body: object, authorization = t.platform.authorization) =>
-  fetch(stream(), {
+const post = (headers: Record<string, string>, body: object, authorization = t.platform.authorization, of = t) =>
+  fetch(stream(of), {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -114,7 +118,7 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
   // A wire that is cut without a word: what the client sends no longer arrives, and nobody says so.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
-    const far = connectTcp(Number(new URL(t.url).port), '127.0.0.1');
+    const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');
     wires.push(near, far);
     near.pipe(far);
     far.pipe(near);
@@ -126,9 +130,9 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
   if (address === null || typeof address === 'string') throw new Error('no port');
   const raw = await openRawSocket(`http://127.0.0.1:${address.port}`, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
-  await subscribed(1);
+  await subscribed(1, hasty);
   for (const socket of wires) socket.unpipe();
-  await released();
+  await released(hasty);
   for (const socket of wires) socket.destroy();
   raw.socket.terminate();
   wire.close();
@@ -218,11 +222,11 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
 });
 
 test('an operation that takes too long is answered with TIMEOUT', async () => {
-  const client = await t.gateway.payments.database.pool.connect();
+  const client = await hasty.gateway.payments.database.pool.connect();
   await client.query('begin; lock table customer in access exclusive mode');
-  const raw = await openRawSocket(t.url, t.platform.authorization);
+  const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
-  const { status, errors } = await t.platform.send('{ customers { totalCount } }');
+  const { status, errors } = await connect(hasty.url, '', t.platform.authorization).send('{ customers { totalCount } }');
   expect([status, errors?.[0]?.extensions.code]).toEqual([504, 'TIMEOUT']);
   expect((await raw.receive('next')).payload.errors[0].extensions).toEqual({ code: 'TIMEOUT' });
   await client.query('rollback');
@@ -233,27 +237,27 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
 test('a stream that the database keeps from being opened ends its connection, so that stock clients come back', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
-  const client = await t.gateway.payments.database.pool.connect();
+  const client = await hasty.gateway.payments.database.pool.connect();
   await client.query('begin; lock table customer in access exclusive mode');
-  const raw = await openRawSocket(t.url, t.platform.authorization);
+  const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload });
   expect((await raw.closed).code).toBe(1013);
-  await expect(openEventStream(`${t.url}/graphql`, t.platform.authorization, payload)).rejects.toThrow();
-  const token = await reserve();
-  const open = await openEventStream(stream(), t.platform.authorization, undefined, token);
-  await post(token, { ...payload, extensions: { operationId: 'a' } });
+  await expect(openEventStream(`${hasty.url}/graphql`, t.platform.authorization, payload)).rejects.toThrow();
+  const token = await reserve(hasty);
+  const open = await openEventStream(stream(hasty), t.platform.authorization, undefined, token);
+  await post(token, { ...payload, extensions: { operationId: 'a' } }, t.platform.authorization, hasty);
   await expect(open.events.next()).rejects.toThrow();
   await client.query('rollback');
   client.release();
-  const again = await openRawSocket(t.url, t.platform.authorization);
+  const again = await openRawSocket(hasty.url, t.platform.authorization);
   again.send({ id: '1', type: 'subscribe', payload });
-  await subscribed(1);
+  await subscribed(1, hasty);
   // What is wrong with the request itself is said, and the connection stays.
   again.send({ id: '2', type: 'subscribe', payload: { query: watch, variables: { id: 'nobody' } } });
   expect((await again.receive('next')).payload.errors[0].extensions.code).toBe('NOT_FOUND');
-  await subscribed(1);
+  await subscribed(1, hasty);
   again.socket.close();
-  await released();
+  await released(hasty);
 });
 
 test('more streams than are opened at once are all opened, each in its turn', async () => {
@@ -305,11 +309,11 @@ test('pages of other origins may talk only where the settings say so', async () 
 });
 
 test('pings of the server reach sockets and event streams alike', async () => {
-  const raw = await openRawSocket(t.url, t.platform.authorization);
+  const raw = await openRawSocket(hasty.url, t.platform.authorization);
   await new Promise((resolve) => raw.socket.once('ping', resolve));
   raw.socket.close();
-  const token = await reserve();
-  const response = await fetch(stream(), {
+  const token = await reserve(hasty);
+  const response = await fetch(stream(hasty), {
     headers: { authorization: t.platform.authorization, accept: 'text/event-stream', ...token },
   });
   const reader = response.body?.getReader();
