@@ -18,7 +18,7 @@ import {
   type Timing,
 } from './measure.ts';
 import { credentials, type Prepared } from './prepare.ts';
-import { peerOrderOf, type ReadCase, readCases } from './reads.ts';
+import { neverAsked, peerOrderOf, type ReadCase, readCases } from './reads.ts';
 import { type Fact, line, type Row } from './report.ts';
 import { measureStreams } from './streams.ts';
 import { feedEnd, measureDeliveries } from './webhooks.ts';
@@ -99,6 +99,7 @@ export async function runAll(
   const counts = await countReads(prepared, cases, hand);
   await measureReads(prepared, cases, { peer, hand }, counts, timing, add);
   for (const server of [peer, hand]) await server.stop();
+  if (only.test(firstUse)) await measureFirstUses(prepared, order, timing, add);
   if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
@@ -196,6 +197,38 @@ async function measureReads(
     );
   }
   await gateway.stop();
+}
+
+const firstUse = '20 transactions with customer, first use of the document';
+
+/**
+ * What a document costs that was never sent before: parsed, validated, planned and answered. By servers of their own, since
+ * their caches are full of such documents afterwards.
+ */
+async function measureFirstUses(
+  prepared: Prepared,
+  peerOrder: string,
+  timing: Timing,
+  add: (row: Row) => void,
+): Promise<void> {
+  const list = (await readCases(prepared, peerOrder)).find(({ name }) => firstUse.startsWith(name));
+  if (!list) throw new Error('the list is not measured any more');
+  const servers = await Promise.all([startGateway(prepared.url), startPostGraphile(prepared.url)]);
+  const [gateway, peer] = servers;
+  const load = { connections: connections.reads };
+  const entries = [
+    {
+      contestant: 'gateway' as const,
+      load: fromGateway(gateway, { bodies: neverAsked(list.gateway), ...load }),
+    },
+    {
+      contestant: 'PostGraphile 5.1' as const,
+      load: fromPeer(peer, { bodies: neverAsked(list.postgraphile), ...load }),
+    },
+  ];
+  for (const entry of entries) await measure(entry.load, { warmUpMs: timing.warmUpMs, measureMs: 1 });
+  await contest(firstUse, entries, timing, add);
+  for (const server of servers) await server.stop();
 }
 
 /** What a request costs must grow neither with what the tables hold nor with how deep a page lies. */

@@ -1,7 +1,7 @@
 import { Client, Pool } from 'undici';
 import { loadTool } from './tool.ts';
 
-/** What to send, where, how often. `%KEY%` in a body becomes another word in each request. */
+/** What to send, where, how often. `%KEY%` in a body becomes another word in each request, which may be a part of a GraphQL name. */
 export interface RequestJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ loadTool((job: RequestJob) => {
   return async (end, counts, latencies) => {
     async function one(on: Client | Pool): Promise<void> {
       const number = sent++;
-      const body = (job.bodies[number % job.bodies.length] ?? '').replace('%KEY%', `${marker}-${number}`);
+      const body = (job.bodies[number % job.bodies.length] ?? '').replace('%KEY%', `${marker}_${number}`);
       const began = performance.now();
       try {
         const path = target.pathname + target.search;
