@@ -130,7 +130,7 @@ export async function startGateway(options: {
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
-    room: { most: config.MAX_IN_FLIGHT, slowMs: options.pace?.slowMs ?? slowMs },
+    admission: { most: config.MAX_IN_FLIGHT, slowMs: options.pace?.slowMs ?? slowMs },
   }).catch((error: unknown) =>
     abandon(refusedPort(error, config), [
       () => sessions.leave(0),

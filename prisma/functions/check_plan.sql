@@ -1,4 +1,4 @@
--- Tells the first reason why a plan may not happen, or null, by what lock_plans has locked. A move marked fresh is of a row that
+-- Tells the first reason why a plan may not happen, or null, by what lock_plans has locked. A move marked is_new is of a row that
 -- the same plan inserts: there is nothing to check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
@@ -12,10 +12,10 @@ begin
     case when p_plan ? 'orders' then check_orders(p_platform, p_plan -> 'orders') end,
     case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
-    case when p_plan -> 'ready' ? 'customers' then check_ready_customers(p_platform, p_plan #> '{ready,customers}') end,
+    case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
     case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
-    case when p_plan -> 'ready' ? 'accounts' then check_ready_accounts(p_platform, p_plan #> '{ready,accounts}') end,
-    case when p_plan ? 'room' then check_room(p_platform, p_plan -> 'room') end
+    case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
+    case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end
   );
 end
 $$;

@@ -11,7 +11,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
     v_move := p_moves -> v_at;
-    continue when (v_move ->> 'fresh')::boolean;
+    continue when (v_move ->> 'is_new')::boolean;
     v_id := (v_move ->> 'id')::uuid;
     select status, expires_at into v_status, v_expires_at from quote where platform_id = p_platform and id = v_id;
     if not found then

@@ -10,7 +10,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
     v_move := p_moves -> v_at;
-    continue when (v_move ->> 'fresh')::boolean;
+    continue when (v_move ->> 'is_new')::boolean;
     v_id := (v_move ->> 'id')::uuid;
     select status, refund_reference is not null and refund_settled_at is null into v_status, v_refund_waits
     from transaction where platform_id = p_platform and id = v_id;

@@ -6,7 +6,7 @@ create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns 
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
   sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
-  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_ready boolean,
+  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_is_active boolean,
   deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8
 )
   language plpgsql

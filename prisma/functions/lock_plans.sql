@@ -12,16 +12,16 @@ as $$
 declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_changed uuid[];
-  v_ready uuid[];
+  v_active uuid[];
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
   end if;
-  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.is_new == true)).id'));
   if cardinality(v_changed) > 0 then
     perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
   end if;
-  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.is_new == true)).id'));
   if cardinality(v_changed) > 0 then
     perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;
@@ -33,12 +33,12 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_ready := uuids(jsonb_path_query_array(p_plans, '$[*].plan.ready.customers[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
   if cardinality(v_changed) > 0 then
-    perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_ready)
+    perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
-  elsif cardinality(v_ready) > 0 then
-    perform from customer where platform_id = any (v_platforms) and id = any (v_ready) order by platform_id, id for share;
+  elsif cardinality(v_active) > 0 then
+    perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
@@ -46,12 +46,12 @@ begin
     perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
   end if;
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
-  v_ready := uuids(jsonb_path_query_array(p_plans, '$[*].plan.ready.accounts[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
-    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_ready)
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
-  elsif cardinality(v_ready) > 0 then
-    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_ready)
+  elsif cardinality(v_active) > 0 then
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;
   end if;
 end

@@ -22,14 +22,14 @@ export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Pris
     revokedAt: null,
     AND: [
       byText(filter.name, (name) => ({ name })),
-      made(filter.createdAfter, filter.createdBefore),
-      made(filter.updatedAfter, filter.updatedBefore),
+      createdBetween(filter.createdAfter, filter.createdBefore),
+      createdBetween(filter.updatedAfter, filter.updatedBefore),
     ],
   };
 }
 
 /** By the moment that the record shows: a token's id and its time are each taken from the clock, so the id may be a millisecond older. */
-function made(after: Date | undefined, before: Date | undefined): Prisma.ApiTokenWhereInput {
+function createdBetween(after: Date | undefined, before: Date | undefined): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 

@@ -11,7 +11,7 @@ import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
 import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import { once } from './once.ts';
+import { runIdempotent } from './once.ts';
 import type { Operation } from './operations.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
 
@@ -149,11 +149,11 @@ function recorded<Row extends { readonly id: string }>(
   repeat: (id: string) => Row,
 ): Promise<{ readonly row: Row; readonly replayed: boolean }> {
   const { type, ...act } = command;
-  return once(database, caller, {
+  return runIdempotent(database, caller, {
     ...act,
     effect: async (transaction) => {
       const row = await change(transaction);
-      return { kept: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
+      return { result: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
     },
     repeat: async ({ row }) => {
       if (!row) throw new Error('what is kept of a token is its id');

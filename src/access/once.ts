@@ -9,21 +9,21 @@ import type { Caller } from './caller.ts';
 import { authorize, type Operation } from './operations.ts';
 
 /** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
-export interface Kept {
+export interface StoredResult {
   readonly type?: 'WebhookEndpoint' | 'ApiToken' | 'ClientToken' | 'Lookup';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }
 
 /** What a command does, in the transaction. A Refusal undoes everything and is not kept. */
-type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly kept: Kept; readonly answer: Answer }>;
+type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
 type Act<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The answer to a repeat. */
-  readonly repeat: (kept: Kept) => Promise<Answer>;
+  readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
   /** Asks others what the effect needs, for as long as they take: before the transaction, and not for a repeat. */
@@ -38,7 +38,7 @@ const claimStatement = statement<object>(
 
 interface First {
   readonly same: boolean;
-  readonly result: Kept;
+  readonly result: StoredResult;
 }
 
 const firstStatement = statement<First>(
@@ -58,7 +58,7 @@ const keepStatement = statement<object>(
  * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is under
  *   way), and what the act throws
  */
-export async function once<Answer>(
+export async function runIdempotent<Answer>(
   database: Database,
   caller: Caller,
   act: Act<Answer>,
@@ -94,8 +94,8 @@ async function claimed<Answer>(
     const [first] = await firstStatement(client, ...key);
     return { first };
   }
-  const { kept, answer } = await effect(transaction);
-  if (key) await keepStatement(client, ...key.slice(0, 3), JSON.stringify(kept));
+  const { result, answer } = await effect(transaction);
+  if (key) await keepStatement(client, ...key.slice(0, 3), JSON.stringify(result));
   return { answer };
 }
 

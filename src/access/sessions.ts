@@ -104,9 +104,9 @@ export class Sessions {
   }
 
   async #forbidEnded(): Promise<void> {
-    const asked = new Map<string, Viewer>();
-    for (const { viewer } of this.#open) asked.set(viewer.tokenId, viewer);
-    const viewers = [...asked.values()];
+    const pendingViewers = new Map<string, Viewer>();
+    for (const { viewer } of this.#open) pendingViewers.set(viewer.tokenId, viewer);
+    const viewers = [...pendingViewers.values()];
     const alive = new Set(
       (
         await aliveStatement(
@@ -118,7 +118,7 @@ export class Sessions {
     );
     for (const { viewer, connection } of [...this.#open]) {
       // A token that came while the question was under way was not part of it.
-      if (asked.has(viewer.tokenId) && !alive.has(viewer.tokenId)) connection.forbid();
+      if (pendingViewers.has(viewer.tokenId) && !alive.has(viewer.tokenId)) connection.forbid();
     }
   }
 }

@@ -34,15 +34,15 @@ async function list(database: Database): Promise<number> {
 }
 
 async function release(database: Database, id: string): Promise<number> {
-  const outcome = await releaseSuspense(database, id);
-  if (outcome.kind === 'refused') {
-    console.error(outcome.reason);
+  const release = await releaseSuspense(database, id);
+  if (release.kind === 'refused') {
+    console.error(release.reason);
     return 1;
   }
-  const { suspended, settledAt } = outcome;
+  const { suspended, settledAt } = release;
   const account = publicId('InternalAccount', suspended.refundAccountId);
   console.log(
-    outcome.kind === 'paid'
+    release.kind === 'paid'
       ? `Paid ${refundOf(suspended)} to ${account}.`
       : `Nothing done: ${refundOf(suspended)} were paid to ${account} at ${settledAt.toISOString()}.`,
   );

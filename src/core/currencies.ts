@@ -99,8 +99,8 @@ const formats = new LRUCache<string, Intl.NumberFormat>({ max: 256 });
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
   const key = `${currency.code} ${locale}`;
-  const kept = formats.get(key);
-  if (kept !== undefined) return kept;
+  const cached = formats.get(key);
+  if (cached !== undefined) return cached;
   if (!isKnownLocale(locale)) return new UnknownLocale(locale);
   const format = new Intl.NumberFormat(locale, {
     style: 'currency',

@@ -94,10 +94,10 @@ export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
  * @param places how many digits follow the point at most
  */
 export function toDecimal(value: Fraction, digits: number, places = Number.POSITIVE_INFINITY): string {
-  const kept = Math.min(places, digits - 1 - magnitudeOf(value));
-  const scaled = roundHalfUp(multiply(value, tenTo(kept)));
-  if (kept <= 0) return (scaled * powerOfTen(-kept)).toString();
-  return formatDecimal(scaled, kept).replace(/\.?0+$/, '');
+  const wanted = Math.min(places, digits - 1 - magnitudeOf(value));
+  const scaled = roundHalfUp(multiply(value, tenTo(wanted)));
+  if (wanted <= 0) return (scaled * powerOfTen(-wanted)).toString();
+  return formatDecimal(scaled, wanted).replace(/\.?0+$/, '');
 }
 
 /** What is wrong with an exchange rate, as words that follow its name; undefined when it can be used. */

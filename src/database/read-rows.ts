@@ -14,14 +14,14 @@ interface Wheres {
 export type Noun = keyof Wheres;
 export type Where<N extends Noun> = Wheres[N] | { readonly AND: readonly Where<N>[] };
 
-interface Asked<N extends Noun> {
+interface RowQuery<N extends Noun> {
   readonly where: Where<N>;
   readonly orderBy?: { readonly id: 'asc' | 'desc' };
   readonly take?: number;
 }
 
 /** What is read along with each row, in the same statement. */
-export interface Along<More extends object> {
+export interface Extra<More extends object> {
   /** An expression of type json that says it of the row with this alias. */
   readonly sql: (row: string) => string;
   readonly of: (json: unknown) => More;
@@ -34,14 +34,14 @@ export interface Along<More extends object> {
 export async function readRows<N extends Noun, More extends object>(
   { read }: Pick<Database, 'read'>,
   noun: N,
-  asked: Asked<N>,
-  along?: Along<More>,
+  query: RowQuery<N>,
+  extra?: Extra<More>,
 ): Promise<(SnapshotRows[N] & More)[]> {
   // Balances go as text (account_snapshot.sql).
   const snapshot = noun === 'Account' ? 'account_snapshot(t)' : 'to_json(t)';
-  const { text, values } = select(noun, along ? `${snapshot}, ${along.sql('t')}` : snapshot, asked);
+  const { text, values } = select(noun, extra ? `${snapshot}, ${extra.sql('t')}` : snapshot, query);
   const rows = await read<[row: Prisma.JsonValue, more: unknown]>(text, values);
-  return rows.map(([row, more]) => Object.assign(rowFromSnapshot(noun, row), along?.of(more)));
+  return rows.map(([row, more]) => Object.assign(rowFromSnapshot(noun, row), extra?.of(more)));
 }
 
 /** Reads the one row that meets the conditions, or null. */
@@ -49,9 +49,9 @@ export async function readRow<N extends Noun, More extends object>(
   database: Pick<Database, 'read'>,
   noun: N,
   where: Where<N>,
-  along?: Along<More>,
+  extra?: Extra<More>,
 ): Promise<(SnapshotRows[N] & More) | null> {
-  const [row] = await readRows(database, noun, { where, take: 1 }, along);
+  const [row] = await readRows(database, noun, { where, take: 1 }, extra);
   return row ?? null;
 }
 
@@ -59,14 +59,14 @@ export async function readRow<N extends Noun, More extends object>(
 export async function countRows<N extends Noun>(
   { read }: Pick<Database, 'read'>,
   noun: N,
-  asked: Asked<N>,
+  query: RowQuery<N>,
 ): Promise<number> {
-  const { text, values } = select(noun, '', asked);
+  const { text, values } = select(noun, '', query);
   const [row] = await read<[number]>(`select count(*)::int from (${text}) s`, values);
   return row?.[0] ?? 0;
 }
 
-function select<N extends Noun>(noun: N, what: string, { where, orderBy, take }: Asked<N>) {
+function select<N extends Noun>(noun: N, what: string, { where, orderBy, take }: RowQuery<N>) {
   const binding = new Binding();
   const order = orderBy ? ` order by t.id ${orderBy.id}` : '';
   // Written out rather than given: the planner must know that a page is short.

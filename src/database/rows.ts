@@ -8,7 +8,7 @@ import {
   type Transaction,
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
-import { stored } from './stored.ts';
+import { trustedJson } from './stored.ts';
 
 /** The rows that the feed and stored answers keep as of a moment, by model. */
 export interface SnapshotRows {
@@ -62,7 +62,7 @@ export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,
   snapshot: Prisma.JsonValue | Readonly<Record<string, unknown>>,
 ): SnapshotRows[M] {
-  const columns = stored<Readonly<Record<string, unknown>>>(snapshot);
+  const columns = trustedJson<Readonly<Record<string, unknown>>>(snapshot);
   const row: Record<string, unknown> = {};
   for (const [field, column, revive] of revivers.get(model) ?? []) {
     const value = columns[column];

@@ -70,7 +70,7 @@ export async function transactionOn<T>(
 }
 
 /** Does `work` on a connection that the caller holds, and undoes all that it did to the database. */
-export async function undone<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+export async function rolledBack<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
     return await work();

@@ -1,7 +1,7 @@
 import { Waits } from './waits.ts';
 import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
-export interface Room {
+export interface Admission {
   /** How many requests may be answered at once. */
   readonly most: number;
   /** How long answers may take on average, in milliseconds, before there is less room. */
@@ -24,14 +24,14 @@ const mostUnread = 256;
  * client takes that. A stream gives it back when it begins, since from then on it only waits.
  */
 export class InFlight {
-  readonly #room: Room;
+  readonly #room: Admission;
   readonly #least: number;
   readonly #load: Load = { count: 0, averageMs: 0 };
   readonly #unread = new Waits(mostUnread);
 
-  constructor(room: Room) {
-    this.#room = room;
-    this.#least = Math.ceil(room.most / share);
+  constructor(admission: Admission) {
+    this.#room = admission;
+    this.#least = Math.ceil(admission.most / share);
   }
 
   /** Takes a place until the response is complete or broken off. False when there is none left. */

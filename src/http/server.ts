@@ -11,7 +11,7 @@ import type { RestServer } from '../rest/server.ts';
 import { Bodies, type Body, bodyBytes } from './bodies.ts';
 import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
-import { InFlight, type Room } from './in-flight.ts';
+import { type Admission, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { WatchedResponse } from './watched-response.ts';
 
@@ -26,7 +26,7 @@ export interface HttpOptions {
   readonly rest: RestServer;
   readonly database: Database;
   /** How many requests are answered at once; one more is refused with 503 and may come again. */
-  readonly room: Room;
+  readonly admission: Admission;
 }
 
 /** Requests with more, or slower to arrive, are refused. */
@@ -49,7 +49,7 @@ export interface HttpServer {
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
-  const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.room), connections };
+  const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.admission), connections };
   /** Requests that have come while the port closes. */
   let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {

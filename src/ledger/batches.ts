@@ -53,20 +53,30 @@ function checkAlternative(named: ConflictKeys, alternative: Alternative): void {
 }
 
 function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
-  const { claim, ready, room = [], insert = {}, customers, accounts, checks = [], orders = [], result } = plan;
+  const {
+    claim,
+    requireActive,
+    capacity = [],
+    insert = {},
+    customers,
+    accounts,
+    checks = [],
+    orders = [],
+    result,
+  } = plan;
   addMoves(keys, plan);
   if (claim) addBoth(keys, `key ${platformId} ${claim.operation} ${claim.key}`);
   for (const { id } of orders) addBoth(keys, `order ${id}`);
   for (const { accountId } of [...checks, ...(insert.account_check ?? [])]) addBoth(keys, `check ${accountId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
   if (accounts || insert.account) addBoth(keys, 'accounts outside');
-  if (ready?.customers) keys.reads.add('customers');
-  if (ready?.accounts) keys.reads.add('accounts outside');
+  if (requireActive?.customers) keys.reads.add('customers');
+  if (requireActive?.accounts) keys.reads.add('accounts outside');
   if (result) addBoth(keys, rowKey(result.type, result.id));
 
   // Whether an account has room depends on its balance and on the payments to it that are under way: on those that begin with
   // it as their destination, and on any that goes on.
-  for (const { account } of room) {
+  for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);
     keys.reads.add('payments under way');

@@ -3,7 +3,7 @@ import { wasRolledBack } from '../database/faults.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /** A plan was not carried out, as others hold its account, or as too many came before it. It may be tried again. */
-export class HeldUp extends Error {}
+export class LockTimeout extends Error {}
 
 /** A plan that waits for its lane, and whom to tell what came of it. */
 interface Waiting<Outcome> extends PlatformPlan {
@@ -77,7 +77,7 @@ export class CommitLanes<Outcome> {
     while (lane.waiting.length > 0) {
       const now = performance.now();
       lane.slow = false;
-      giveUp(lane, ({ until }) => until < now, new HeldUp('too many plans came before it'));
+      giveUp(lane, ({ until }) => until < now, new LockTimeout('too many plans came before it'));
       lane.underWay = lane.waiting.splice(0, together);
       if (lane.underWay.length === 0) break;
       const timer = setTimeout(() => this.#relieve(lane), slowMs);
@@ -121,16 +121,16 @@ export class CommitLanes<Outcome> {
 
   /** Plans of one account, one after another. When it is held up, so are those that wait for it behind them. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
-    let heldUp: HeldUp | undefined;
+    let lockTimeout: LockTimeout | undefined;
     for (const { platformId, plan, account, resolve, reject } of plans) {
       try {
-        if (heldUp) throw heldUp;
+        if (lockTimeout) throw lockTimeout;
         resolve(await this.#commit.alone({ platformId, plan }));
       } catch (error) {
         reject(error);
-        if (!(error instanceof HeldUp) || heldUp) continue;
-        heldUp = error;
-        if (account !== undefined) giveUp(lane, (waiting) => waiting.account === account, heldUp);
+        if (!(error instanceof LockTimeout) || lockTimeout) continue;
+        lockTimeout = error;
+        if (account !== undefined) giveUp(lane, (waiting) => waiting.account === account, lockTimeout);
       }
     }
   }
@@ -148,7 +148,11 @@ export class CommitLanes<Outcome> {
 }
 
 /** Takes those that match out of the lane and tells them why. */
-function giveUp<Outcome>(lane: Lane<Outcome>, which: (waiting: Waiting<Outcome>) => boolean, reason: HeldUp): void {
+function giveUp<Outcome>(
+  lane: Lane<Outcome>,
+  which: (waiting: Waiting<Outcome>) => boolean,
+  reason: LockTimeout,
+): void {
   const gone = lane.waiting.filter(which);
   if (gone.length === 0) return;
   lane.waiting = lane.waiting.filter((waiting) => !which(waiting));

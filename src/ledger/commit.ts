@@ -6,7 +6,7 @@ import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows
 import { type Queryable, statement } from '../database/statement.ts';
 import { committing } from '../database/transaction.ts';
 import { inBatches } from './batches.ts';
-import { CommitLanes, HeldUp } from './commit-lanes.ts';
+import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
 /** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
@@ -89,7 +89,7 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
     return answered(outcome);
   } catch (error) {
     if (sqlState(error) !== '55P03' || !waitedInside(error)) throw error;
-    throw new HeldUp('its account is held up', { cause: error });
+    throw new LockTimeout('its account is held up', { cause: error });
   }
 }
 
@@ -204,10 +204,10 @@ function written(batches: readonly (readonly PlanGroup[])[]): string {
 }
 
 /** A plan in the words of the database's functions: what its lists hold is named like columns. */
-function inColumns({ claim, ready, result, insert, otherwise, ...lists }: Plan & Alternative): object {
+function inColumns({ claim, requireActive, result, insert, otherwise, ...lists }: Plan & Alternative): object {
   return {
     ...(claim && { claim }),
-    ...(ready && { ready }),
+    ...(requireActive && { require_active: requireActive }),
     ...(result && { result }),
     ...(insert && { insert: listsInColumns(insert) }),
     ...listsInColumns(lists),

@@ -14,8 +14,8 @@ type Merge<T> = (one: T, other: T) => T;
 
 const merges: Merges<Plan> = {
   claim: single('claim'),
-  ready: (one, other) => mergeFields(one, other, { customers: both, accounts: both }),
-  room: both,
+  requireActive: (one, other) => mergeFields(one, other, { customers: both, accounts: both }),
+  capacity: both,
   insert: (one, other) =>
     mergeFields(one, other, {
       customer: both,

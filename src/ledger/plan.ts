@@ -19,9 +19,9 @@ import type {
 export interface Plan {
   readonly claim?: Claim | undefined;
   /** Who and what must be fit to take part: customers allowed to move money, external accounts that are ACTIVE. */
-  readonly ready?: { readonly customers?: readonly string[]; readonly accounts?: readonly string[] };
+  readonly requireActive?: { readonly customers?: readonly string[]; readonly accounts?: readonly string[] };
   /** Internal accounts that this will bring so much to later: refused now where their balances would pass their bound then. */
-  readonly room?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
+  readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   readonly insert?: {
     readonly customer?: readonly NewRow<Customer>[];
     readonly account?: readonly NewRow<Account>[];
@@ -90,7 +90,7 @@ export interface QuoteMove {
   /** Only before the quote's expiry, or only after it, by the database's clock once the quote is locked. */
   readonly expiry?: 'before' | 'after';
   /** The quote is inserted by the same plan. */
-  readonly fresh?: boolean;
+  readonly isNew?: boolean;
 }
 
 export interface TransactionMove {
@@ -118,7 +118,7 @@ export interface TransactionMove {
   readonly expectedInMs?: number | undefined;
   /** How long its platform has from now to approve or reject it. */
   readonly approvalInMs?: number | undefined;
-  readonly fresh?: boolean;
+  readonly isNew?: boolean;
 }
 
 export interface AccountMove {
@@ -149,7 +149,7 @@ export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
       /** It comes in whatever the account holds already: given back, or earned (check_balance.sql). */
-      readonly owed?: true;
+      readonly exempt?: true;
     }
   | { readonly system: SystemAccount }
 );

@@ -9,7 +9,7 @@ import { sqlState } from '../database/faults.ts';
 import type { Environment } from '../database/generated/client/client.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { commitPlan, firstOutcome, type Outcome } from '../ledger/commit.ts';
-import { HeldUp } from '../ledger/commit-lanes.ts';
+import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import type { Simulation } from '../rails/simulation.ts';
@@ -73,7 +73,7 @@ export interface Command<Type extends ResultType> extends PlanWords {
  * Runs a command once per idempotency key: the first outcome is every outcome.
  * @throws Refusal FORBIDDEN (the caller may not carry it out), and the refusals of the command
  */
-export async function run<Type extends ResultType>(
+export async function runCommand<Type extends ResultType>(
   payments: Payments,
   caller: Caller,
   command: Command<Type>,
@@ -85,14 +85,14 @@ export async function run<Type extends ResultType>(
   const first = command.readsOnly ? undefined : await firstNow();
   if (first) return present(first, command, caller);
 
-  const made = await command.plan().catch(async (error: unknown) => {
+  const planned = await command.plan().catch(async (error: unknown) => {
     // A repeat is told the first outcome, whatever has changed since.
     const before = command.readsOnly && (await firstNow());
     if (before) return before;
     throw error;
   });
-  if ('kind' in made) return present(made, command, caller);
-  const { result, ...plan } = made;
+  if ('kind' in planned) return present(planned, command, caller);
+  const { result, ...plan } = planned;
   try {
     const outcome = await commitPlan(database, caller.platformId, {
       ...plan,
@@ -101,7 +101,7 @@ export async function run<Type extends ResultType>(
     });
     return present(outcome, command, caller);
   } catch (error) {
-    if (error instanceof HeldUp) {
+    if (error instanceof LockTimeout) {
       throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
         retryAfter: 1,
       });

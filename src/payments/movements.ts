@@ -53,7 +53,7 @@ export function refund(flow: Flow): Journal {
     kind: 'refund',
     transactionId: flow.transactionId,
     legs: nonZero([
-      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, owed: true },
+      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },
       ...conversion(flow, -1n),
     ]),
   };
@@ -92,14 +92,14 @@ export function suspension(flow: Flow): Journal {
 
 /** What waited in suspense is given back by the rail after all: the suspension is undone, so that a refund can follow. */
 export function resumption(flow: Flow): Journal {
-  const undone = suspension(flow);
-  return { ...undone, kind: 'resumption', legs: undone.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+  const reversed = suspension(flow);
+  return { ...reversed, kind: 'resumption', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
 /** Delivered and come back: the delivery is undone, so that a refund can follow. */
 export function bankReturn(flow: Flow): Journal {
-  const undone = delivery(flow);
-  return { ...undone, kind: 'return', legs: undone.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+  const reversed = delivery(flow);
+  return { ...reversed, kind: 'return', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
 /** Money from outside that is only passed on to an account outside: in, and out again. */
@@ -140,7 +140,7 @@ function platformShare(flow: Flow): Leg[] {
   return [
     { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
     // Owed: the payment has been delivered, and no full account of the platform's undoes that.
-    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, owed: true },
+    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, exempt: true },
   ];
 }
 

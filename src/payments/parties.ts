@@ -8,7 +8,7 @@ import { type Queryable, statement } from '../database/statement.ts';
 import type { OutsideAccount } from '../rails/rail.ts';
 
 /** The accounts that a command names, and fresh ids for what it will make. */
-export interface Sides {
+export interface TransferParties {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
   /** Ids from the database's clock, in rising order. */
@@ -24,7 +24,7 @@ export interface PlatformFeeTerms {
 }
 
 /** The same with the customer that it names, or that owns the source, or else the destination. */
-export interface Parties extends Sides {
+export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** What the platform itself charges in the sending currency. */
   readonly platformFee: PlatformFeeTerms;
@@ -36,25 +36,27 @@ export interface Parties extends Sides {
 const named = (parameter: string) => `account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
 
 /** The accounts $4 and $5, as `source` and `destination`, and as many fresh ids as an array of $6 elements has. */
-const sides = `
+const transferPartiesSql = `
   (select account_snapshot(a) from ${named('$4')}) as source,
   (select account_snapshot(a) from ${named('$5')}) as destination,
   array(select uuid_v7() from unnest(array_fill(0, array[$6::int]))) as ids`;
 
-interface SidesRow {
+interface TransferPartiesRow {
   readonly source: Account | null;
   readonly destination: Account | null;
   readonly ids: string[];
 }
 
-const sidesStatement = forCaller(
-  statement<SidesRow>('sides', `select ${sides}`, { source: 'Account', destination: 'Account' }),
+const transferPartiesStatement = forCaller(
+  statement<TransferPartiesRow>('sides', `select ${transferPartiesSql}`, { source: 'Account', destination: 'Account' }),
 );
 
 const partiesStatement = forCaller(
-  statement<SidesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }>(
+  statement<
+    TransferPartiesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
+  >(
     'parties',
-    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${sides},
+    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${transferPartiesSql},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
         $7, (select a.customer_id from ${named('$4')}), (select a.customer_id from ${named('$5')}))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
@@ -64,7 +66,7 @@ const partiesStatement = forCaller(
 );
 
 /** Reads the accounts of a command in one statement. What the caller may not see is not there. */
-export async function readSides(
+export async function readTransferParties(
   on: Queryable,
   caller: Scope,
   names: {
@@ -73,9 +75,9 @@ export async function readSides(
     /** How many fresh ids. */
     ids: number;
   },
-): Promise<Sides> {
+): Promise<TransferParties> {
   const { source = null, destination = null, ids } = names;
-  const [row] = await sidesStatement(on, caller, source, destination, ids);
+  const [row] = await transferPartiesStatement(on, caller, source, destination, ids);
   if (!row) throw new Error('the sides statement answers one row');
   return sidesOf(row);
 }
@@ -104,7 +106,7 @@ export async function readParties(
   };
 }
 
-function sidesOf({ source, destination, ids }: SidesRow): Sides {
+function sidesOf({ source, destination, ids }: TransferPartiesRow): TransferParties {
   return {
     source: source ?? undefined,
     destination: destination ?? undefined,
@@ -114,7 +116,7 @@ function sidesOf({ source, destination, ids }: SidesRow): Sides {
 }
 
 /** One of the ids read with the parties. */
-export function idAt(parties: Pick<Sides, 'ids'>, position: number): string {
+export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
   return id;
@@ -141,7 +143,7 @@ export function customerNotFound(path: FieldPath): never {
 export type Party = Pick<Account, 'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier'>;
 
 /** An account as the rail sees it, or undefined when it is here. */
-export function outsideOf(account: Party): OutsideAccount | undefined {
+export function toRailAccount(account: Party): OutsideAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? { type: account.accountType, identifier: account.identifier }
     : undefined;

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts';
-import type { Kept } from '../access/once.ts';
+import type { StoredResult } from '../access/once.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
@@ -17,7 +17,7 @@ export interface Receipt {
   /** The refusal's code, where it was refused. */
   readonly code: string | null;
   /** The thing that it made or changed, by its type and uuid; null where that is no thing with an id. */
-  readonly result: { readonly type: ResultType | NonNullable<Kept['type']>; readonly row: ResultRow } | null;
+  readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
 /** Of the row as it was then, what its public id is made of. */

@@ -1,6 +1,6 @@
 import { accountPublicId, publicId } from '../core/ids.ts';
 import type { Account } from '../database/rows.ts';
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 import type { Beneficiary } from '../payments/accounts/external-accounts.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
@@ -70,8 +70,8 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
 export function externalAccountRecord(row: Account): ExternalAccountRecord {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // Written by createExternalAccount in these forms.
-  const info = stored<Readonly<Record<string, string>>>(row.accountInfo);
-  const beneficiary = stored<Beneficiary | null>(row.beneficiary);
+  const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
+  const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary);
   return {
     id: accountPublicId('EXTERNAL', row.id),
     status: row.status,

@@ -1,6 +1,6 @@
 import { publicId } from '../core/ids.ts';
 import type { Customer } from '../database/rows.ts';
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 import type { BeneficialOwner } from '../payments/customers/customers.ts';
 import type { Address } from '../payments/people.ts';
 import { withoutNulls } from './numbers.ts';
@@ -62,7 +62,7 @@ export interface BeneficialOwnerRecord {
 /** The record of a customer: what is not known is left out (decision 13). */
 export function customerRecord(row: Customer): CustomerRecord {
   // Address and owners were written by createCustomer in these forms.
-  const address = stored<Address | null>(row.address);
+  const address = trustedJson<Address | null>(row.address);
   const common = {
     id: publicId('Customer', row.id),
     platformCustomerId: row.platformCustomerId,
@@ -90,7 +90,7 @@ export function customerRecord(row: Customer): CustomerRecord {
       ...(row.registrationNumber !== null && { registrationNumber: row.registrationNumber }),
       ...(row.taxId !== null && { taxId: row.taxId }),
     },
-    beneficialOwners: stored<BeneficialOwner[]>(row.beneficialOwners).map(ownerRecord),
+    beneficialOwners: trustedJson<BeneficialOwner[]>(row.beneficialOwners).map(ownerRecord),
   };
 }
 

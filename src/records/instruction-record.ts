@@ -1,5 +1,5 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 import { withoutNulls } from './numbers.ts';
 
 /**
@@ -26,7 +26,7 @@ const flat: Readonly<Record<string, readonly string[]>> = {
 /** The instructions as the rail made them and the tables keep them. */
 export function instructionRecords(column: unknown): InstructionRecord[] {
   const instructions =
-    stored<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
+    trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
   return instructions.map((instruction) => {
     const info = withoutNulls(instruction);
     const shown = (flat[info.accountType] ?? []).flatMap((name) =>

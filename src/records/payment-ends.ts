@@ -1,15 +1,15 @@
 import { accountPublicId, publicId } from '../core/ids.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
-import type { Along } from '../database/read-rows.ts';
+import type { Extra } from '../database/read-rows.ts';
 import type { Quote, Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 
 /**
  * What a payment's record tells of other rows. All of it is fixed when those rows are made, so a record made later from
  * an earlier state of the payment is the record that was made then: a repeated answer is the first one, byte for byte.
  */
-export interface PaymentEnds {
+export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
   readonly sourceAccount: { readonly kind: AccountKind } | null;
   readonly destinationAccount: { readonly kind: AccountKind } | null;
@@ -25,9 +25,9 @@ const endsOf = (payment: string) => `json_build_object(
     from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
 
 /** Reads the ends along with payments. */
-export const paymentEnds: Along<PaymentEnds> = { sql: endsOf, of: stored<PaymentEnds> };
+export const paymentParties: Extra<PaymentParties> = { sql: endsOf, of: trustedJson<PaymentParties> };
 
-const endsStatement = statement<{ ends: PaymentEnds }>(
+const endsStatement = statement<{ parties: PaymentParties }>(
   'payment_ends',
   `select ${endsOf('p')} as ends
    from (select $1::uuid as platform_id, $2::uuid as customer_id, $3::uuid as source_account_id, $4::uuid as destination_account_id) p`,
@@ -36,11 +36,11 @@ const endsStatement = statement<{ ends: PaymentEnds }>(
 type EndColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
 
 /** Reads the ends of one payment whose row is at hand, such as a command's or an event's. */
-export async function readPaymentEnds(on: Queryable, payment: EndColumns): Promise<PaymentEnds> {
+export async function readPaymentEnds(on: Queryable, payment: EndColumns): Promise<PaymentParties> {
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await endsStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
   if (!row) throw new Error('the ends statement answers one row');
-  return row.ends;
+  return row.parties;
 }
 
 /** Where the money of a payment comes from (specification 2.7). */
@@ -64,17 +64,17 @@ type Sourced = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'cus
 /** The source, or undefined where it is not known. `withCustomer` names the paying customer of an account, as quotes do. */
 export function sourceRecord(
   payment: Sourced,
-  ends: PaymentEnds,
+  parties: PaymentParties,
   options: { readonly currency: string; readonly umaAddress: string | null; readonly withCustomer: boolean },
 ): SourceRecord | undefined {
   const { currency, umaAddress } = options;
   const customer = payment.customerId === null ? {} : { customerId: publicId('Customer', payment.customerId) };
   switch (payment.sourceKind) {
     case 'ACCOUNT':
-      if (payment.sourceAccountId === null || !ends.sourceAccount) return undefined;
+      if (payment.sourceAccountId === null || !parties.sourceAccount) return undefined;
       return {
         sourceType: 'ACCOUNT',
-        accountId: accountPublicId(ends.sourceAccount.kind, payment.sourceAccountId),
+        accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
         currency,
       };
@@ -90,12 +90,12 @@ export function sourceRecord(
 type Destined = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
 /** The destination. The tables see to it that a payment has one. */
-export function destinationRecord(payment: Destined, ends: PaymentEnds, currency: string): DestinationRecord {
+export function destinationRecord(payment: Destined, parties: PaymentParties, currency: string): DestinationRecord {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS', umaAddress, currency };
-  if (destinationAccountId === null || !ends.destinationAccount) {
+  if (destinationAccountId === null || !parties.destinationAccount) {
     throw new Error('a payment goes to an account or to a UMA address');
   }
-  const accountId = accountPublicId(ends.destinationAccount.kind, destinationAccountId);
+  const accountId = accountPublicId(parties.destinationAccount.kind, destinationAccountId);
   return { destinationType: 'ACCOUNT', accountId, currency };
 }

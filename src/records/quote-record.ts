@@ -1,12 +1,12 @@
 import { publicId } from '../core/ids.ts';
 import type { Quote } from '../database/rows.ts';
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
 import { type CurrencyRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
 import {
   type DestinationRecord,
   destinationRecord,
-  type PaymentEnds,
+  type PaymentParties,
   type SourceRecord,
   sourceRecord,
 } from './payment-ends.ts';
@@ -36,17 +36,17 @@ export interface QuoteRecord {
  * The record of a quote. `paymentInstructions` come with quotes that are paid in from outside.
  * @throws UnrepresentableAmount beyond 2^53
  */
-export function quoteRecord(row: Quote, ends: PaymentEnds): QuoteRecord {
-  const source = sourceRecord(row, ends, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
+export function quoteRecord(row: Quote, parties: PaymentParties): QuoteRecord {
+  const source = sourceRecord(row, parties, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
   if (!source) throw new Error(`quote ${row.id} has no source`);
-  const rateDetails = rateDetailsRecord(stored<{ readonly rateDetails?: unknown }>(row.pricing).rateDetails);
+  const rateDetails = rateDetailsRecord(trustedJson<{ readonly rateDetails?: unknown }>(row.pricing).rateDetails);
   return {
     quoteId: publicId('Quote', row.id),
     status: row.status,
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt.toISOString(),
     source,
-    destination: destinationRecord(row, ends, row.receivingCurrency),
+    destination: destinationRecord(row, parties, row.receivingCurrency),
     sendingCurrency: currencyRecord(row.sendingCurrency),
     receivingCurrency: currencyRecord(row.receivingCurrency),
     totalSendingAmount: jsonInteger(row.totalSendingAmount),

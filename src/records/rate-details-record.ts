@@ -1,4 +1,4 @@
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 import { jsonInteger, jsonNumber } from './numbers.ts';
 
 /** What a price is made of (specification 2.5). */
@@ -17,7 +17,7 @@ const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariab
 /** The rate details as createQuote stored them: decimals and amounts as strings of digits. */
 export function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
   if (typeof column !== 'object' || column === null) return undefined;
-  const values = stored<Readonly<Record<string, string | null | undefined>>>(column);
+  const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);
   const fields = [
     ...decimals.map((name) => [name, values[name] == null ? undefined : jsonNumber(values[name])] as const),
     ...amounts.map((name) => [name, values[name] == null ? undefined : jsonInteger(BigInt(values[name]))] as const),

@@ -1,12 +1,12 @@
 import { publicId } from '../core/ids.ts';
 import type { Transaction } from '../database/rows.ts';
-import { stored } from '../database/stored.ts';
+import { trustedJson } from '../database/stored.ts';
 import type { InstructionRecord } from './instruction-record.ts';
 import { type AmountRecord, amountRecord, jsonInteger, jsonNumber } from './numbers.ts';
 import {
   type DestinationRecord,
   destinationRecord,
-  type PaymentEnds,
+  type PaymentParties,
   type SourceRecord,
   sourceRecord,
 } from './payment-ends.ts';
@@ -44,14 +44,14 @@ export interface TransactionRecord {
  * platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
-export function transactionRecord(row: Transaction, ends: PaymentEnds): TransactionRecord {
-  const source = sourceRecord(row, ends, {
+export function transactionRecord(row: Transaction, parties: PaymentParties): TransactionRecord {
+  const source = sourceRecord(row, parties, {
     currency: row.sentCurrency ?? row.receivedCurrency,
     umaAddress: row.sourceUmaAddress,
     withCustomer: false,
   });
   const rateDetails = rateDetailsRecord(row.rateDetails);
-  const counterparty = stored<Record<string, string>>(row.counterpartyInformation);
+  const counterparty = trustedJson<Record<string, string>>(row.counterpartyInformation);
   return {
     id: publicId('Transaction', row.id),
     status: row.status,
@@ -60,9 +60,9 @@ export function transactionRecord(row: Transaction, ends: PaymentEnds): Transact
       row.sentCurrency !== null && { sentAmount: amountRecord(row.sentAmount, row.sentCurrency) }),
     ...(row.receivedAmount !== null && { receivedAmount: amountRecord(row.receivedAmount, row.receivedCurrency) }),
     ...(source && { source }),
-    destination: destinationRecord(row, ends, row.receivedCurrency),
+    destination: destinationRecord(row, parties, row.receivedCurrency),
     customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
-    platformCustomerId: ends.customer?.platformCustomerId ?? null,
+    platformCustomerId: parties.customer?.platformCustomerId ?? null,
     ...(row.quoteId !== null && { quoteId: publicId('Quote', row.quoteId) }),
     ...(row.exchangeRate !== null && { exchangeRate: jsonNumber(row.exchangeRate.toFixed()) }),
     ...(row.fees !== null && { fees: jsonInteger(row.fees) }),

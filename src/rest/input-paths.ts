@@ -63,7 +63,7 @@ export const ratesPaths: PathTable<RatesQuery> = [
 export const lookupPaths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
 /** What a quote leaves to its lookup is named by the lookup, or by a currency beside it. */
-export const lookupEndsPaths: PathTable = [[['currency'], ['sendingCurrencyCode']]];
+export const lookupPartiesPaths: PathTable = [[['currency'], ['sendingCurrencyCode']]];
 
 /** What a request for a quote says, as far as its paths hang on it. */
 interface QuoteBody {

@@ -5,7 +5,7 @@ import { momentIn } from '../core/checks.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
-import { type Along, countRows, type Noun, readRows, type Where } from '../database/read-rows.ts';
+import { countRows, type Extra, type Noun, readRows, type Where } from '../database/read-rows.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { answers, readErrors, type reading } from './endpoint.ts';
 
@@ -170,7 +170,7 @@ interface ListOf<Filter, Where, Row, Item> {
   readonly name: string;
   readonly where: (viewer: Viewer, filter: Filter) => Where;
   readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
-  readonly count: (asked: { readonly where: Where; readonly take: number }) => Promise<number>;
+  readonly count: (query: { readonly where: Where; readonly take: number }) => Promise<number>;
   readonly record: (row: Row) => Item;
 }
 
@@ -178,13 +178,13 @@ interface ListOf<Filter, Where, Row, Item> {
 export function nounList<N extends Noun, Filter, More extends object, Item>(
   database: Database,
   noun: N,
-  list: Pick<ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item>, 'where' | 'record'> & { along?: Along<More> },
+  list: Pick<ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item>, 'where' | 'record'> & { along?: Extra<More> },
 ): ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item> {
   return {
     ...list,
     name: noun,
     rows: (page) => readRows(database, noun, page, list.along),
-    count: (asked) => countRows(database, noun, asked),
+    count: (query) => countRows(database, noun, query),
   };
 }
 

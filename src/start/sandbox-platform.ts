@@ -66,14 +66,14 @@ async function findOrMake(payments: Payments): Promise<Caller> {
     select: { id: true },
     where: { platformId: caller.platformId, platformAccountId: lastStep },
   });
-  if (!done) await furnish(payments, caller);
+  if (!done) await seed(payments, caller);
   return caller;
 }
 
 const personId = 'individual-1';
 const lastStep = 'business-usd';
 
-async function furnish(payments: Payments, caller: Caller): Promise<void> {
+async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
   const { prisma } = payments.database;
   const person = await createCustomer(

@@ -45,8 +45,8 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   const delivering = startLoop('webhook delivery', log, () => deliverer.step());
   deliverer.onRoom = () => delivering.wake();
   const fanning = startLoop('webhook fan-out', log, async () => {
-    const { made, moved } = await fanOut(webhooks);
-    if (made > 0) delivering.wake();
+    const { count, moved } = await fanOut(webhooks);
+    if (count > 0) delivering.wake();
     return moved > 0 ? 0 : idleMs;
   });
   const sequencer = new Sequencer(payments.database);

@@ -50,11 +50,11 @@ test('every bound of an amount in SQL is the one that TypeScript has', async () 
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // check_room looks closer from a tenth of the bound on.
+  // check_capacity looks closer from a tenth of the bound on.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));
-  for (const name of ['is_sound_quote', 'is_sound_transaction', 'check_balance', 'check_room'])
+  for (const name of ['is_sound_quote', 'is_sound_transaction', 'check_balance', 'check_capacity'])
     expect(names).toContain(name);
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { countRows, readRow, readRows } from '../../src/database/read-rows.ts';
 import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/payments/filters.ts';
-import { paymentEnds } from '../../src/records/payment-ends.ts';
+import { paymentParties } from '../../src/records/payment-ends.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -63,7 +63,7 @@ test('transactions and their ends are read as Prisma reads them, whatever is fil
         });
         const query = { where, orderBy, ...(take !== undefined && { take }) };
         expect(await readRows(database, 'Transaction', query)).toEqual(await prisma.transaction.findMany(query));
-        expect(await readRows(database, 'Transaction', query, paymentEnds)).toEqual(
+        expect(await readRows(database, 'Transaction', query, paymentParties)).toEqual(
           await prisma.transaction.findMany({ ...query, include }),
         );
         const counted = { where, ...(take !== undefined && { take }) };
@@ -84,7 +84,7 @@ test('quotes, customers and accounts are read as Prisma reads them', async () =>
         where: whereQuotes(allOf(platformId), all ? null : { customerId, status: ['PENDING'] }),
         ...pages,
       };
-      expect(await readRows(database, 'Quote', quotes, paymentEnds)).toEqual(
+      expect(await readRows(database, 'Quote', quotes, paymentParties)).toEqual(
         await prisma.quote.findMany({ ...quotes, include }),
       );
       const customers = {

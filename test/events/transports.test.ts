@@ -226,7 +226,9 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
   await client.query('begin; lock table customer in access exclusive mode');
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
-  const { status, errors } = await connect(hasty.url, '', t.platform.authorization).send('{ customers { totalCount } }');
+  const { status, errors } = await connect(hasty.url, '', t.platform.authorization).send(
+    '{ customers { totalCount } }',
+  );
   expect([status, errors?.[0]?.extensions.code]).toEqual([504, 'TIMEOUT']);
   expect((await raw.receive('next')).payload.errors[0].extensions).toEqual({ code: 'TIMEOUT' });
   await client.query('rollback');

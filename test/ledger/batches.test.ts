@@ -5,8 +5,8 @@ import type { Leg, Plan } from '../../src/ledger/plan.ts';
 // That batches come to the same as one plan after another is a property of its own, over the database (together.test.ts).
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
-const pays = (account: string, ready = {}): Plan => ({
-  ready,
+const pays = (account: string, requireActive = {}): Plan => ({
+  requireActive,
   journals: [{ kind: 'debit', legs: [on(account, -1n)] }],
 });
 const batchesOf = (...plans: Plan[]) => inBatches(plans.map((plan) => [{ platformId: 'p', plan }]));

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { CommitLanes, HeldUp } from '../../src/ledger/commit-lanes.ts';
+import { CommitLanes, LockTimeout } from '../../src/ledger/commit-lanes.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -164,7 +164,7 @@ test('a plan that has waited as long as one waits for a connection is not begun 
   const last = lanes.add('last', {});
   endFirst();
   expect(await last).toBe('done');
-  expect(await outcomes).toMatchObject([{ value: 'done' }, { reason: expect.any(HeldUp) }]);
+  expect(await outcomes).toMatchObject([{ value: 'done' }, { reason: expect.any(LockTimeout) }]);
   expect(begun).toEqual(['first', 'last']);
 });
 

@@ -84,7 +84,7 @@ test('where one changes what the other only looks at, and the other way round, b
   const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuid(outsideUsd)).toSorted();
   const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuid(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [
-    group({ ready: { accounts: [looked], customers: [lookedCustomer] } }),
+    group({ requireActive: { accounts: [looked], customers: [lookedCustomer] } }),
     group({
       accounts: [{ id: changed, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }],
       customers: [{ id: changedCustomer, set: { name: 'Grace Brewster Hopper' } }],

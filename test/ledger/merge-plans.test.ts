@@ -8,7 +8,7 @@ const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
 // The compiler finds a field of a plan that these forget.
-const ready = { customers: some, accounts: some } satisfies Fields<Plan['ready']>;
+const requireActive = { customers: some, accounts: some } satisfies Fields<Plan['requireActive']>;
 const insert = {
   customer: some,
   account: some,
@@ -19,7 +19,7 @@ const insert = {
   account_check: some,
 } satisfies Fields<Plan['insert']>;
 const lists = {
-  room: some,
+  capacity: some,
   quotes: some,
   transactions: some,
   customers: some,
@@ -30,7 +30,7 @@ const lists = {
 };
 const singles = { claim: one, result: one, otherwise: one };
 const fields = {
-  ready: fc.record(ready, { requiredKeys: [] }),
+  requireActive: fc.record(requireActive, { requiredKeys: [] }),
   insert: fc.record(insert, { requiredKeys: [] }),
   ...lists,
   ...singles,

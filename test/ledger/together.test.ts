@@ -92,7 +92,7 @@ function payout(of: number, amount: bigint, key: string | undefined): Group {
   return [
     plan({
       ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
-      ready: { customers: [uuidOf(scene.customerId)], accounts: [to] },
+      requireActive: { customers: [uuidOf(scene.customerId)], accounts: [to] },
       insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
       journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
       result: { type: 'Transaction', id },
@@ -107,7 +107,7 @@ function collection(of: number, amount: bigint, asks: boolean): Group {
   const id = randomUUID();
   return [
     plan({
-      ...(asks && { room: [{ account: to, amount }] }),
+      ...(asks && { capacity: [{ account: to, amount }] }),
       insert: paymentRows('INCOMING', scene, { id, amount, from, to }),
       result: { type: 'Transaction', id },
     }),
@@ -131,7 +131,7 @@ function outcome(of: number, fails: boolean): Group {
       ],
       journals: [
         fails
-          ? { kind: 'refund', transactionId: id, legs: [clearing(-10n), { ...leg(back, 10n), owed: true }] }
+          ? { kind: 'refund', transactionId: id, legs: [clearing(-10n), { ...leg(back, 10n), exempt: true }] }
           : { kind: 'delivery', transactionId: id, legs: [clearing(-10n), outside(10n)] },
       ],
     }),

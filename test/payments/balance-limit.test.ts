@@ -64,7 +64,7 @@ async function holding(amount: bigint): Promise<Scene> {
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const uuid = accountId.slice(accountId.indexOf(':') + 1);
   const journal = deposit(uuid, currency, amount);
-  const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, owed: true as const } : leg));
+  const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
   const outcome = await commitPlan(t.gateway.payments.database, t.platform.platformId, {
     journals: [{ ...journal, legs }],
   });

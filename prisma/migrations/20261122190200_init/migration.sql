@@ -1024,9 +1024,9 @@ $$;
 --
 -- A balance is at most 9,000,000,000,000,000 smallest units, as an amount is: a JSON number carries it exactly. The bound is
 -- for new money, and holds right after it has come in, also where the same plan sends it on: its refund would leave it here.
--- What is owed to the account (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
+-- What is exempt (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
 -- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
--- so each time by one payment at most; yet a thousand payments can be under way at once. So what is owed stops at
+-- so each time by one payment at most; yet a thousand payments can be under way at once. So what is exempt stops at
 -- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/settlement/no-room.ts), no
 -- balance comes near 2^63, and nothing is tried for ever.
 create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
@@ -1038,11 +1038,11 @@ declare
   v_limit numeric;
   v_coming numeric;
 begin
-  select coalesce(sum(l.amount) filter (where l.owed is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
+  select coalesce(sum(l.amount) filter (where l.exempt is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
   from jsonb_array_elements(p_journals) j,
-    jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, owed boolean)
+    jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, exempt boolean)
   where l.account = p_account and l.amount > 0;
-  -- Where the new money fits, what is owed besides stays far below its own bound.
+  -- Where the new money fits, what is exempt stays far below its own bound.
   v_limit := case when v_new > 0 then 9000000000000000 else 9000000000000000000 end;
   v_coming := case when v_new > 0 then v_new else v_all end;
   if v_coming > 0 and p_posted + v_coming > v_limit then
@@ -1254,7 +1254,7 @@ begin
 end
 $$;
 
--- Tells the first reason why a plan may not happen, or null, by what lock_plans has locked. A move marked fresh is of a row that
+-- Tells the first reason why a plan may not happen, or null, by what lock_plans has locked. A move marked is_new is of a row that
 -- the same plan inserts: there is nothing to check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
@@ -1268,10 +1268,10 @@ begin
     case when p_plan ? 'orders' then check_orders(p_platform, p_plan -> 'orders') end,
     case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
-    case when p_plan -> 'ready' ? 'customers' then check_ready_customers(p_platform, p_plan #> '{ready,customers}') end,
+    case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
     case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
-    case when p_plan -> 'ready' ? 'accounts' then check_ready_accounts(p_platform, p_plan #> '{ready,accounts}') end,
-    case when p_plan ? 'room' then check_room(p_platform, p_plan -> 'room') end
+    case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
+    case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end
   );
 end
 $$;
@@ -1289,7 +1289,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
     v_move := p_moves -> v_at;
-    continue when (v_move ->> 'fresh')::boolean;
+    continue when (v_move ->> 'is_new')::boolean;
     v_id := (v_move ->> 'id')::uuid;
     select status, expires_at into v_status, v_expires_at from quote where platform_id = p_platform and id = v_id;
     if not found then
@@ -1308,7 +1308,7 @@ end
 $$;
 
 -- The part of check_plan for external accounts that take part in a payment: they must be ACTIVE.
-create or replace function check_ready_accounts(p_platform uuid, p_ids jsonb) returns jsonb
+create or replace function check_active_accounts(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1326,7 +1326,7 @@ end
 $$;
 
 -- The part of check_plan for customers who take part in a payment: they must be allowed to move money.
-create or replace function check_ready_customers(p_platform uuid, p_ids jsonb) returns jsonb
+create or replace function check_active_customers(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1373,27 +1373,27 @@ $$;
 -- its bound then (check_balance), or null, so that a payment that cannot end well does not begin. What is already on its way
 -- is counted where amount and balance are within reach of the bound. No lock is taken: the bound itself is kept when the
 -- money is credited, and a payment that does not fit then fails.
-create or replace function check_room(p_platform uuid, p_room jsonb) returns jsonb
+create or replace function check_capacity(p_platform uuid, p_capacity jsonb) returns jsonb
   language plpgsql stable
 as $$
 declare
-  v_room record;
+  v_wanted record;
   v_posted bigint;
   v_coming numeric;
 begin
-  for v_room in select * from jsonb_to_recordset(p_room) as r(account uuid, amount bigint) loop
-    select posted into v_posted from account where platform_id = p_platform and id = v_room.account;
-    v_coming := v_room.amount;
+  for v_wanted in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
+    select posted into v_posted from account where platform_id = p_platform and id = v_wanted.account;
+    v_coming := v_wanted.amount;
     if v_posted + v_coming > 900000000000000 then
       -- By the orders that are open: few, whatever the account's history.
       v_coming := v_coming + (
         select coalesce(sum(t.received_amount), 0)
         from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
-        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_room.account
+        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_wanted.account
           and t.status in ('PENDING', 'PROCESSING'));
     end if;
     if v_posted + v_coming > 9000000000000000 then
-      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_room.account, 'limit', '9000000000000000',
+      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_wanted.account, 'limit', '9000000000000000',
                                 'balance', v_posted::text, 'coming', v_coming::text);
     end if;
   end loop;
@@ -1413,7 +1413,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
     v_move := p_moves -> v_at;
-    continue when (v_move ->> 'fresh')::boolean;
+    continue when (v_move ->> 'is_new')::boolean;
     v_id := (v_move ->> 'id')::uuid;
     select status, refund_reference is not null and refund_settled_at is null into v_status, v_refund_waits
     from transaction where platform_id = p_platform and id = v_id;
@@ -1834,7 +1834,7 @@ create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns 
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
   sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
-  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_ready boolean,
+  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_is_active boolean,
   deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8
 )
   language plpgsql
@@ -1928,16 +1928,16 @@ as $$
 declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_changed uuid[];
-  v_ready uuid[];
+  v_active uuid[];
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
   end if;
-  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.fresh == true)).id'));
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.is_new == true)).id'));
   if cardinality(v_changed) > 0 then
     perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
   end if;
-  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.fresh == true)).id'));
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.is_new == true)).id'));
   if cardinality(v_changed) > 0 then
     perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;
@@ -1949,12 +1949,12 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_ready := uuids(jsonb_path_query_array(p_plans, '$[*].plan.ready.customers[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
   if cardinality(v_changed) > 0 then
-    perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_ready)
+    perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
-  elsif cardinality(v_ready) > 0 then
-    perform from customer where platform_id = any (v_platforms) and id = any (v_ready) order by platform_id, id for share;
+  elsif cardinality(v_active) > 0 then
+    perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
@@ -1962,12 +1962,12 @@ begin
     perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
   end if;
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
-  v_ready := uuids(jsonb_path_query_array(p_plans, '$[*].plan.ready.accounts[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
-    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_ready)
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
-  elsif cardinality(v_ready) > 0 then
-    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_ready)
+  elsif cardinality(v_active) > 0 then
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;
   end if;
 end

@@ -43,22 +43,22 @@ export interface Place {
  */
 export async function findPlace(dataDir: string, log: (line: string) => void): Promise<Place> {
   await makeFolder(dataDir);
-  const asked = await realpath(dataDir);
+  const dataPath = await realpath(dataDir);
   const native = nativePackage();
   await linkLibraries(native);
-  if (process.getuid?.() !== 0) return { programs: join(native, 'bin'), folder: join(asked, 'postgres') };
+  if (process.getuid?.() !== 0) return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 
   const user = await unprivilegedUser();
   const programs = await enterablePrograms(native, user, log);
-  if (await canEnter(user, asked)) {
-    const folder = join(asked, 'postgres');
+  if (await canEnter(user, dataPath)) {
+    const folder = join(dataPath, 'postgres');
     return { programs, folder, user: (await ownerOf(folder)) ?? user };
   }
   const folder = join(
-    await sharedFolder(user, `DATA_DIR ${asked}`),
-    createHash('sha256').update(asked).digest('hex').slice(0, 12),
+    await sharedFolder(user, `DATA_DIR ${dataPath}`),
+    createHash('sha256').update(dataPath).digest('hex').slice(0, 12),
   );
-  const notice = `Postgres cannot run as root, and the user "${user.name}" who runs it instead cannot enter ${asked}: the data is in ${folder}.`;
+  const notice = `Postgres cannot run as root, and the user "${user.name}" who runs it instead cannot enter ${dataPath}: the data is in ${folder}.`;
   return { programs, folder, user: (await ownerOf(folder)) ?? user, notice };
 }
 

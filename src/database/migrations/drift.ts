@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { undone } from '../transaction.ts';
+import { rolledBack } from '../transaction.ts';
 import { type CatalogFact, readFacts, readFunctionDefinitions, readTriggerFunctions } from './catalog.ts';
 import { migrate } from './migrate.ts';
 import { projectPrisma, readFunctions, readMigratedSchema, readSchema, type SqlFunction } from './migration-files.ts';
@@ -57,10 +57,12 @@ function compareFacts(
   const isWanted = (fact: CatalogFact) => isPartOf(inDatabase)(fact) && !replacedNames.has(fullName(fact));
 
   const wanting = described.filter(isWanted).flatMap((fact) => {
-    const made = inDatabase.get(fullName(fact));
-    if (!made) return [`${fullName(fact)} is in the schema, but no migration makes it`];
-    if (made.definition === fact.definition) return [];
-    return [`${fullName(fact)} is "${fact.definition}" in the schema, but the migrations make it "${made.definition}"`];
+    const actual = inDatabase.get(fullName(fact));
+    if (!actual) return [`${fullName(fact)} is in the schema, but no migration makes it`];
+    if (actual.definition === fact.definition) return [];
+    return [
+      `${fullName(fact)} is "${fact.definition}" in the schema, but the migrations make it "${actual.definition}"`,
+    ];
   });
   const extra = migrated
     .filter(isPartOf(inSchema))
@@ -78,9 +80,9 @@ function compareReplacedKeys(
   migrated: readonly CatalogFact[],
   triggers: ReadonlySet<string>,
 ): string[] {
-  const made = new Set(migrated.map(fullName));
+  const actual = new Set(migrated.map(fullName));
   return replaced.flatMap(({ key, trigger }) => [
-    ...(made.has(fullName(key))
+    ...(actual.has(fullName(key))
       ? [`${fullName(key)} is made by the migrations, but the schema says that ${trigger} takes its place`]
       : []),
     ...(triggers.has(trigger)
@@ -93,7 +95,7 @@ function compareReplacedKeys(
 async function compareFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<string[]> {
   const drift: string[] = [];
   for (const { name, sql } of functions) {
-    await undone(client, async () => {
+    await rolledBack(client, async () => {
       const migrated = await readFunctionDefinitions(client);
       await client.query(sql);
       for (const [signature, definition] of await readFunctionDefinitions(client)) {

@@ -6,7 +6,7 @@ import type { Sql } from './sql.ts';
 export class NotPlanned extends Error {}
 
 /** A field of the answer, by its response key, with all that the document asks for below it. */
-export interface Asked {
+export interface Selected {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown> | undefined;
   readonly node: FieldNode;
@@ -20,5 +20,5 @@ export interface Walk {
   /** What is asked of a value of a type. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql;
   /** An object of the answer; `each` says what a field of it comes to. */
-  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Asked) => Sql): Sql;
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Selected) => Sql): Sql;
 }

@@ -3,7 +3,7 @@ import { joined, literal, Part, type Run, type Sql, sql } from './sql.ts';
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The ids that a run asks for: as they came, and their uuids by the names of types that are read here. */
-interface Asked {
+interface NodeQuery {
   readonly ids: readonly string[];
   readonly uuids: ReadonlyMap<string, readonly string[]>;
 }
@@ -20,7 +20,7 @@ interface NodesOf {
 /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
 export function nodesSql({ isList, types, idsOf, rowsOf }: NodesOf): Sql {
   const owner = {};
-  const askedOf = (run: Run): Asked => run.once(owner, () => sortedIds(idsOf(run), types));
+  const askedOf = (run: Run): NodeQuery => run.once(owner, () => sortedIds(idsOf(run), types));
   const tables = new Map(
     types.map((type) => {
       const rows = rowsOf(type, (run) => askedOf(run).uuids.get(type) ?? []);
@@ -43,7 +43,7 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodesOf): Sql {
   ];
 }
 
-function sortedIds(ids: readonly string[], types: readonly string[]): Asked {
+function sortedIds(ids: readonly string[], types: readonly string[]): NodeQuery {
   const uuids = new Map<string, string[]>();
   for (const id of new Set(ids)) {
     const [type = '', uuid = ''] = id.split(':', 2);
@@ -55,7 +55,7 @@ function sortedIds(ids: readonly string[], types: readonly string[]): Asked {
   return { ids, uuids };
 }
 
-function isOf(id: string, uuids: Asked['uuids']): boolean {
+function isOf(id: string, uuids: NodeQuery['uuids']): boolean {
   const [type = '', uuid = ''] = id.split(':', 2);
   return uuids.get(type)?.includes(uuid) === true && id.length === type.length + 37;
 }

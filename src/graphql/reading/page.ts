@@ -8,12 +8,12 @@ import {
 import { idOfCursor, type Page } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
-import { type Asked, NotPlanned, type Walk } from './asked.ts';
+import { NotPlanned, type Selected, type Walk } from './asked.ts';
 import { base64Url, type Env, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 interface PageOf {
-  readonly asked: Asked;
+  readonly asked: Selected;
   readonly read: PageRead;
   readonly env: Env;
 }
@@ -105,7 +105,7 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
     return overRows(sql`coalesce('"' || ${cursorOf(last)} || '"', 'null')`);
   };
 
-  const edge = (one: Asked): Sql => {
+  const edge = (one: Selected): Sql => {
     switch (one.node.name.value) {
       case 'cursor':
         return sql`'"' || ${cursorOf([`${row}.${key.column}`])} || '"'`;
@@ -115,7 +115,7 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
         throw new NotPlanned(`${one.key} of an edge`);
     }
   };
-  const info = (one: Asked): Sql => {
+  const info = (one: Selected): Sql => {
     switch (one.node.name.value) {
       case 'hasNextPage':
         return byWay(hasMore(), hasBeyond());
@@ -151,13 +151,13 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
   return sql`(select ${whole} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
 }
 
-function objectOf(asked: Asked): GraphQLObjectType {
+function objectOf(asked: Selected): GraphQLObjectType {
   const type = compositeOf(asked);
   if (!isObjectType(type)) throw new NotPlanned(`${asked.key} is no object`);
   return type;
 }
 
-function compositeOf({ key, field }: Asked): GraphQLCompositeType {
+function compositeOf({ key, field }: Selected): GraphQLCompositeType {
   const type = field && getNamedType(field.type);
   if (!isCompositeType(type)) throw new NotPlanned(`${key} is no object`);
   return type;

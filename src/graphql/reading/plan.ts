@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { invalidInput } from '../failure.ts';
-import { type Asked, NotPlanned, type Walk } from './asked.ts';
+import { NotPlanned, type Selected, type Walk } from './asked.ts';
 import { notSequenced } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
@@ -57,8 +57,8 @@ export class Planner implements Walk {
   }
 
   /** The fields that a type is asked for, in the order of the answer: what stands twice is taken together. */
-  fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Asked[] {
-    const found = new Map<string, { field: Asked['field']; node: FieldNode; below: SelectionSetNode[] }>();
+  fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Selected[] {
+    const found = new Map<string, { field: Selected['field']; node: FieldNode; below: SelectionSetNode[] }>();
     for (const set of sets) this.#collect(type, set, found);
     return Array.from(found, ([key, asked]) => ({ key, ...asked }));
   }
@@ -66,7 +66,7 @@ export class Planner implements Walk {
   #collect(
     type: GraphQLObjectType,
     set: SelectionSetNode,
-    found: Map<string, { field: Asked['field']; node: FieldNode; below: SelectionSetNode[] }>,
+    found: Map<string, { field: Selected['field']; node: FieldNode; below: SelectionSetNode[] }>,
   ): void {
     for (const selection of set.selections) {
       if (!this.#isIncluded(selection)) continue;
@@ -124,7 +124,7 @@ export class Planner implements Walk {
   }
 
   /** An object of the answer; `each` says what a field of it comes to. */
-  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Asked) => Sql): Sql {
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Selected) => Sql): Sql {
     const { isTyped } = this.#of;
     const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
     for (const [at, asked] of this.fieldsOf(type, sets).entries()) {
@@ -138,7 +138,7 @@ export class Planner implements Walk {
     return this.object(type, sets, (asked) => this.#fieldOf(type, asked, env));
   }
 
-  #fieldOf(type: GraphQLObjectType, asked: Asked, env: Env): Sql {
+  #fieldOf(type: GraphQLObjectType, asked: Selected, env: Env): Sql {
     forAll(asked);
     if (asked.field?.extensions.read || asked.field?.extensions.pothosExposedField === undefined) {
       return this.field(asked, env);
@@ -154,13 +154,13 @@ export class Planner implements Walk {
   }
 
   /** A field of the query. */
-  root(asked: Asked): Sql {
+  root(asked: Selected): Sql {
     forAll(asked);
     return this.field(asked, {});
   }
 
   /** A field of what the environment has: an expression that is JSON as text. */
-  field(asked: Asked, env: Env, read = asked.field?.extensions.read): Sql {
+  field(asked: Selected, env: Env, read = asked.field?.extensions.read): Sql {
     const { field, node } = asked;
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
     const made = this.#read(asked, field, read, env);
@@ -168,7 +168,7 @@ export class Planner implements Walk {
     return field.args.length === 0 ? made : [new Part(made, { isGuarded: true })];
   }
 
-  #read(asked: Asked, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
+  #read(asked: Selected, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
     const { node, below } = asked;
     const type = getNamedType(field.type);
     const isNullable = !isNonNullType(field.type);
@@ -216,7 +216,7 @@ export class Planner implements Walk {
   }
 
   /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-  #node({ field, node, below }: Asked, { types, given, most }: Extract<Read, { kind: 'node' }>): Sql {
+  #node({ field, node, below }: Selected, { types, given, most }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new NotPlanned('nothing to read');
     const isList = given || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     return nodesSql({
@@ -247,7 +247,7 @@ export class Planner implements Walk {
 }
 
 /** A field that needs a permission of its own is the executor's: it knows who lacks it. */
-function forAll({ key, field }: Asked): void {
+function forAll({ key, field }: Selected): void {
   if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} is not for all`);
 }
 

@@ -1,7 +1,7 @@
 import type { Environment, ExternalAccountStatus } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import type { AccountMove, Plan } from '../../ledger/plan.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
@@ -9,7 +9,7 @@ import type { AccountVerification } from '../../rails/simulation.ts';
 import type { Payments } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { outsideOf } from '../parties.ts';
+import { toRailAccount } from '../parties.ts';
 import { type Beneficiary, ownerName } from './external-accounts.ts';
 
 /**
@@ -73,7 +73,7 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
   const due = await dueChecksStatement(payments.database.pool, limit);
   const groups = await Promise.all(
     due.map(async ({ platformId, environment, account, ageMs, attempts }) => {
-      const outside = outsideOf(account);
+      const outside = toRailAccount(account);
       const planned = async (): Promise<Plan> => {
         const rail = payments.rails[environment];
         if (!rail || !outside) throw new Error(`no rail checks accounts for ${environment}`);
@@ -133,7 +133,7 @@ export function verificationColumns(check: AccountVerification) {
 /** Who owns an external account, to be compared with what its bank says; undefined for a wallet. */
 export function ownerOf(account: Account): string | undefined {
   // Written by createExternalAccount in this form.
-  return ownerName(stored<Beneficiary | null>(account.beneficiary));
+  return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
 /** The status of an external account, which always has one. */

@@ -5,7 +5,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, OutsideAccount } from '../../rails/rail.ts';
-import { type Done, type Payments, run } from '../command.ts';
+import { type Done, type Payments, runCommand } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
@@ -54,7 +54,7 @@ export function createExternalAccount(
   input: CreateExternalAccount,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',
     input,

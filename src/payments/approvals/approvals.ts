@@ -6,13 +6,13 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Customer, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
-import { type Command, type Done, type Payments, railOf, run } from '../command.ts';
+import { type Command, type Done, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation, type Information, type InformationField, missingFields } from '../information.ts';
 import { wakeOrders } from '../orders/orders.ts';
-import { outsideOf } from '../parties.ts';
+import { toRailAccount } from '../parties.ts';
 import { requestedFields } from './incoming.ts';
 
 /** The platform's word on an incoming payment that waits for it (decision 33), whichever way it comes. */
@@ -115,7 +115,7 @@ async function decide(
   id: string | undefined,
   decision: Decision,
 ): Promise<Done<Transaction>> {
-  const done = await run(payments, caller, {
+  const done = await runCommand(payments, caller, {
     ...call,
     type: 'Transaction',
     plan: () => planDecision(payments, caller, id, decision),
@@ -213,7 +213,7 @@ function approved(payments: Payments, caller: Caller, found: PendingApproval, gi
     },
     expectedInMs: railOf(payments, caller).expectedMs({
       step: 'SETTLEMENT',
-      account: destination ? outsideOf(destination) : undefined,
+      account: destination ? toRailAccount(destination) : undefined,
       umaAddress: transaction.sourceUmaAddress ?? undefined,
       scenario: found.scenario,
     }),
@@ -223,7 +223,7 @@ function approved(payments: Payments, caller: Caller, found: PendingApproval, gi
 /** What the customer's record says under the names that can be asked for. */
 function recorded(customer: Customer | null): Information {
   if (!customer) return {};
-  const address = stored<{ readonly country?: string } | null>(customer.address);
+  const address = trustedJson<{ readonly country?: string } | null>(customer.address);
   return Object.fromEntries(
     Object.entries({
       FULL_NAME: customer.name,

@@ -1,7 +1,7 @@
 import { madeAt, paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { deposit, passage } from '../movements.ts';
@@ -94,7 +94,7 @@ export function directArrival(order: DueOrder, to: Party): Plan {
     senderPlatformId: order.platformId,
     senderTransactionId: transaction.id,
   };
-  const move: TransactionMove = { id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', fresh: true };
+  const move: TransactionMove = { id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', isNew: true };
   return {
     insert: { transaction: [incoming], arrival: [arrival] },
     transactions: [move],
@@ -136,5 +136,5 @@ export function receivedAmount(transaction: Transaction): bigint {
 
 /** Written when the payment was announced, in this form. */
 export function requestedFields(transaction: Pick<Transaction, 'requestedInformation'>): readonly RequiredField[] {
-  return stored<readonly RequiredField[]>(transaction.requestedInformation ?? []);
+  return trustedJson<readonly RequiredField[]>(transaction.requestedInformation ?? []);
 }

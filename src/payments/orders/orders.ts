@@ -38,7 +38,7 @@ export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
   /** May it take money now. */
-  readonly ready: boolean;
+  readonly isReceiverActive: boolean;
   /** Its default UMA deposit account in the currency, or else its internal account of it. */
   readonly depositAccountId: string | undefined;
 }
@@ -81,7 +81,7 @@ interface LeasedRow extends Pick<DueOrder, Shared> {
   readonly senderUmaAddress: string | null;
   readonly receiverPlatformId: string | null;
   readonly receiverCustomerId: string | null;
-  readonly receiverReady: boolean | null;
+  readonly receiverIsActive: boolean | null;
   readonly depositAccountId: string | null;
   readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;
@@ -139,14 +139,14 @@ export function keepLeases(on: Queryable, orders: readonly DueOrder[], log: Logg
 }
 
 /** What a new order is to do, in the words of the rail. */
-type Errand = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
+type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /**
  * After how many milliseconds the rail is asked about a new order. At once where the far side is a UMA address: the workers
  * find out then whether its receiver is a customer here.
  */
-export function firstAskMs(rail: Rail, errand: Errand): number {
-  return errand.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(errand) ?? 0) : 0;
+export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
+  return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
 
 /** A rail's own word for when to ask, whatever it is: an order without a time would never be asked about again. */
@@ -179,7 +179,7 @@ function dueOrder(row: LeasedRow): DueOrder {
         : {
             platformId: receiverPlatformId,
             customerId: receiverCustomerId,
-            ready: row.receiverReady ?? false,
+            isReceiverActive: row.receiverIsActive ?? false,
             depositAccountId: row.depositAccountId ?? undefined,
           },
     incoming: incomingOf(row),

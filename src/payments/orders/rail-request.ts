@@ -1,6 +1,6 @@
 import type { RailOrder } from '../../rails/rail.ts';
 import type { RailStep } from '../../rails/rail-step.ts';
-import { outsideOf } from '../parties.ts';
+import { toRailAccount } from '../parties.ts';
 import { type DueOrder, isPull } from './orders.ts';
 
 /** An order in the words of the rail. `settled`: the rail has said before that it settled. */
@@ -36,7 +36,7 @@ function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency:
 function outside(order: DueOrder) {
   const account =
     order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
-  return account && outsideOf(account);
+  return account && toRailAccount(account);
 }
 
 function farAddress({ kind, transaction }: DueOrder): string | undefined {

@@ -23,22 +23,22 @@ export interface Rounded {
   readonly amount: bigint;
 }
 
-interface Sides {
+interface CurrencyPair {
   readonly sending: Currency;
   readonly receiving: Currency;
 }
 
 /** What one side was computed from: the terms of pricing-terms.ts. */
 interface Computation {
-  readonly request: Sides & { readonly lockedAmount: bigint };
+  readonly request: CurrencyPair & { readonly lockedAmount: bigint };
   readonly fixedFees: bigint;
-  readonly keptShare: Fraction;
+  readonly shareAfterFee: Fraction;
   readonly rate: Fraction;
 }
 
 /** How the counterparty's fixed fee was converted to the sending currency. */
 export function counterpartyFeeStep(
-  { sending, receiving, rate }: Sides & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
+  { sending, receiving, rate }: CurrencyPair & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
   fee: Rounded,
 ): PricingStep {
   const formula = `${rate.counterpartyFixedFee} × ${rate.rate}${shift(sending.decimals - receiving.decimals)}`;
@@ -46,17 +46,17 @@ export function counterpartyFeeStep(
 }
 
 /** How the receiving side was computed from the locked sending side. */
-export function receivingStep({ request, fixedFees, keptShare, rate }: Computation, receive: Rounded): PricingStep {
+export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
-  const net = `(${lockedAmount} − ${fixedFees}) × ${shown(keptShare)}`;
+  const net = `(${lockedAmount} − ${fixedFees}) × ${shown(shareAfterFee)}`;
   const formula = `${net} ÷ ${shown(rate)}${shift(receiving.decimals - sending.decimals)}`;
   return { step: 'totalReceivingAmount', value: `${formula} = ${roundedHalfUp(receive, receiving)}` };
 }
 
 /** How the sending side was computed from the locked receiving side. */
-export function sendingStep({ request, fixedFees, keptShare, rate }: Computation, send: Rounded): PricingStep {
+export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
-  const gross = `${lockedAmount} × ${shown(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${shown(keptShare)}`;
+  const gross = `${lockedAmount} × ${shown(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${shown(shareAfterFee)}`;
   const value = `${fixedFees} + ${gross} = ${shown(send.exact)}, rounded up to ${send.amount} (${money(send.amount, sending)})`;
   return { step: 'totalSendingAmount', value };
 }

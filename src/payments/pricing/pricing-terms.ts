@@ -41,7 +41,7 @@ export interface Terms {
   readonly serviceRate: Fraction;
   readonly platformRate: Fraction;
   /** 1 − v: what the variable fees leave. */
-  readonly keptShare: Fraction;
+  readonly shareAfterFee: Fraction;
   /** F, in smallest units of the sending currency. */
   readonly fixedFees: bigint;
   readonly steps: readonly PricingStep[];
@@ -69,7 +69,7 @@ export function readTerms(request: PricingRequest): Terms {
     unitsBought,
     serviceRate,
     platformRate,
-    keptShare: subtract(everything, add(serviceRate, platformRate)),
+    shareAfterFee: subtract(everything, add(serviceRate, platformRate)),
     fixedFees: given.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
     steps: given.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
   };
@@ -82,14 +82,14 @@ function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
 }
 
 /** What arrives when `send` is sent, rounded half up from the unrounded net amount. */
-export function convertToReceiving({ fixedFees, keptShare, unitsBought }: Terms, send: bigint): Rounded {
-  const exact = multiply(multiply(whole(send - fixedFees), keptShare), unitsBought);
+export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
+  const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
   return { exact, amount: roundHalfUp(exact) };
 }
 
 /** What must be sent for `receive` to arrive, rounded up so that the receiver is never short. */
-export function convertToSending({ fixedFees, keptShare, unitsBought }: Terms, receive: bigint): Rounded {
-  const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), keptShare));
+export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
+  const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), shareAfterFee));
   return { exact, amount: roundUp(exact) };
 }
 

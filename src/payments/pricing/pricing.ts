@@ -96,7 +96,7 @@ export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
   if (lockedAmount > maxAmount) return outOfRange(`the amount must be at most ${maxAmount}, not ${lockedAmount}`);
 
   const terms = readTerms(request);
-  if (!isLess(nothing, terms.keptShare)) {
+  if (!isLess(nothing, terms.shareAfterFee)) {
     return outOfRange('the variable fees of service and platform together leave nothing to send');
   }
   return request.lockedSide === 'SENDING' ? priceFromSending(terms) : priceFromReceiving(terms);
@@ -198,12 +198,12 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
 }
 
 function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {
-  const { request, keptShare, unitsBought } = terms;
+  const { request, shareAfterFee, unitsBought } = terms;
   const millisatoshi = divide(tenTo(11 - request.sending.decimals), parseDecimal(request.rate.bridge));
   return {
     counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
     counterpartyFixedFee: request.rate.counterpartyFixedFee,
-    serviceApiMultiplier: toDecimal(multiply(keptShare, millisatoshi), rateDigits),
+    serviceApiMultiplier: toDecimal(multiply(shareAfterFee, millisatoshi), rateDigits),
     serviceApiFixedFee: request.rate.serviceFixedFee,
     serviceApiVariableFeeRate: toDecimal(terms.serviceRate, rateDigits),
     serviceApiVariableFeeAmount: serviceVariableFee,

@@ -6,10 +6,10 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
-import { type CommandPlan, type Done, type Payments, railOf, run } from '../command.ts';
+import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { quotedDestination } from './quote-destination.ts';
-import { accountsOf, customersOf, roomAt, start } from './start.ts';
+import { accountsOf, capacityAt, customersOf, start } from './start.ts';
 
 const at = pathsIn<{ readonly quoteId: string }>();
 
@@ -27,7 +27,7 @@ export function executeQuote(
   idempotencyKey?: string | null,
   sandboxScenario?: GivenScenario | null,
 ): Promise<Done<Quote>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'executeQuote',
     readsOnly: true,
     type: 'Quote',
@@ -84,8 +84,8 @@ async function planExecution(
     reason: 'executed',
   });
   const checked = {
-    ready: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
-    room: roomAt(to, quote),
+    requireActive: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
+    capacity: capacityAt(to, quote),
   };
   return { ...mergePlans(checked, started), result: quote.id };
 }

@@ -33,7 +33,7 @@ export interface ExecutionOptions {
   /** Money that arrived from outside for this quote, credited to the source first. */
   readonly arrived?: Journal;
   /** The quote is inserted by the same plan. */
-  readonly fresh?: boolean;
+  readonly isNew?: boolean;
 }
 
 /**
@@ -41,15 +41,15 @@ export interface ExecutionOptions {
  * debited, quote and transaction are PROCESSING, and the rail has its order.
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {
-  const { rail, reason, target, scenario, sourceAccountId, fresh = false } = options;
-  const errand = { step: 'SETTLEMENT', ...target, scenario } as const;
+  const { rail, reason, target, scenario, sourceAccountId, isNew = false } = options;
+  const railRequest = { step: 'SETTLEMENT', ...target, scenario } as const;
   const order = {
     platformId: quote.platformId,
     id: options.orderId,
     transactionId: quote.transactionId,
     kind: 'PAYOUT' as const,
     scenario,
-    dueInMs: firstAskMs(rail, errand),
+    dueInMs: firstAskMs(rail, railRequest),
   };
   const flow: Flow = {
     transactionId: quote.transactionId,
@@ -64,15 +64,15 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
     destinationAccountId: undefined,
   };
   return {
-    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, fresh }],
+    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
     transactions: [
       {
         id: quote.transactionId,
         from: ['PENDING'],
         to: 'PROCESSING',
         reason,
-        expectedInMs: rail.expectedMs(errand),
-        fresh,
+        expectedInMs: rail.expectedMs(railRequest),
+        isNew,
       },
     ],
     journals: [...(options.arrived ? [options.arrived] : []), debit(flow)],

@@ -17,7 +17,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
 );
 
 /** The quotes that could not be expired and of which the log says so already: they are tried again, silently. */
-const told = new LRUCache<string, true>({ max: 10_000 });
+const announced = new LRUCache<string, true>({ max: 10_000 });
 
 /** How many milliseconds until a quote expires; undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
@@ -38,8 +38,8 @@ export async function expireQuotes(
   const reason = 'the quote expired before it was executed or funded';
   const tell = (facts: object, position: number) => {
     const quote = expired[position]?.id ?? '';
-    if (told.has(quote)) return;
-    told.set(quote, true);
+    if (announced.has(quote)) return;
+    announced.set(quote, true);
     payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
   };
   const refusals = await commitGroups(

@@ -35,11 +35,11 @@ export function pull(
     /** What the sandbox is asked to do to the payout, or null: the pull's order only keeps it until then. */
     readonly scenario: Prisma.JsonValue;
     /** The quote is inserted by the same plan. */
-    readonly fresh?: boolean;
+    readonly isNew?: boolean;
   },
 ): Plan {
   const reason = 'executed: the money is being pulled from the account outside';
-  const { orderId, expectedInMs, dueInMs, scenario, fresh = false } = options;
+  const { orderId, expectedInMs, dueInMs, scenario, isNew = false } = options;
   const order = {
     platformId: quote.platformId,
     id: orderId,
@@ -49,8 +49,8 @@ export function pull(
     dueInMs,
   };
   return {
-    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, fresh }],
-    transactions: [{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, fresh }],
+    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
+    transactions: [{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, isNew }],
     insert: { rail_order: [order] },
   };
 }

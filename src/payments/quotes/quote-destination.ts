@@ -3,11 +3,11 @@ import { type Currency, currencyOf } from '../../core/currencies.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Lookup, Quote } from '../../database/rows.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import type { OutsideAccount } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type Information, missingFields } from '../information.ts';
-import { accountNotFound, currencyOfAccount, outsideOf, type Parties } from '../parties.ts';
+import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../parties.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { at, type DestinationInput } from './quote-input.ts';
@@ -76,7 +76,7 @@ type Standing = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'here'>;
 
 function standing(account: Account): Standing {
   return {
-    target: { account: outsideOf(account), umaAddress: undefined },
+    target: { account: toRailAccount(account), umaAddress: undefined },
     receivers: account.customerId === null ? [] : [account.customerId],
     accounts: [account.id],
     here: account.kind === 'INTERNAL' ? account.id : undefined,
@@ -88,18 +88,18 @@ export async function umaDestination(
   payments: Payments,
   caller: Caller,
   input: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
-  asked: { readonly lookupId: string | null | undefined; readonly parties: Parties; readonly sender: Information },
+  request: { readonly lookupId: string | null | undefined; readonly parties: Parties; readonly sender: Information },
 ): Promise<Destination> {
   const umaAddress = checkUmaAddress(input.umaAddress, at('destination', 'umaAddress'));
-  const lookup = await readLookup(payments, caller, asked.lookupId, umaAddress);
-  const { customer } = asked.parties;
+  const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
+  const { customer } = request.parties;
   if (!customer) {
     throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', { path: at('source') });
   }
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", { path: at('destination', 'umaAddress') });
   }
-  checkSender(lookup, asked.sender);
+  checkSender(lookup, request.sender);
   const { receiving, limits } = chosenCurrency(lookup, input.currency);
   return {
     receiving,
@@ -110,7 +110,7 @@ export async function umaDestination(
     accounts: [],
     here: undefined,
     limits,
-    information: stored<Information>(lookup.information),
+    information: trustedJson<Information>(lookup.information),
     path: at('destination', 'currency'),
   };
 }

@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow } from '../../ledger/plan.ts';
-import { type CommandPlan, type Done, type Payments, railOf, run } from '../command.ts';
+import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
@@ -24,7 +24,7 @@ import { checkPullable } from './pull.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
-import { accountsOf, customersOf, roomAt, start } from './start.ts';
+import { accountsOf, capacityAt, customersOf, start } from './start.ts';
 
 /**
  * Locks a rate and fees until the quote expires (specification 4.1), and with `immediatelyExecute` executes at once. Its
@@ -39,7 +39,7 @@ export function createQuote(
   input: CreateQuote,
   idempotencyKey?: string | null,
 ): Promise<Done<Quote>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'createQuote',
     type: 'Quote',
     input,
@@ -85,8 +85,11 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
   const base = {
-    ready: { customers: customersOf(parties.customer?.id, to.receivers), accounts: accountsOf(parties.source, to) },
-    room: roomAt(to, price),
+    requireActive: {
+      customers: customersOf(parties.customer?.id, to.receivers),
+      accounts: accountsOf(parties.source, to),
+    },
+    capacity: capacityAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
@@ -96,7 +99,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
     target: to.target,
     scenario,
     reason: 'executed at creation',
-    fresh: true,
+    isNew: true,
   });
   return { ...mergePlans(base, started), result: quote.id };
 }

@@ -1,7 +1,7 @@
 import type { Account, Quote } from '../../database/rows.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { firstAskMs } from '../orders/orders.ts';
-import { outsideOf } from '../parties.ts';
+import { toRailAccount } from '../parties.ts';
 import { type Executable, type ExecutionOptions, execution } from './execution.ts';
 import { pull } from './pull.ts';
 import type { Destination } from './quote-destination.ts';
@@ -12,13 +12,17 @@ import type { Destination } from './quote-destination.ts';
 export function start(
   quote: Executable,
   source: Account,
-  options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'fresh'>,
+  options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'isNew'>,
 ): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
-  const errand = { step: 'PULL', account: outsideOf(source), umaAddress: undefined, scenario } as const;
+  const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;
   const payMs = rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario });
-  return pull(quote, { ...options, expectedInMs: rail.expectedMs(errand) + payMs, dueInMs: firstAskMs(rail, errand) });
+  return pull(quote, {
+    ...options,
+    expectedInMs: rail.expectedMs(railRequest) + payMs,
+    dueInMs: firstAskMs(rail, railRequest),
+  });
 }
 
 /** Accounts outside that take part must be usable, on either side. */
@@ -27,7 +31,7 @@ export function accountsOf(source: Account | undefined, to: Pick<Destination, 'a
 }
 
 /** An account here that receives must be able to take what will arrive. */
-export function roomAt({ here }: Pick<Destination, 'here'>, price: Pick<Quote, 'totalReceivingAmount'>) {
+export function capacityAt({ here }: Pick<Destination, 'here'>, price: Pick<Quote, 'totalReceivingAmount'>) {
   return here === undefined ? undefined : [{ account: here, amount: price.totalReceivingAmount }];
 }
 

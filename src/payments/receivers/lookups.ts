@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { once } from '../../access/once.ts';
+import { runIdempotent } from '../../access/once.ts';
 import { authorize } from '../../access/operations.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
@@ -10,7 +10,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type Done, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
@@ -85,7 +85,7 @@ export async function lookUpReceiver(
   if (idempotencyKey === null || idempotencyKey === undefined) {
     return { row: await payments.database.prisma.lookup.create({ data: await found() }), replayed: false };
   }
-  return once(payments.database, caller, {
+  return runIdempotent(payments.database, caller, {
     operation: 'lookUpReceiver',
     input,
     idempotencyKey,
@@ -93,7 +93,7 @@ export async function lookUpReceiver(
       const data = await found();
       return async ({ prisma }) => {
         const row = await prisma.lookup.create({ data });
-        return { kept: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
+        return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
     // A lookup never changes, and is kept longer than the key that made it.
@@ -214,10 +214,10 @@ export async function readLookup(
 
 /** Written by lookUpReceiver in this form. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
-  return stored<readonly LookupCurrency[]>(lookup.currencies);
+  return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
 /** Written by lookUpReceiver in this form. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
-  return stored<readonly RequiredField[]>(lookup.requiredFields);
+  return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

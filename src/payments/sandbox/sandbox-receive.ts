@@ -7,7 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type Done, type Payments, run, simulationOf } from '../command.ts';
+import { type Done, type Payments, runCommand, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -52,7 +52,7 @@ export function sandboxReceiveUma(
   input: SandboxReceiveUma,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'sandboxReceiveUma',
     type: 'Transaction',
     input,
@@ -83,7 +83,7 @@ export function sandboxReceiveUma(
         payments.approvalMs,
       );
       return {
-        ready: { customers: [receiver.customerId] },
+        requireActive: { customers: [receiver.customerId] },
         insert: {
           transaction: [transaction],
           rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],

@@ -9,10 +9,10 @@ import type { Account, Quote, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { type Done, type Payments, railOf, run, simulationOf } from '../command.ts';
+import { type Done, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
-import { accountNotFound, accountUuid, readSides } from '../parties.ts';
+import { accountNotFound, accountUuid, readTransferParties } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 import { lateDeposit } from './late-deposit.ts';
@@ -38,7 +38,7 @@ export function fundAccount(
   input: FundAccount,
   idempotencyKey?: string | null,
 ): Promise<Done<Account>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'sandboxFundAccount',
     type: 'Account',
     input,
@@ -52,7 +52,7 @@ export function fundAccount(
           value: input.amount.toString(),
         });
       }
-      const { source } = await readSides(payments.database.pool, caller, {
+      const { source } = await readTransferParties(payments.database.pool, caller, {
         source: accountUuid(input.accountId, ofFunding('accountId')),
         ids: 0,
       });
@@ -106,7 +106,7 @@ export function sandboxSend(
   input: SandboxSend,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'sandboxSend',
     type: 'Transaction',
     input,
@@ -131,13 +131,13 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
   const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
-  const asked = input.currencyAmount ?? due;
-  checkAmount(asked, ofDeposit('currencyAmount'));
-  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, asked);
+  const given = input.currencyAmount ?? due;
+  checkAmount(given, ofDeposit('currencyAmount'));
+  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, given);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
   const common = {
-    ready: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
+    requireActive: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
     otherwise: lateDeposit(quote, arrived, twice ? 2n * amount : amount),
   };
   if (amount === due && !late) {

@@ -2,14 +2,14 @@ import type { PlanGroup } from '../../ledger/plan.ts';
 import { announcedTransaction, receivedAmount, receiverFields } from '../approvals/incoming.ts';
 import type { Payments } from '../command.ts';
 import type { DueOrder, Receiver } from '../orders/orders.ts';
-import { undone } from './outcomes.ts';
+import { failed } from './outcomes.ts';
 
 /** Tells the receiver's platform of a payment of this installation; the sender's order waits for what it decides. */
 export function announcement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
   const { transaction, sender } = order;
   const { depositAccountId } = receiver;
-  if (!receiver.ready || depositAccountId === undefined || sender.umaAddress === undefined) {
-    return undone(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
+  if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
+    return failed(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
   }
   const incoming = announcedTransaction(
     {

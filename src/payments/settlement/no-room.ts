@@ -6,7 +6,7 @@ import { suspension } from '../movements.ts';
 import type { DueOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
-import { delivered, flowOf, undone } from './outcomes.ts';
+import { delivered, failed, flowOf } from './outcomes.ts';
 
 /** What came of an order: what its rail said, if it was asked, and the plans that this means. */
 export interface Concluded {
@@ -40,7 +40,7 @@ export async function concludedOtherwise(
   // The sender reads this, who may be another platform's: the account and what it holds are the receiver's.
   const reason = `the receiving account may hold at most ${refusal.limit} (smallest units); the money went back to its source`;
   if (order.kind === 'COLLECTION') await giveBack(payments, order);
-  return { order, outcome, group: undone(order, { to: 'FAILED', reason }) };
+  return { order, outcome, group: failed(order, { to: 'FAILED', reason }) };
 }
 
 /** Has the rail give back what it has collected: until it is known to do so, the payment does not end. */

@@ -1,6 +1,6 @@
 import { paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';
@@ -33,10 +33,10 @@ export function delivered(order: DueOrder, watchMs: number | undefined): PlanGro
       ...asFacts(transaction.counterpartyInformation),
       ...givenFacts(incoming.transaction.requestedInformation),
     };
-    const told = { ...move, set: { counterpartyInformation: known } };
+    const movedAndKnown = { ...move, set: { counterpartyInformation: known } };
     return together(
       order.platformId,
-      { orders, quotes, transactions: [told], journals: [delivery(flow)] },
+      { orders, quotes, transactions: [movedAndKnown], journals: [delivery(flow)] },
       incoming.transaction.platformId,
       {
         transactions: [receiverMove(incoming.transaction, 'COMPLETED', 'received')],
@@ -72,7 +72,7 @@ export interface Undoing {
 }
 
 /** Not delivered: the money goes back to its source (or waits in suspense), and the receiving side ends alike. */
-export function undone(order: DueOrder, undoing: Undoing): PlanGroup {
+export function failed(order: DueOrder, undoing: Undoing): PlanGroup {
   const { transaction, incoming } = order;
   const { to, reason, failureReason } = undoing;
   if (isPull(order)) return alone(order, notPulled(transaction, order.id, { explanation: reason, failureReason }));
@@ -161,12 +161,12 @@ export function flowOf(order: DueOrder): Flow {
 
 /** Written as a map of names and values. */
 function asFacts(information: unknown): Record<string, string> {
-  return stored<Record<string, string>>(information ?? {});
+  return trustedJson<Record<string, string>>(information ?? {});
 }
 
 /** What the receiving platform told when it approved. */
 function givenFacts(requested: unknown): Record<string, string> {
-  const fields = stored<readonly { readonly name: string; readonly value?: string }[]>(requested ?? []);
+  const fields = trustedJson<readonly { readonly name: string; readonly value?: string }[]>(requested ?? []);
   return Object.fromEntries(fields.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
 }
 

@@ -17,7 +17,7 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { announcement } from './announcement.ts';
 import { type Concluded, concludedOtherwise } from './no-room.ts';
-import { close, delivered, returned, undone } from './outcomes.ts';
+import { close, delivered, failed, returned } from './outcomes.ts';
 import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
 
 /** How many milliseconds until an order is due; undefined when none waits. */
@@ -146,13 +146,13 @@ async function settle(
     }
     if (status === 'PENDING') {
       const reason = 'the platform neither approved nor rejected it in time';
-      return undone(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+      return failed(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     }
     if (status === 'REJECTED') {
-      return undone(order, { to: 'REJECTED', reason: "the receiver's platform rejected it" });
+      return failed(order, { to: 'REJECTED', reason: "the receiver's platform rejected it" });
     }
     if (status === 'FAILED') {
-      return undone(order, { to: 'FAILED', reason: 'the receiving side failed' });
+      return failed(order, { to: 'FAILED', reason: 'the receiving side failed' });
     }
   }
   return ask(false);
@@ -166,7 +166,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): Pl
     case 'settled':
       return order.transaction.status === 'COMPLETED' ? close(order) : delivered(order, outcome.watchMs);
     case 'failed':
-      return undone(order, {
+      return failed(order, {
         to: 'FAILED',
         reason: outcome.explanation,
         failureReason: outcome.failureReason,
@@ -174,7 +174,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): Pl
         moneyStuck: outcome.moneyStuck,
       });
     case 'rejected':
-      return undone(order, { to: 'REJECTED', reason: outcome.explanation });
+      return failed(order, { to: 'REJECTED', reason: outcome.explanation });
     case 'returned':
       return order.transaction.type === 'OUTGOING' ? returned(order, outcome.explanation) : close(order);
   }

@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { type Done, type Payments, railOf, run } from '../command.ts';
+import { type Done, type Payments, railOf, runCommand } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { currencyOfAccount, idAt, outsideOf } from '../parties.ts';
+import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
@@ -18,7 +18,7 @@ export function transferIn(
   input: Omit<Transfer, 'amount'> & { readonly amount?: bigint | null | undefined },
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'transferIn',
     readsOnly: true,
     type: 'Transaction',
@@ -31,11 +31,16 @@ export function transferIn(
       const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
       const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: to.customerId });
-      const errand = { step: 'SETTLEMENT', account: outsideOf(from), umaAddress: undefined, scenario } as const;
-      const expected = rail.expectedMs(errand);
+      const railRequest = {
+        step: 'SETTLEMENT',
+        account: toRailAccount(from),
+        umaAddress: undefined,
+        scenario,
+      } as const;
+      const expected = rail.expectedMs(railRequest);
       return {
-        ready: { customers: ownersOf(from, to), accounts: [from.id] },
-        room: [{ account: to.id, amount }],
+        requireActive: { customers: ownersOf(from, to), accounts: [from.id] },
+        capacity: [{ account: to.id, amount }],
         insert: {
           transaction: [
             { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
@@ -47,7 +52,7 @@ export function transferIn(
               transactionId: transaction.id,
               kind: 'COLLECTION',
               scenario,
-              dueInMs: firstAskMs(rail, errand),
+              dueInMs: firstAskMs(rail, railRequest),
             },
           ],
         },

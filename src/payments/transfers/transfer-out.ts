@@ -1,11 +1,11 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { type CommandPlan, type Done, type Payments, railOf, run } from '../command.ts';
+import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
 import { debit } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { idAt, outsideOf } from '../parties.ts';
+import { idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
@@ -20,7 +20,7 @@ export function transferOut(
   input: Transfer,
   idempotencyKey?: string | null,
 ): Promise<Done<Transaction>> {
-  return run(payments, caller, {
+  return runCommand(payments, caller, {
     operation: 'transferOut',
     readsOnly: true,
     type: 'Transaction',
@@ -39,14 +39,14 @@ async function planTransfer(payments: Payments, caller: Caller, input: Transfer)
   checkAmount(input.amount, at('amount'));
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
   const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
-  const outside = outsideOf(to);
+  const outside = toRailAccount(to);
   const { amount } = input;
   const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: from.customerId });
   const rail = railOf(payments, caller);
-  const errand = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
-  const expected = rail.expectedMs(errand);
+  const railRequest = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
+  const expected = rail.expectedMs(railRequest);
   return {
-    ready: { customers: ownersOf(from, to), accounts: [to.id] },
+    requireActive: { customers: ownersOf(from, to), accounts: [to.id] },
     insert: {
       transaction: [{ ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
       rail_order: [
@@ -56,7 +56,7 @@ async function planTransfer(payments: Payments, caller: Caller, input: Transfer)
           transactionId: transaction.id,
           kind: 'PAYOUT',
           scenario,
-          dueInMs: firstAskMs(rail, errand),
+          dueInMs: firstAskMs(rail, railRequest),
         },
       ],
     },

@@ -7,7 +7,7 @@ import type { Account, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
-import { accountNotFound, accountUuid, idAt, readSides, type Sides } from '../parties.ts';
+import { accountNotFound, accountUuid, idAt, readTransferParties, type TransferParties } from '../parties.ts';
 
 /** A transfer in one currency, in or out (specification 4.6, 4.12). */
 export interface Transfer {
@@ -33,7 +33,7 @@ export async function readAccounts(
   sourceKind: Account['kind'],
 ) {
   checkText(input.description, at('description'));
-  const sides = await readSides(payments.database.pool, caller, {
+  const sides = await readTransferParties(payments.database.pool, caller, {
     source: accountUuid(input.sourceAccountId, source),
     destination: accountUuid(input.destinationAccountId, destination),
     ids: 2,
@@ -63,7 +63,7 @@ export async function readAccounts(
 export function newTransaction(
   caller: Caller,
   input: Omit<Transfer, 'amount'>,
-  sides: Sides,
+  sides: TransferParties,
   { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(sides, 0);

@@ -40,8 +40,8 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
     if (!duration.safeParse(ms).success) return { field, reason: `a time must lie between 0 and ${maxMs} ms` };
   }
   if (step === 'PAY_REQUEST' || step === 'PULL') {
-    const asked = { reject, refundFails, returnAfterMs };
-    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => asked[field] !== undefined);
+    const requested = { reject, refundFails, returnAfterMs };
+    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => requested[field] !== undefined);
     if (unfit) return { field: unfit, reason: `this is of the step SETTLEMENT, not of ${step}` };
   }
   if (reject && failureReason) return { field: 'reject', reason: 'a payment is refused or fails, not both' };

@@ -5,7 +5,7 @@ import type { Payments } from '../../payments/command.ts';
 import type { CreateQuote } from '../../payments/quotes/quote-input.ts';
 import { endsOfLookup } from '../../payments/receivers/lookup-ends.ts';
 import { inRequest } from '../endpoint.ts';
-import { lookupEndsPaths } from '../input-paths.ts';
+import { lookupPartiesPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { checkNamedAccount } from './named-account.ts';
 
@@ -117,11 +117,11 @@ type Body = z.infer<typeof CreateQuoteBody>;
  */
 export async function asCommand(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
   const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description } = body;
-  const told = senderInfoOf(body);
+  const senderInfo = senderInfoOf(body);
   const left =
     lookupId !== undefined && !(source && destination)
       ? await inRequest(
-          lookupEndsPaths,
+          lookupPartiesPaths,
           endsOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
         )
       : undefined;
@@ -133,7 +133,7 @@ export async function asCommand(payments: Payments, viewer: Viewer, body: Body):
     description,
     source: await sourceOf(payments, viewer, body, left?.accountId),
     destination: await destinationOf(payments, viewer, body, left?.umaAddress),
-    ...(told && { senderCustomerInfo: Object.entries(told).map(([name, value]) => ({ name, value })) }),
+    ...(senderInfo && { senderCustomerInfo: Object.entries(senderInfo).map(([name, value]) => ({ name, value })) }),
   };
 }
 

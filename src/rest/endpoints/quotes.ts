@@ -9,7 +9,7 @@ import type { Payments } from '../../payments/command.ts';
 import { whereQuotes } from '../../payments/filters.ts';
 import { executeQuote } from '../../payments/quotes/execute-quote.ts';
 import { createQuote } from '../../payments/quotes/quotes.ts';
-import { type PaymentEnds, paymentEnds, readPaymentEnds } from '../../records/payment-ends.ts';
+import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-ends.ts';
 import { type QuoteRecord, quoteRecord } from '../../records/quote-record.ts';
 import type { RestApp } from '../app.ts';
 import {
@@ -95,8 +95,8 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   const quotes = nounList(database, 'Quote', {
     where: whereQuotes,
-    along: paymentEnds,
-    record: (row: Quote & PaymentEnds) => quoteRecord(row, row),
+    along: paymentParties,
+    record: (row: Quote & PaymentParties) => quoteRecord(row, row),
   });
   app.openapi(list, async (context) =>
     context.json(await readPage(quotes, context.get('viewer'), context.req.valid('query')), 200),
@@ -105,7 +105,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
     const where = { AND: [visibleQuotes(context.get('viewer')), { id: uuid }] };
-    const quote = uuid ? await readRow(database, 'Quote', where, paymentEnds) : null;
+    const quote = uuid ? await readRow(database, 'Quote', where, paymentParties) : null;
     if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: ['quoteId'] });
     return context.json(quoteRecord(quote, quote), 200);
   });

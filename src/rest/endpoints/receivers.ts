@@ -72,9 +72,9 @@ const byUmaAddress = lookup('getUmaReceiver', 'Look up a UMA receiver', '/receiv
 
 /** Adds the lookups of receivers: both paths answer the same (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
-  const answer = async (viewer: Viewer, umaAddress: string, asked: z.infer<typeof query>) => {
-    const customerId = await senderOf(payments, viewer, asked);
-    const { senderUmaAddress } = asked;
+  const answer = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
+    const customerId = await senderOf(payments, viewer, parameters);
+    const { senderUmaAddress } = parameters;
     const input = { umaAddress, customerId, senderUmaAddress };
     return lookupRecord((await inRequest(lookupPaths, lookUpReceiver(payments, viewer, input))).row);
   };

@@ -114,18 +114,18 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   app.openapi(create, async (context) => {
     const input = context.req.valid('json');
-    const made = await command(context, samePaths, async (key) => {
+    const created = await command(context, samePaths, async (key) => {
       const { apiToken: row, secret, replayed } = await issueApiToken(database, context.get('viewer'), input, key);
       return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
     });
-    return context.json(made, 201);
+    return context.json(created, 201);
   });
 
   const tokens = {
     name: 'ApiToken',
     where: ({ platformId }: Viewer, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
-    rows: (asked: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(asked),
-    count: (asked: Prisma.ApiTokenCountArgs) => apiToken.count(asked),
+    rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(query),
+    count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
     record: apiTokenRecord,
   };
   app.openapi(list, async (context) =>

@@ -8,7 +8,7 @@ import type { Transaction } from '../../database/rows.ts';
 import { approveTransaction, rejectTransaction } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
 import { whereTransactions } from '../../payments/filters.ts';
-import { type PaymentEnds, paymentEnds, readPaymentEnds } from '../../records/payment-ends.ts';
+import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-ends.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import {
@@ -119,8 +119,8 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
 
   const transactions = nounList(database, 'Transaction', {
     where: whereTransactions,
-    along: paymentEnds,
-    record: (row: Transaction & PaymentEnds) => transactionRecord(row, row),
+    along: paymentParties,
+    record: (row: Transaction & PaymentParties) => transactionRecord(row, row),
   });
   app.openapi(list, async (context) =>
     context.json(await readPage(transactions, context.get('viewer'), context.req.valid('query')), 200),
@@ -129,15 +129,15 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
     const where = { AND: [visibleTransactions(context.get('viewer')), { id: uuid }] };
-    const transaction = uuid ? await readRow(database, 'Transaction', where, paymentEnds) : null;
+    const transaction = uuid ? await readRow(database, 'Transaction', where, paymentParties) : null;
     if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path: ['transactionId'] });
     return context.json(transactionRecord(transaction, transaction), 200);
   });
 
   app.openapi(approve, async (context) => {
     const { transactionId } = context.req.valid('param');
-    const told = context.req.valid('json').receiverCustomerInfo;
-    const receiverCustomerInfo = told && Object.entries(told).map(([name, value]) => ({ name, value }));
+    const receiverInfo = context.req.valid('json').receiverCustomerInfo;
+    const receiverCustomerInfo = receiverInfo && Object.entries(receiverInfo).map(([name, value]) => ({ name, value }));
     const row = await command(context, samePaths, (key) =>
       approveTransaction(payments, context.get('viewer'), { transactionId, receiverCustomerInfo }, key),
     );

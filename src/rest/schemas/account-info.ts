@@ -62,7 +62,7 @@ type Kinds = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
 
 /** One schema per kind. In a request the platform's own id of the account may stand here too (decision 25). */
 function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): Kinds {
-  const made = table.map(([accountType, type]) =>
+  const members = table.map(([accountType, type]) =>
     z
       .strictObject({
         accountType: z.literal(accountType).openapi({ description: type.description }),
@@ -72,7 +72,7 @@ function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string,
       .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
   );
   // A union wants to know of at least one; the table has them.
-  return made as unknown as Kinds;
+  return members as unknown as Kinds;
 }
 
 // The compiler cannot follow schemas that are made from a table: the types of the two below are stated with them.

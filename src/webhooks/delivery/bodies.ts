@@ -1,11 +1,11 @@
 import { publicId } from '../../core/ids.ts';
 import type { AccountKind } from '../../database/generated/client/client.ts';
 import { type Event, rowFromSnapshot } from '../../database/rows.ts';
-import { stored } from '../../database/stored.ts';
+import { trustedJson } from '../../database/stored.ts';
 import { feedCursor } from '../../events/cursor.ts';
 import { requestedFields } from '../../payments/approvals/incoming.ts';
 import { amountRecord, isJsonInteger } from '../../records/numbers.ts';
-import type { PaymentEnds } from '../../records/payment-ends.ts';
+import type { PaymentParties } from '../../records/payment-ends.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 
 /** What a body needs beside the event itself. */
@@ -78,7 +78,7 @@ function balance(field: string, amount: bigint | null, { accountCurrency }: Surr
   return { [field]: amountRecord(amount, accountCurrency) };
 }
 
-function endsOf({ platformCustomerId, sourceKind, destinationKind }: Surroundings): PaymentEnds {
+function endsOf({ platformCustomerId, sourceKind, destinationKind }: Surroundings): PaymentParties {
   return {
     customer: platformCustomerId === null ? null : { platformCustomerId },
     sourceAccount: sourceKind && { kind: sourceKind },
@@ -87,7 +87,7 @@ function endsOf({ platformCustomerId, sourceKind, destinationKind }: Surrounding
 }
 
 function snapshotOf(event: Event): Record<string, unknown> {
-  return stored<Record<string, unknown>>(event.snapshot);
+  return trustedJson<Record<string, unknown>>(event.snapshot);
 }
 
 function customerOf(customerId: string, around: Surroundings) {

@@ -9,7 +9,7 @@ const eventsAtOnce = 500;
  * A TEST event is for the one endpoint that it names. A UMA payment that waits for approval is put to the platform's
  * oldest endpoint for such events as a question (bank-rail payments never are); the others are told of it.
  */
-const fanOutStatement = statement<{ made: number; moved: number }>(
+const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',
   `with behind as (
      select e.platform_id, e.id, e.event_types, e.position, least(h.sequence, e.position + $2) as upto
@@ -42,7 +42,7 @@ const fanOutStatement = statement<{ made: number; moved: number }>(
  * the endpoint's place in the feed moves on. Any number of processes may do it at once.
  * @returns how many deliveries were made, and how many endpoints moved on
  */
-export async function fanOut({ payments }: Webhooks): Promise<{ made: number; moved: number }> {
+export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
   const [row] = await fanOutStatement(payments.database.pool, endpointsAtOnce, eventsAtOnce);
-  return row ?? { made: 0, moved: 0 };
+  return row ?? { count: 0, moved: 0 };
 }

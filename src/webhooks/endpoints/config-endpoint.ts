@@ -37,8 +37,8 @@ export async function setConfigEndpoint(
     return undefined;
   }
   const description = 'The webhookEndpoint of the settings.';
-  const made = { url, description, eventTypes: webhookTypes, ofConfig: true };
-  return (await insertEndpoint(webhooks, transaction, caller, made)).secret;
+  const row = { url, description, eventTypes: webhookTypes, ofConfig: true };
+  return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
 /**

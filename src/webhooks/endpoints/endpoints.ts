@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { once } from '../../access/once.ts';
+import { runIdempotent } from '../../access/once.ts';
 import { checkText } from '../../core/checks.ts';
 import { keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
@@ -46,15 +46,15 @@ export function createEndpoint(
   checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   checkText(input.description, ['description']);
-  return once(webhooks.payments.database, caller, {
+  return runIdempotent(webhooks.payments.database, caller, {
     operation: 'createWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (transaction) => {
       const { url, description } = input;
       const given = { url, eventTypes, description, ofConfig: false };
-      const made = await insertEndpoint(webhooks, transaction, caller, given);
-      return { kept: keptEndpoint(caller, made.endpoint.id), answer: made };
+      const created = await insertEndpoint(webhooks, transaction, caller, given);
+      return { result: endpointRow(caller, created.endpoint.id), answer: created };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
   });
@@ -81,12 +81,12 @@ export function updateEndpoint(
     parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
   checkText(input.description, ['description']);
-  return once(webhooks.payments.database, caller, {
+  return runIdempotent(webhooks.payments.database, caller, {
     operation: 'updateWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (transaction) => ({
-      kept: keptEndpoint(caller, id),
+      result: endpointRow(caller, id),
       answer: { endpoint: await changeEndpoint(transaction, caller, id, { ...input, eventTypes }) },
     }),
     repeat: async () => ({ endpoint: await readEndpoint(webhooks.payments.database.prisma, caller, id) }),
@@ -102,14 +102,14 @@ export function deleteEndpoint(
 ): Promise<{ deletedId: string; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
-  return once(webhooks.payments.database, caller, {
+  return runIdempotent(webhooks.payments.database, caller, {
     operation: 'deleteWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async ({ prisma }) => {
       await readEndpoint(prisma, caller, id);
       await removeEndpoint(prisma, caller, id);
-      return { kept: keptEndpoint(caller, id), answer };
+      return { result: endpointRow(caller, id), answer };
     },
     repeat: async () => answer,
   });
@@ -124,12 +124,12 @@ export function rotateSecret(
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
   boxOf(webhooks);
   const id = endpointUuid(input.endpointId);
-  return once(webhooks.payments.database, caller, {
+  return runIdempotent(webhooks.payments.database, caller, {
     operation: 'rotateWebhookSecret',
     input,
     idempotencyKey,
     effect: async (transaction) => ({
-      kept: keptEndpoint(caller, id),
+      result: endpointRow(caller, id),
       answer: await changeSecret(webhooks, transaction, caller, id),
     }),
     repeat: ({ row }) => secretIsGone(row?.id),
@@ -151,7 +151,7 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   return [...new Set(types)];
 }
 
-function keptEndpoint(caller: Caller, id: string) {
+function endpointRow(caller: Caller, id: string) {
   return { type: 'WebhookEndpoint', row: { platform_id: caller.platformId, id } } as const;
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { once } from '../../access/once.ts';
+import { runIdempotent } from '../../access/once.ts';
 import { visibleEvents } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
@@ -60,7 +60,7 @@ export function replay(
   idempotencyKey: string | null | undefined,
 ): Promise<{ count: number; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  return once(webhooks.payments.database, caller, {
+  return runIdempotent(webhooks.payments.database, caller, {
     operation: 'replayWebhookEvents',
     input,
     idempotencyKey,
@@ -75,9 +75,9 @@ export function replay(
           path: at('before'),
         });
       const { length: count } = await replayStatement(client, ...range);
-      return { kept: { count }, answer: { count } };
+      return { result: { count }, answer: { count } };
     },
-    repeat: async (kept) => ({ count: Number(kept.count) }),
+    repeat: async (result) => ({ count: Number(result.count) }),
   });
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
-import { once } from '../../access/once.ts';
+import { runIdempotent } from '../../access/once.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
@@ -45,7 +45,7 @@ export async function sendTest(
   idempotencyKey: string | null | undefined,
 ): Promise<TestOutcome & { replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
-  const { eventId, url, replayed } = await once(webhooks.payments.database, caller, {
+  const { eventId, url, replayed } = await runIdempotent(webhooks.payments.database, caller, {
     operation: 'sendTestWebhook',
     input,
     idempotencyKey,
@@ -54,9 +54,9 @@ export async function sendTest(
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, caller.platformId, id);
       const sent = { eventId, url: endpoint.url };
-      return { kept: sent, answer: sent };
+      return { result: sent, answer: sent };
     },
-    repeat: async (kept) => ({ eventId: String(kept.eventId), url: String(kept.url) }),
+    repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
   });
   return { url, ...(await afterCommit(firstOutcome(webhooks, caller, id, eventId))), replayed };
 }

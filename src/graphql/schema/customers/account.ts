@@ -1,6 +1,6 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { accountPublicId } from '../../../core/ids.ts';
-import { stored } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/stored.ts';
 import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';
@@ -53,7 +53,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: 'How to bring money in from outside; any one of them.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
     // Written by the rail in this form when the account was made.
-    resolve: (account) => stored<PaymentInstructionShape[]>(account.fundingInstructions),
+    resolve: (account) => trustedJson<PaymentInstructionShape[]>(account.fundingInstructions),
   }),
 }));
 
@@ -139,7 +139,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     resolve: (account) => ({
       accountType: filled(account.accountType, account, 'accountType'),
       // Written by checkAccountInfo in this form.
-      details: stored<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
+      details: trustedJson<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
     }),
   }),
   platformAccountId: t.exposeString('platformAccountId', {
@@ -152,7 +152,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'Who owns it; null for a wallet.',
     ...reads(jsonObject('beneficiary')),
     // Written by createExternalAccount in this form.
-    resolve: (account) => stored<Beneficiary | null>(account.beneficiary),
+    resolve: (account) => trustedJson<Beneficiary | null>(account.beneficiary),
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",

@@ -1,7 +1,7 @@
 import { visibleCustomers } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Customer as CustomerRow } from '../../../database/rows.ts';
-import { stored } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/stored.ts';
 import { deleteCustomer, updateCustomer } from '../../../payments/customers/customer-changes.ts';
 import {
   createCustomer,
@@ -115,14 +115,14 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
       description: 'Who owns or controls it.',
       ...reads(jsonList(({ row }) => `coalesce(nullif(${row}.beneficial_owners, 'null'), '[]')`)),
       // Written by createCustomer in this form.
-      resolve: (customer) => stored<Owner[]>(customer.beneficialOwners),
+      resolve: (customer) => trustedJson<Owner[]>(customer.beneficialOwners),
     }),
   }),
 });
 
 /** Written by createCustomer in this form. */
 function addressOf(customer: DetailsColumns): Address | null {
-  return stored<Address | null>(customer.address);
+  return trustedJson<Address | null>(customer.address);
 }
 
 const CustomerDetails = builder.unionType('CustomerDetails', {

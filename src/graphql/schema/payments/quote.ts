@@ -1,7 +1,7 @@
 import { visibleQuotes } from '../../../access/visible.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
-import { stored } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/stored.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
 import { executeQuote } from '../../../payments/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../payments/quotes/quote-input.ts';
@@ -135,7 +135,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'How to fund it, any one of them; empty when it is paid from an account.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.payment_instructions, '[]')`)),
     // Written by the rail in this form when the quote was made.
-    resolve: (quote) => stored<PaymentInstructionShape[]>(quote.paymentInstructions),
+    resolve: (quote) => trustedJson<PaymentInstructionShape[]>(quote.paymentInstructions),
   }),
   customer: t.field({
     type: Customer,
@@ -152,7 +152,7 @@ builder.prismaObjectFields(Quote, (t) => ({
 
 /** Written by createQuote in this form. */
 function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
-  return stored<PricingJson>(quote.pricing);
+  return trustedJson<PricingJson>(quote.pricing);
 }
 
 export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' });

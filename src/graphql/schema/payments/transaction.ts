@@ -2,7 +2,7 @@ import { visibleTransactions } from '../../../access/visible.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
-import { stored } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/stored.ts';
 import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
@@ -143,7 +143,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'What the price is made of.',
     ...reads(jsonObject('rate_details')),
-    resolve: (transaction) => stored<RateDetails | null>(transaction.rateDetails),
+    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
   }),
   failureReason: t.expose('failureReason', {
     type: FailureReason,
@@ -176,7 +176,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'What is known of the other side, for payments to or from UMA addresses.',
     ...reads(informationOf('counterparty_information')),
     resolve: (transaction) =>
-      Object.entries(stored<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
+      Object.entries(trustedJson<Record<string, string>>(transaction.counterpartyInformation)).map(([name, value]) => ({
         name,
         value,
       })),

@@ -1,5 +1,5 @@
 -- The part of check_plan for external accounts that take part in a payment: they must be ACTIVE.
-create or replace function check_ready_accounts(p_platform uuid, p_ids jsonb) returns jsonb
+create or replace function check_active_accounts(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
 declare
