@@ -9,7 +9,10 @@ const soon = { timeout: 30_000, interval: 10 };
 
 test('after a crash of one connection, a second start and stop leaves the server up for the first', async () => {
   const first = await servers.startInProcess();
+  const started = await startedAt(first.url);
   await crashBackend(first.url);
+  // The old server may answer for a moment yet: until it has seen the crash.
+  await vi.waitFor(async () => expect(await startedAt(first.url)).not.toEqual(started), soon);
   await vi.waitFor(async () => expect(await usersOf(first.url)).toBe(1), soon);
   const second = await servers.start();
   expect(second.url).toBe(first.url);
