@@ -334,14 +334,14 @@ async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, t
 async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<void> {
   const writes = await writesOf(prepared);
   const load = { connections: connections.writes };
-  const [door, peer, hand] = await Promise.all([
+  const [served, peer, hand] = await Promise.all([
     startGateway(prepared.url, 'serve'),
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
   // A quote is executed once: each contestant has a third of them, and spends none on warming up.
   const { collected } = await measure(
-    fromGateway(door, { bodies: writes.createQuote, collect: quoteId, ...load }),
+    fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,
   );
   const third = Math.floor(collected.length / 3);
@@ -378,7 +378,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     await contest(
       name,
       [
-        { contestant: 'gateway, settling later', load: fromGateway(door, { bodies: ours, ...sent }) },
+        { contestant: 'gateway, settling later', load: fromGateway(served, { bodies: ours, ...sent }) },
         { contestant: 'PostGraphile 5.1', load: fromPeer(peer, { bodies: documents, ...sent }) },
         { contestant: 'by hand', load: fromPeer(hand, { bodies: byHandBodies(sql, values), ...sent }) },
         ...(once
@@ -394,21 +394,21 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
       add,
     );
   }
-  for (const server of [door, peer, hand]) await server.stop();
+  for (const server of [served, peer, hand]) await server.stop();
 }
 
-/** The list and the transfer of the other door, beside which GraphQL's are measured above. */
+/** The list and the transfer of the other API, beside which GraphQL's are measured above. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
-  const door = gateway.url.replace('/graphql', '/2025-10-13');
+  const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };
-  const list = { url: `${door}/transactions?limit=20`, headers, bodies: [''], connections: connections.reads };
+  const list = { url: `${rest}/transactions?limit=20`, headers, bodies: [''], connections: connections.reads };
   add({
     case: 'REST: 20 transactions',
     contestant: 'gateway',
     result: await measure(requests(list, gateway), timing),
   });
   const transfer = {
-    url: `${door}/transfer-out`,
+    url: `${rest}/transfer-out`,
     headers,
     bodies: writes.restTransfer,
     connections: connections.writes,

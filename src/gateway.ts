@@ -56,7 +56,7 @@ export type GatewaySettings = Pick<
   | 'WEBHOOK_TIME_SCALE'
 >;
 
-/** The domain on a database, without any door or worker. */
+/** The domain on a database, without any API or worker. */
 export function openPayments(database: Database, config: GatewaySettings, log: Logger): Payments {
   return {
     database,
@@ -67,7 +67,7 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
   };
 }
 
-/** Starts one instance on a migrated database: its workers and its doors, as its role says. */
+/** Starts one instance on a migrated database: its workers and its APIs, as its role says. */
 export async function startGateway(options: {
   readonly databaseUrl: string;
   readonly config: GatewaySettings;

@@ -11,8 +11,8 @@ import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
 import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import { runIdempotent } from './once.ts';
 import type { Operation } from './operations.ts';
+import { runIdempotent } from './run-idempotent.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
 
 /** The longest that a client token lives: a day. */

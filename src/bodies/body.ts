@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What both doors take as a request's body: JSON in UTF-8, sent as it is. */
+/** What both APIs take as a request's body: JSON in UTF-8, sent as it is. */
 
 /** Why a body is not read, for an answer 415. */
 export interface Unsupported {

@@ -1,4 +1,4 @@
-/** Pages and cursors of lists, the same on every door. */
+/** Pages and cursors of lists, the same in every API. */
 
 /** How many a page has where none are asked for (specification 8). */
 export const defaultPageSize = 20;

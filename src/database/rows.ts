@@ -8,7 +8,7 @@ import {
   type Transaction,
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
-import { trustedJson } from './stored.ts';
+import { trustedJson } from './trusted-json.ts';
 
 /** The rows that the feed and stored answers keep as of a moment, by model. */
 export interface SnapshotRows {

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts';
-import type { StoredResult } from '../access/once.ts';
+import type { StoredResult } from '../access/run-idempotent.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';

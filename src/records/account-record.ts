@@ -1,6 +1,6 @@
 import { accountPublicId, publicId } from '../core/ids.ts';
 import type { Account } from '../database/rows.ts';
-import { trustedJson } from '../database/stored.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import type { Beneficiary } from '../payments/accounts/external-accounts.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';

@@ -1,6 +1,6 @@
 import { publicId } from '../core/ids.ts';
 import type { Customer } from '../database/rows.ts';
-import { trustedJson } from '../database/stored.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import type { BeneficialOwner } from '../payments/customers/customers.ts';
 import type { Address } from '../payments/people.ts';
 import { withoutNulls } from './numbers.ts';

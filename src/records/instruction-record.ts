@@ -1,5 +1,5 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
-import { trustedJson } from '../database/stored.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import { withoutNulls } from './numbers.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { publicId } from '../core/ids.ts';
 import type { Quote } from '../database/rows.ts';
-import { trustedJson } from '../database/stored.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
 import { type CurrencyRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type PaymentParties,
   type SourceRecord,
   sourceRecord,
-} from './payment-ends.ts';
+} from './payment-parties.ts';
 import { type RateDetailsRecord, rateDetailsRecord } from './rate-details-record.ts';
 
 /** A quote (specification 2.3). */

@@ -1,4 +1,4 @@
-import { trustedJson } from '../database/stored.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import { jsonInteger, jsonNumber } from './numbers.ts';
 
 /** What a price is made of (specification 2.5). */

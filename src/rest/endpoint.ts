@@ -24,7 +24,7 @@ export function reading(words: Words) {
 }
 
 /**
- * An endpoint that changes something. The name is the operation's on every door: its permission and the scope of its
+ * An endpoint that changes something. The name is the operation's in every API: its permission and the scope of its
  * idempotency keys hang on it (decision 6).
  */
 export function commanding(operation: Operation, words: Words) {

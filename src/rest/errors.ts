@@ -15,7 +15,7 @@ interface FieldError {
   readonly message: string;
 }
 
-/** What only this door can say, beside the domain's refusals (decision 46). */
+/** What only REST can say, beside the domain's refusals (decision 46). */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,
@@ -60,7 +60,7 @@ export const ErrorBody = z
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
   });
 
-/** A refusal of this door. */
+/** A refusal of REST. */
 export class RestError extends Error {
   readonly status: number;
   readonly code: ErrorCode;

@@ -16,7 +16,7 @@ const impossible: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /**
  * Answers a request of `node:http` by a fetch handler. Bodies are read whole before, and answers are sent whole: this
- * door has no streams.
+ * REST has no streams.
  * @param body undefined when it was too long
  */
 export async function answerByFetch(

@@ -23,7 +23,7 @@ import { presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
-/** What the door needs. */
+/** What the REST server needs. */
 export interface RestOptions extends RestRooms {
   readonly tokens: ApiTokens;
   /** The most bytes that a body may have. */
@@ -38,7 +38,7 @@ export type RestServer = (
   body: Buffer | undefined,
 ) => Promise<void>;
 
-/** The REST interface (specification 4), a door of its own over the same domain as GraphQL. */
+/** The REST interface (specification 4), an API of its own over the same domain as GraphQL. */
 export function createRestServer(options: RestOptions): RestServer {
   const app = restApp(options);
   return (request, response, body) => answerByFetch(app.fetch, request, response, body);

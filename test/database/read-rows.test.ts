@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { countRows, readRow, readRows } from '../../src/database/read-rows.ts';
 import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/payments/filters.ts';
-import { paymentParties } from '../../src/records/payment-ends.ts';
+import { paymentParties } from '../../src/records/payment-parties.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

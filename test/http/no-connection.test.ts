@@ -18,7 +18,7 @@ afterAll(async () => {
   await t.stop();
 });
 
-test('who finds every connection to the database taken is told to come back, at every door', async () => {
+test('who finds every connection to the database taken is told to come back, by every API', async () => {
   const rest = () =>
     fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: t.platform.authorization } }).then(
       async (response) => ({ status: response.status, ...(await response.json()) }),

@@ -53,7 +53,7 @@ export function clockwork(databaseUrl: string): pg.Pool {
  */
 export class World {
   readonly platform: TestPlatform;
-  /** For the operator, who has no door. */
+  /** For the operator, who has no API. */
   readonly database: Database;
   readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<(change: Change) => void>();

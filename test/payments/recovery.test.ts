@@ -8,17 +8,17 @@ import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 let database: ThrowawayDatabase;
 /** Serves and reads beside the process that dies; it does no work of its own. Its end audits the ledger. */
-let door: TestGateway;
+let gateway: TestGateway;
 let platform: TestPlatform;
 let scene: Scene;
 beforeAll(async () => {
   database = await freshDatabase();
-  door = await startTestGateway({ ROLE: 'serve' }, database.url);
-  platform = await door.newPlatform('survivor');
+  gateway = await startTestGateway({ ROLE: 'serve' }, database.url);
+  platform = await gateway.newPlatform('survivor');
   scene = await makeScene(platform, 1_000_000n);
 });
 afterAll(async () => {
-  await door.stop();
+  await gateway.stop();
   await database.drop();
 });
 
@@ -41,7 +41,9 @@ test('payments whose process was killed between execution and settlement settle 
   expect(await balanceOf(platform, scene.usd)).toBe(995_000n);
 
   // What the dead process had promised to look at again is due at once, as it would be when its lease is over.
-  await door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await gateway.gateway.payments.database.pool.query(
+    'update rail_order set due_at = clock_ms() where due_at is not null',
+  );
   const successors: ChildGateway[] = await Promise.all([startWorker(0), startWorker(0)]);
   for (const id of ids) {
     expect((await statusesOf(platform, id)).at(-1)).toBe('COMPLETED');
@@ -84,7 +86,9 @@ test('a process killed under load loses and doubles nothing: what it answered st
   expect(new Set(again.map(({ transaction }) => transaction.id)).size).toBe(keys.length);
   expect(await balanceOf(platform, scene.usd)).toBe(before - 100n * BigInt(keys.length));
 
-  await door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await gateway.gateway.payments.database.pool.query(
+    'update rail_order set due_at = clock_ms() where due_at is not null',
+  );
   const successor = await startWorker(0);
   for (const { transaction } of again) expect((await statusesOf(platform, transaction.id)).at(-1)).toBe('COMPLETED');
   await successor.end('SIGTERM');

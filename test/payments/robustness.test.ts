@@ -16,23 +16,23 @@ import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
 let database: ThrowawayDatabase;
 /** Serves only: the test does the background work itself, with rails of its own. Its end audits the ledger. */
-let door: TestGateway;
+let gateway: TestGateway;
 let platform: TestPlatform;
 let scene: Scene;
 beforeAll(async () => {
   database = await freshDatabase();
-  door = await startTestGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 }, database.url);
-  platform = await door.newPlatform('robust');
+  gateway = await startTestGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 }, database.url);
+  platform = await gateway.newPlatform('robust');
   scene = await makeScene(platform);
 });
 afterAll(async () => {
-  await door.stop();
+  await gateway.stop();
   await database.drop();
 });
 
 /** The domain with a rail that answers `amount` by amount. */
 function withRail(answers: Record<number, () => Promise<RailOutcome>>): Payments {
-  const { payments } = door.gateway;
+  const { payments } = gateway.gateway;
   const { SANDBOX } = payments.rails;
   if (!SANDBOX) throw new Error('no sandbox');
   const perform = ({ amount }: { amount: bigint }) =>
@@ -50,7 +50,7 @@ async function statusOf(id: string): Promise<string> {
 
 /** Makes every order that still waits due, however long its rail said. */
 const makeDue = () =>
-  door.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  gateway.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
 
 test('a rail that never answers for one order holds up no other, and is asked about it again', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
@@ -118,7 +118,7 @@ test('a quote that cannot be expired now is not counted as done, and is expired 
   await holder.connect();
   await holder.query('begin');
   await holder.query('select from quote for update');
-  const { payments } = door.gateway;
+  const { payments } = gateway.gateway;
   await vi.waitFor(async () => expect((await expireQuotes(payments, 10)).found).toBe(1), 20_000);
   expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 0 });
   await holder.query('rollback');
@@ -137,7 +137,7 @@ test('a rail that cannot check an account now is asked later, and what somebody 
   };
   const { account } = await succeed(platform, 'createExternalAccount', registered, 'account { id status }');
   expect(account.status).toBe('PENDING');
-  const { payments } = door.gateway;
+  const { payments } = gateway.gateway;
   const { SANDBOX } = payments.rails;
   if (!SANDBOX) throw new Error('no sandbox');
   const withCheck = (checkAccount: typeof SANDBOX.checkAccount) => ({
@@ -226,7 +226,7 @@ test('a rail that says the same again is no contradiction', async () => {
 });
 
 test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
-  const { pool } = door.gateway.payments.database;
+  const { pool } = gateway.gateway.payments.database;
   // Neither what this rail says nor what this payment would become can be worked with.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
@@ -269,7 +269,7 @@ test('what was collected and does not fit is FAILED only once the rail gives it 
     amount: most,
   });
   await fund(platform, other.usd, 1n);
-  const { payments } = door.gateway;
+  const { payments } = gateway.gateway;
   const { SANDBOX } = payments.rails;
   if (!SANDBOX) throw new Error('no sandbox');
   const told: RailOrder[] = [];

@@ -49,7 +49,7 @@ test('a change of a customer keeps what it leaves out, and its type', async () =
   expect(foreign).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'customerId' } });
 });
 
-test('a change of a customer that names nothing to change changes nothing, over either door', async () => {
+test('a change of a customer that names nothing to change changes nothing, over either API', async () => {
   const made = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'unchanged' }, 201);
   const read = async () =>
     t.platform.ask(

@@ -35,7 +35,7 @@ test('a token works from its creation to its deletion, and its secret is shown o
   expect(gone).toMatchObject({ status: 204, text: '' });
   expect(await rest.ask('GET', `/tokens/${made.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
   expect((await rest.call('DELETE', `/tokens/${made.id}`)).status).toBe(204);
-  // A door remembers good credentials for two seconds at most.
+  // A gateway remembers good credentials for two seconds at most.
   while ((await reader.call('GET', '/customers')).status !== 401);
 });
 

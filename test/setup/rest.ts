@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** An answer of the REST door: its JSON, and the bytes that it came in. */
+/** An answer of the REST API: its JSON, and the bytes that it came in. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -31,7 +31,7 @@ export interface RestClient {
 /** The base of every path. */
 export const base = '/2025-10-13';
 
-/** A client of the REST door that holds every answer against the served OpenAPI document. */
+/** A client of the REST API that holds every answer against the served OpenAPI document. */
 export async function restClient(url: string, authorization: string): Promise<RestClient> {
   const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
   const validators = responseValidators(document);

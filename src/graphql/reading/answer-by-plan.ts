@@ -1,7 +1,7 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Context } from '../context.ts';
-import { NotPlanned } from './asked.ts';
 import { meetFault, planQuery, runQuery } from './run.ts';
+import { NotPlanned } from './selected.ts';
 import { TextAnswer } from './text-answer.ts';
 
 /**

@@ -8,8 +8,8 @@ import {
 import { idOfCursor, type Page } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
-import { NotPlanned, type Selected, type Walk } from './asked.ts';
 import { base64Url, type Env, type PageRead } from './reads.ts';
+import { NotPlanned, type Selected, type Walk } from './selected.ts';
 import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 interface PageOf {

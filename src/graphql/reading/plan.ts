@@ -20,11 +20,11 @@ import {
 } from 'graphql';
 import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { invalidInput } from '../failure.ts';
-import { NotPlanned, type Selected, type Walk } from './asked.ts';
 import { notSequenced } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
+import { NotPlanned, type Selected, type Walk } from './selected.ts';
 import { concatenated, type JsonPart, joined, Part, type Run, type Sql, sql } from './sql.ts';
 
 export interface PlanOf {

@@ -18,10 +18,10 @@ import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
-import { NotPlanned } from './asked.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
+import { NotPlanned } from './selected.ts';
 import { literal, type Run, Statement, sql } from './sql.ts';
 
 /** A query whose answer the database makes whole: a statement whose one value is its `data`, as JSON. */

@@ -1,7 +1,7 @@
 import type { Environment, ExternalAccountStatus } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import type { AccountMove, Plan } from '../../ledger/plan.ts';
 import type { AccountCheck } from '../../rails/rail.ts';

@@ -24,7 +24,7 @@ export interface AccountType {
 }
 
 /**
- * Every kind of bank account and wallet outside (specification 2.9, decision 16). The doors make their types and
+ * Every kind of bank account and wallet outside (specification 2.9, decision 16). The APIs make their types and
  * inputs from this table, so a kind or a field is added here only.
  */
 export const accountTypes = {

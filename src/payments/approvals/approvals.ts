@@ -6,7 +6,7 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Customer, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { type Command, type Done, type Payments, railOf, runCommand } from '../command.ts';

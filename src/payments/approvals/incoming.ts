@@ -1,7 +1,7 @@
 import { madeAt, paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { deposit, passage } from '../movements.ts';

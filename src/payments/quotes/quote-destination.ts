@@ -3,7 +3,7 @@ import { type Currency, currencyOf } from '../../core/currencies.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Lookup, Quote } from '../../database/rows.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import type { OutsideAccount } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type Information, missingFields } from '../information.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
-import { runIdempotent } from '../../access/once.ts';
 import { authorize } from '../../access/operations.ts';
+import { runIdempotent } from '../../access/run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
@@ -10,7 +10,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type Done, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';

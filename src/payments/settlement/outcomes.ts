@@ -1,6 +1,6 @@
 import { paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';

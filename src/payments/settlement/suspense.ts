@@ -8,7 +8,7 @@ import { fullAccount } from '../plan-refusals.ts';
 
 /**
  * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is. Once the
- * rail's provider has given it back, the operator releases it: the refund is paid. For no door: only the operator's command.
+ * rail's provider has given it back, the operator releases it: the refund is paid. For no API: only the operator's command.
  */
 
 /** A refund that waits, or would. Amounts in smallest units. */

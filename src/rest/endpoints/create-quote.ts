@@ -9,7 +9,7 @@ import { lookupPartiesPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { checkNamedAccount } from './named-account.ts';
 
-/** The request for a quote, in the forms of this door, and what it asks of the domain. */
+/** The request for a quote, in the forms of REST, and what it asks of the domain. */
 
 const SourceInput = z
   .discriminatedUnion('sourceType', [

@@ -9,7 +9,7 @@ import type { Payments } from '../../payments/command.ts';
 import { whereQuotes } from '../../payments/filters.ts';
 import { executeQuote } from '../../payments/quotes/execute-quote.ts';
 import { createQuote } from '../../payments/quotes/quotes.ts';
-import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-ends.ts';
+import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-parties.ts';
 import { type QuoteRecord, quoteRecord } from '../../records/quote-record.ts';
 import type { RestApp } from '../app.ts';
 import {

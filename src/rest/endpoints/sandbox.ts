@@ -5,7 +5,7 @@ import { fundAccount, maxFunding, sandboxSend } from '../../payments/sandbox/san
 import { sandboxReceiveUma } from '../../payments/sandbox/sandbox-receive.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import { instructionRecords } from '../../records/instruction-record.ts';
-import { readPaymentEnds } from '../../records/payment-ends.ts';
+import { readPaymentEnds } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';

@@ -8,7 +8,7 @@ import type { Transaction } from '../../database/rows.ts';
 import { approveTransaction, rejectTransaction } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
 import { whereTransactions } from '../../payments/filters.ts';
-import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-ends.ts';
+import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import {

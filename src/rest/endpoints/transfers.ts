@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { transferIn } from '../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../payments/transfers/transfer-out.ts';
-import { readPaymentEnds } from '../../records/payment-ends.ts';
+import { readPaymentEnds } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';

@@ -1,11 +1,11 @@
 import { publicId } from '../../core/ids.ts';
 import type { AccountKind } from '../../database/generated/client/client.ts';
 import { type Event, rowFromSnapshot } from '../../database/rows.ts';
-import { trustedJson } from '../../database/stored.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import { feedCursor } from '../../events/cursor.ts';
 import { requestedFields } from '../../payments/approvals/incoming.ts';
 import { amountRecord, isJsonInteger } from '../../records/numbers.ts';
-import type { PaymentParties } from '../../records/payment-ends.ts';
+import type { PaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 
 /** What a body needs beside the event itself. */

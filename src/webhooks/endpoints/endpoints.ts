@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { runIdempotent } from '../../access/once.ts';
+import { runIdempotent } from '../../access/run-idempotent.ts';
 import { checkText } from '../../core/checks.ts';
 import { keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';

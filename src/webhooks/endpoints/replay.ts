@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { runIdempotent } from '../../access/once.ts';
+import { runIdempotent } from '../../access/run-idempotent.ts';
 import { visibleEvents } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
-import { runIdempotent } from '../../access/once.ts';
+import { runIdempotent } from '../../access/run-idempotent.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';

@@ -1,6 +1,6 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { accountPublicId } from '../../../core/ids.ts';
-import { trustedJson } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/trusted-json.ts';
 import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';

@@ -1,7 +1,7 @@
 import { visibleCustomers } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Customer as CustomerRow } from '../../../database/rows.ts';
-import { trustedJson } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/trusted-json.ts';
 import { deleteCustomer, updateCustomer } from '../../../payments/customers/customer-changes.ts';
 import {
   createCustomer,
@@ -40,7 +40,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
       type: IndividualType,
       description: 'Role in the company.',
       ...reads(leaf.member('individualType')),
-      // Text in the domain; both doors take no other values than these.
+      // Text in the domain; both APIs take no other values than these.
       resolve: (owner) => owner.individualType as never,
     }),
     emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),

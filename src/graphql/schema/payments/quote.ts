@@ -1,7 +1,7 @@
 import { visibleQuotes } from '../../../access/visible.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
-import { trustedJson } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
 import { executeQuote } from '../../../payments/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../payments/quotes/quote-input.ts';

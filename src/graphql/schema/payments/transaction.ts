@@ -2,7 +2,7 @@ import { visibleTransactions } from '../../../access/visible.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
-import { trustedJson } from '../../../database/stored.ts';
+import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';

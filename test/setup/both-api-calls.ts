@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { act } from './acts.ts';
-import type { Data, TestPlatform } from './gateway.ts';
-import type { RestClient } from './rest.ts';
 import {
   customerAsRest,
   customerFields,
@@ -15,14 +13,16 @@ import {
   quoteFields,
   transactionAsRest,
   transactionFields,
-} from './two-doors.ts';
+} from './both-apis.ts';
+import type { Data, TestPlatform } from './gateway.ts';
+import type { RestClient } from './rest.ts';
 
 /** What came of a call: the record in REST's form, or the code and the field of the refusal. */
 export type Outcome =
   | { readonly record: Data; readonly replayed: boolean }
   | { readonly code: string; readonly field: string };
 
-/** One call in the words of both doors. */
+/** One call in the words of both APIs. */
 export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
@@ -40,7 +40,7 @@ export const results = {
   externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
 } as const;
 
-/** Makes the call over one door and then, with the same key, over the other: one effect, one outcome, equal in both. */
+/** Makes the call over one API and then, with the same key, over the other: one effect, one outcome, equal in both. */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
   call: Call,

@@ -3,7 +3,7 @@ import type { AccountKind } from '../database/generated/client/client.ts';
 import type { Extra } from '../database/read-rows.ts';
 import type { Quote, Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { trustedJson } from '../database/stored.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 
 /**
  * What a payment's record tells of other rows. All of it is fixed when those rows are made, so a record made later from

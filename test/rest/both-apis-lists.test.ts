@@ -1,8 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
 import {
   customerAsRest,
   customerFields,
@@ -14,14 +11,17 @@ import {
   quoteFields,
   transactionAsRest,
   transactionFields,
-} from '../setup/two-doors.ts';
+} from '../setup/both-apis.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { type RestScene, restScene } from '../setup/rest-scene.ts';
 
 let t: TestGateway;
 let rest: RestClient;
 let scene: RestScene;
 
 beforeAll(async () => {
-  // Nothing settles while the test looks, so that both doors are asked about the same moment.
+  // Nothing settles while the test looks, so that both APIs are asked about the same moment.
   t = await startTestGateway({ SANDBOX_PACE_MS: 3_600_000 });
   rest = await restClient(t.url, t.platform.authorization);
   scene = await restScene(rest, 1_000_000);
@@ -119,7 +119,7 @@ const lists: readonly ListOfBoth[] = [
   },
 ];
 
-test('a list has the same rows, cursors and totals on both doors', async () => {
+test('a list has the same rows, cursors and totals on both APIs', async () => {
   const asked = fc.constantFrom(...lists).chain((list) =>
     fc.record({
       list: fc.constant(list),

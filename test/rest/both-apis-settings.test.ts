@@ -7,7 +7,7 @@ import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
-/** What the doors name differently, or one has alone: tokens, lookups and settings. Random acts on either are seen by both. */
+/** What the APIs name differently, or one has alone: tokens, lookups and settings. Random acts on either are seen by both. */
 
 let t: TestGateway;
 let rest: RestClient;
@@ -27,7 +27,7 @@ afterAll(async () => {
 const tokenFields = 'id name permissions clientId createdAt';
 const tokenAsRest = (token: Data) => token && { ...token, updatedAt: token.createdAt };
 
-test('tokens that either door makes or ends are the same tokens on both', async () => {
+test('tokens that either API makes or ends are the same tokens on both', async () => {
   const ids: string[] = [];
   const acts = fc.record({
     act: fc.constantFrom('make', 'make', 'end'),
@@ -124,7 +124,7 @@ async function newCustomer(overRest: boolean): Promise<string> {
   return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-test('a lookup tells the same on both doors', async () => {
+test('a lookup tells the same on both APIs', async () => {
   const asked = fc.record({
     umaAddress: fc.constantFrom(
       '$success.eur@sandbox.uma.money',

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Call, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
-import { type Call, madeOnBoth, results } from '../setup/two-door-calls.ts';
 
 /** The commands on what is already there: payments that come in, deposits, customers, accounts, payments to UMA addresses. */
 
@@ -18,7 +18,7 @@ const customers: { readonly id: string; readonly business: boolean }[] = [];
 const announced: string[] = [];
 
 beforeAll(async () => {
-  // Nothing settles while the test looks, and no question runs out, so that both doors are asked about the same moment.
+  // Nothing settles while the test looks, and no question runs out, so that both APIs are asked about the same moment.
   t = await startTestGateway({ SANDBOX_PACE_MS: 3_600_000, PAYMENT_APPROVAL_MS: 3_600_000 });
   rest = await restClient(t.url, t.platform.authorization);
   scene = await restScene(rest, 1_000_000);
@@ -275,7 +275,7 @@ const umaQuoteCall = fc
 
 const anyCall = fc.oneof(sendCall, receiveCall, decideCall, customerCall, accountCall, umaQuoteCall);
 
-test('a later command means the same on both doors, too: one effect, one outcome, equal field by field', async () => {
+test('a later command means the same on both APIs, too: one effect, one outcome, equal field by field', async () => {
   const done = new Set<string>();
   await fc.assert(
     fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {

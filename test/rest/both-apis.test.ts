@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
+import { type Call, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
-import { type Call, madeOnBoth, results } from '../setup/two-door-calls.ts';
 
 let t: TestGateway;
 let rest: RestClient;
@@ -13,7 +13,7 @@ let mine: Data;
 const quotes: string[] = [];
 
 beforeAll(async () => {
-  // Nothing settles while the test looks, so that both doors are asked about the same moment.
+  // Nothing settles while the test looks, so that both APIs are asked about the same moment.
   t = await startTestGateway({ SANDBOX_PACE_MS: 3_600_000 });
   rest = await restClient(t.url, t.platform.authorization);
   scene = await restScene(rest, 100_000);
@@ -129,7 +129,7 @@ const customerCall = fc
     nationality: fc.constantFrom('GB', undefined),
   })
   .map(({ business, name, nationality }): (() => Call) => () => {
-    const platformCustomerId = `two-doors-${randomUUID()}`;
+    const platformCustomerId = `both-apis-${randomUUID()}`;
     const address = { line1: '1 High Street', city: 'London', postalCode: 'N1', country: 'GB' };
     const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR', percentageOwnership: 12.5, address };
     const person = { fullName: name, birthDate: '1815-12-10', nationality, address };
@@ -152,7 +152,7 @@ const customerCall = fc
 
 const anyCall = fc.oneof(quoteCall, executeCall, transferCall, fundCall, customerCall);
 
-test('a call means the same on both doors: one effect, one outcome, equal field by field', async () => {
+test('a call means the same on both APIs: one effect, one outcome, equal field by field', async () => {
   await fc.assert(
     fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {
       const call = make();
