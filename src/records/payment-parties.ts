@@ -16,7 +16,7 @@ export interface PaymentParties {
 }
 
 /** The ends of the payment with this alias. */
-const endsOf = (payment: string) => `json_build_object(
+const partiesSql = (payment: string) => `json_build_object(
   'customer', (select json_build_object('platformCustomerId', c.platform_customer_id)
     from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id),
   'sourceAccount', (select json_build_object('kind', a.kind)
@@ -25,20 +25,20 @@ const endsOf = (payment: string) => `json_build_object(
     from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
 
 /** Reads the ends along with payments. */
-export const paymentParties: Extra<PaymentParties> = { sql: endsOf, of: trustedJson<PaymentParties> };
+export const paymentParties: Extra<PaymentParties> = { sql: partiesSql, of: trustedJson<PaymentParties> };
 
-const endsStatement = statement<{ parties: PaymentParties }>(
-  'payment_ends',
-  `select ${endsOf('p')} as ends
+const partiesStatement = statement<{ parties: PaymentParties }>(
+  'payment_parties',
+  `select ${partiesSql('p')} as parties
    from (select $1::uuid as platform_id, $2::uuid as customer_id, $3::uuid as source_account_id, $4::uuid as destination_account_id) p`,
 );
 
-type EndColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
+type PartyColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
 
 /** Reads the ends of one payment whose row is at hand, such as a command's or an event's. */
-export async function readPaymentEnds(on: Queryable, payment: EndColumns): Promise<PaymentParties> {
+export async function readPaymentParties(on: Queryable, payment: PartyColumns): Promise<PaymentParties> {
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
-  const [row] = await endsStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
+  const [row] = await partiesStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
   if (!row) throw new Error('the ends statement answers one row');
   return row.parties;
 }

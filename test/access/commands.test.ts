@@ -16,7 +16,7 @@ import { createCustomer } from '../../src/payments/customers/customers.ts';
 import { updatePlatform } from '../../src/payments/platforms/platform-config.ts';
 import { executeQuote } from '../../src/payments/quotes/execute-quote.ts';
 import { createQuote } from '../../src/payments/quotes/quotes.ts';
-import { endsOfLookup } from '../../src/payments/receivers/lookup-ends.ts';
+import { partiesOfLookup } from '../../src/payments/receivers/lookup-parties.ts';
 import { lookUpReceiver } from '../../src/payments/receivers/lookups.ts';
 import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
@@ -203,7 +203,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
         senderCustomerInfo: sender,
       }),
     // What REST reads for a quote that leaves its ends to the lookup.
-    (by, { lookupId }) => endsOfLookup(payments, by, lookupId, 'USD'),
+    (by, { lookupId }) => partiesOfLookup(payments, by, lookupId, 'USD'),
   ],
   executeQuote: [(by, { quoteId }) => executeQuote(payments, by, quoteId)],
   transferOut: [

@@ -3,7 +3,7 @@ import type { Viewer } from '../../access/viewer.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { CreateQuote } from '../../payments/quotes/quote-input.ts';
-import { endsOfLookup } from '../../payments/receivers/lookup-ends.ts';
+import { partiesOfLookup } from '../../payments/receivers/lookup-parties.ts';
 import { inRequest } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
@@ -122,7 +122,7 @@ export async function asCommand(payments: Payments, viewer: Viewer, body: Body):
     lookupId !== undefined && !(source && destination)
       ? await inRequest(
           lookupPartiesPaths,
-          endsOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
+          partiesOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
         )
       : undefined;
   return {

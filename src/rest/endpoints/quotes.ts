@@ -9,7 +9,7 @@ import type { Payments } from '../../payments/command.ts';
 import { whereQuotes } from '../../payments/filters.ts';
 import { executeQuote } from '../../payments/quotes/execute-quote.ts';
 import { createQuote } from '../../payments/quotes/quotes.ts';
-import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-parties.ts';
+import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
 import { type QuoteRecord, quoteRecord } from '../../records/quote-record.ts';
 import type { RestApp } from '../app.ts';
 import {
@@ -83,7 +83,7 @@ const execute = createRoute({
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (quote: Quote): Promise<QuoteRecord> =>
-    quoteRecord(quote, await readPaymentEnds(database.pool, quote));
+    quoteRecord(quote, await readPaymentParties(database.pool, quote));
 
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');

@@ -5,7 +5,7 @@ import { fundAccount, maxFunding, sandboxSend } from '../../payments/sandbox/san
 import { sandboxReceiveUma } from '../../payments/sandbox/sandbox-receive.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import { instructionRecords } from '../../records/instruction-record.ts';
-import { readPaymentEnds } from '../../records/payment-parties.ts';
+import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
@@ -108,12 +108,12 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
         key,
       ),
     );
-    const [ends, quote] = await Promise.all([
-      readPaymentEnds(database.pool, row),
+    const [parties, quote] = await Promise.all([
+      readPaymentParties(database.pool, row),
       row.quoteId === null ? null : readRow(database, 'Quote', { platformId: row.platformId, id: row.quoteId }),
     ]);
     const paymentInstructions = instructionRecords(quote?.paymentInstructions ?? []);
-    return context.json({ ...transactionRecord(row, ends), paymentInstructions }, 200);
+    return context.json({ ...transactionRecord(row, parties), paymentInstructions }, 200);
   });
 
   app.openapi(fund, async (context) => {
@@ -131,6 +131,6 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     const row = await command(context, samePaths, (key) =>
       sandboxReceiveUma(payments, context.get('viewer'), input, key),
     );
-    return context.json(transactionRecord(row, await readPaymentEnds(database.pool, row)), 200);
+    return context.json(transactionRecord(row, await readPaymentParties(database.pool, row)), 200);
   });
 }

@@ -8,7 +8,7 @@ import type { Transaction } from '../../database/rows.ts';
 import { approveTransaction, rejectTransaction } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
 import { whereTransactions } from '../../payments/filters.ts';
-import { type PaymentParties, paymentParties, readPaymentEnds } from '../../records/payment-parties.ts';
+import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import {
@@ -115,7 +115,7 @@ const reject = createRoute({
 /** Adds the endpoints of transactions (specification 4.4, 4.5; decision 33). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
-  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(database.pool, row));
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
   const transactions = nounList(database, 'Transaction', {
     where: whereTransactions,

@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { transferIn } from '../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../payments/transfers/transfer-out.ts';
-import { readPaymentEnds } from '../../records/payment-parties.ts';
+import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
@@ -81,7 +81,7 @@ const into = createRoute({
 /** Adds the endpoints of transfers (specification 4.6, 4.12). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
-  const record = async (row: Transaction) => transactionRecord(row, await readPaymentEnds(database.pool, row));
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
   app.openapi(out, async (context) => {
     const viewer = context.get('viewer');

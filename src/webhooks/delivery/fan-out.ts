@@ -34,7 +34,7 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
        else v.type = any(b.event_types) end
      on conflict do nothing returning 1
    )
-   select (select count(*)::int from made) as made, (select count(*)::int from moved) as moved`,
+   select (select count(*)::int from made) as count, (select count(*)::int from moved) as moved`,
 );
 
 /**

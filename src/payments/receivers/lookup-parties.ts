@@ -16,7 +16,7 @@ const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonl
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
  *   sender has no account in the currency: `currency`)
  */
-export async function endsOfLookup(
+export async function partiesOfLookup(
   payments: Payments,
   caller: Caller,
   lookupId: string,
