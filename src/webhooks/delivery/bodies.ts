@@ -47,7 +47,7 @@ function payload(event: Event, around: Surroundings): Record<string, unknown> {
       const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
       return {
         // REST's own record, as of the event (decision 18).
-        transaction: transactionRecord(row, partiesSql(around)),
+        transaction: transactionRecord(row, partiesOf(around)),
         // What an approval of the payment must or may tell of the receiver.
         ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
       };
@@ -78,7 +78,7 @@ function balance(field: string, amount: bigint | null, { accountCurrency }: Surr
   return { [field]: amountRecord(amount, accountCurrency) };
 }
 
-function partiesSql({ platformCustomerId, sourceKind, destinationKind }: Surroundings): PaymentParties {
+function partiesOf({ platformCustomerId, sourceKind, destinationKind }: Surroundings): PaymentParties {
   return {
     customer: platformCustomerId === null ? null : { platformCustomerId },
     sourceAccount: sourceKind && { kind: sourceKind },
