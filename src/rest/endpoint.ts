@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { authorize, type Operation, requirePermission } from '../access/operations.ts';
 import type { Viewer } from '../access/viewer.ts';
-import { movedPath, type PathTable } from '../core/path.ts';
+import { type PathTable, translatePath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Done } from '../payments/command.ts';
 import type { RestEnvironment } from './environment.ts';
@@ -158,6 +158,11 @@ export async function inRequest<Answer>(paths: PathTable, answer: Promise<Answer
   return answer.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;
     if (!(error instanceof Refusal) || !path) throw error;
-    throw new Refusal(error.code, error.message, { ...error.details, path: movedPath(path, paths) }, error.replayed);
+    throw new Refusal(
+      error.code,
+      error.message,
+      { ...error.details, path: translatePath(path, paths) },
+      error.replayed,
+    );
   });
 }

@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { dotted } from '../core/path.ts';
-import { answerLost, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
+import { outcomeUnknown, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
 import { UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
 
@@ -183,7 +183,7 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   if (refusal) return presentRefusal(context.get('tookEffect') ? refusalAfterEffect(refusal) : refusal, context);
   const error = asRestError(thrown, log);
   // The command stands: what failed is its answer.
-  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(answerLost(), context);
+  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
@@ -195,7 +195,7 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
 
 /** A refusal that comes when the command has taken effect must not say that nothing has happened. */
 function refusalAfterEffect(refusal: Refusal): Refusal {
-  return refusal.code === 'SERVICE_UNAVAILABLE' ? answerLost() : refusal;
+  return refusal.code === 'SERVICE_UNAVAILABLE' ? outcomeUnknown() : refusal;
 }
 
 function asRestError(thrown: unknown, log: Logger): RestError {

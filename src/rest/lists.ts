@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
-import { momentIn } from '../core/checks.ts';
+import { parseTimestamp } from '../core/checks.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
@@ -38,7 +38,7 @@ export function moment(description: string) {
   return z
     .string()
     .transform((text, context) => {
-      const given = momentIn(text);
+      const given = parseTimestamp(text);
       if (given) return given;
       context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
       return z.NEVER;

@@ -1,5 +1,5 @@
 import type { Currency } from '../../core/currencies.ts';
-import { madeAt, paymentReference } from '../../core/ids.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { Prisma } from '../../database/generated/client/client.ts';
 import type { Quote, Transaction } from '../../database/rows.ts';
@@ -54,7 +54,7 @@ export function newRows(
     id: quoteId,
     status: 'PENDING',
     transactionId,
-    expiresAt: new Date(madeAt(quoteId).getTime() + payments.quoteSeconds * 1000),
+    expiresAt: new Date(creationTime(quoteId).getTime() + payments.quoteSeconds * 1000),
     sendingCurrency: sending.code,
     receivingCurrency: to.receiving.code,
     totalSendingAmount: price.totalSendingAmount,

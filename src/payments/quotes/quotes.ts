@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
-import { madeAt, uuidOf } from '../../core/ids.ts';
+import { creationTime, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
@@ -169,7 +169,7 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
         reference,
         currency,
         amount: quote.totalSendingAmount,
-        madeAt: madeAt(quote.id),
+        createdAt: creationTime(quote.id),
         expiresAt: quote.expiresAt,
       })
     : [];

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
-import { madeAt, paymentReference } from '../../core/ids.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
@@ -93,5 +93,5 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
 
 /** From the database's clock, which is inside the id. */
 export function expectedAt(transactionId: string, expectedMs: number): Date {
-  return new Date(madeAt(transactionId).getTime() + expectedMs);
+  return new Date(creationTime(transactionId).getTime() + expectedMs);
 }
