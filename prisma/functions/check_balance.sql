@@ -6,7 +6,7 @@
 -- What is exempt (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
 -- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
 -- so each time by one payment at most; yet a thousand payments can be under way at once. So what is exempt stops at
--- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/settlement/no-room.ts), no
+-- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/settlement/full-account.ts), no
 -- balance comes near 2^63, and nothing is tried for ever.
 create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
   language plpgsql stable

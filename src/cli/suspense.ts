@@ -1,7 +1,7 @@
 import { currencyOf, formatDecimal } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
-import { listSuspense, releaseSuspense, type Suspended } from '../payments/settlement/suspense.ts';
+import { listSuspense, releaseSuspense, type SuspendedRefund } from '../payments/settlement/suspense.ts';
 import { runOnDatabase } from './command-line.ts';
 
 const usage = `Usage: npm run suspense -- list
@@ -50,7 +50,7 @@ async function release(database: Database, id: string): Promise<number> {
 }
 
 /** The amount of a refund, in major units: it is what was sent. */
-function refundOf({ transaction }: Suspended): string {
+function refundOf({ transaction }: SuspendedRefund): string {
   const currency = currencyOf(transaction.sentCurrency ?? '');
   if (!currency) throw new Error(`transaction ${transaction.id} was sent in an unknown currency`);
   return `${formatDecimal(transaction.refundAmount ?? 0n, currency.decimals)} ${currency.code}`;

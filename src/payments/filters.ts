@@ -172,7 +172,7 @@ function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesN
   return seesAny('customer', caller) ? where : matchesNothing;
 }
 
-/** An id that is malformed or of another type names nothing, so nothing matches. */
+/** Returns a condition on an id. No row meets it where the id is malformed or of another type. */
 function byId<Where>(
   id: Given<string>,
   types: Parameters<typeof uuidOf>[1][],

@@ -5,7 +5,7 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import type { OutsideAccount } from '../rails/rail.ts';
+import type { RailAccount } from '../rails/rail.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */
 export interface TransferParties {
@@ -153,7 +153,7 @@ export function customerNotFound(path: FieldPath): never {
 export type Party = Pick<Account, 'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier'>;
 
 /** Converts an external account to the terms of the rail; undefined for an internal one. */
-export function toRailAccount(account: Party): OutsideAccount | undefined {
+export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? { type: account.accountType, identifier: account.identifier }
     : undefined;

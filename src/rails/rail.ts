@@ -66,7 +66,7 @@ export interface Rail {
    * it is. An exception means that nothing is known: a new account is refused then, and a registered one is checked
    * again.
    */
-  checkAccount(account: OutsideAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
+  checkAccount(account: RailAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /** The simulation of the outside world for developers; left out by a rail that moves real money. */
   readonly simulation?: Simulation;
@@ -111,7 +111,7 @@ export interface RateTerms {
 }
 
 /** An external account or wallet, as the rail sees it. */
-export interface OutsideAccount {
+export interface RailAccount {
   readonly type: ExternalAccountType;
   /** The identifier of the account at its bank or network: account number, IBAN, address, … */
   readonly identifier: string;
@@ -126,7 +126,7 @@ export interface RailOrder {
   readonly amount: bigint;
   readonly currency: string;
   /** The external account; undefined where the money stays here, or the other party has a UMA address. */
-  readonly account: OutsideAccount | undefined;
+  readonly account: RailAccount | undefined;
   /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
   /** Whether the rail has answered `settled` before. */

@@ -13,7 +13,7 @@ import { toRailAccount } from '../parties.ts';
 import { type Beneficiary, ownerName } from './external-accounts.ts';
 
 /**
- * The life of an external account after its registration (specification 3.3): the rail checks it rechecks, or, where the
+ * The life of an external account after its registration (specification 3.3): the rail checks it again, or, where the
  * rail simulates, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
  * must be ACTIVE only when a payment begins.
  */

@@ -4,7 +4,7 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
-import type { AccountCheck, OutsideAccount } from '../../rails/rail.ts';
+import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
 import { type Done, type Payments, runCommand } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
@@ -120,7 +120,7 @@ type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 async function checkWithRail(
   payments: Payments,
   caller: Caller,
-  account: OutsideAccount,
+  account: RailAccount,
   beneficiary: Beneficiary | null,
 ): Promise<AcceptedAccount> {
   const rail = payments.rails[caller.environment];

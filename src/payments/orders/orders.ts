@@ -117,7 +117,7 @@ const renewStatement = statement<{ platformId: string; id: string; leasedUntil: 
  * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed
  * belongs to another process, or its order was woken: it is not renewed.
  */
-export function keepLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
+export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
   const renew = async () => {
     const rows = await renewStatement(

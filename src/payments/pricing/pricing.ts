@@ -97,7 +97,7 @@ export interface PricingRefusal {
 export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
   const { lockedAmount } = request;
   if (lockedAmount < 1n) return refusal('INVALID_AMOUNT', `the amount must be at least 1, not ${lockedAmount}`);
-  if (lockedAmount > maxAmount) return outOfRange(`the amount must be at maxSend ${maxAmount}, not ${lockedAmount}`);
+  if (lockedAmount > maxAmount) return outOfRange(`the amount must be at most ${maxAmount}, not ${lockedAmount}`);
 
   const terms = readTerms(request);
   if (!isLess(nothing, terms.shareAfterFee)) {

@@ -9,8 +9,9 @@ import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer }
 
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
- * when the rail has collected. Without an amount the rail decides how much it pulls.
- * @throws Refusal as transferOut does, but INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination cannot take it
+ * when the rail has collected the money. Without an amount, the rail decides how much it pulls.
+ * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination
+ *   cannot take the amount
  */
 export function transferIn(
   payments: Payments,
@@ -27,10 +28,10 @@ export function transferIn(
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
-      const { from, to, sides } = await readAccounts(payments, caller, input, 'EXTERNAL');
+      const { from, to, parties } = await readAccounts(payments, caller, input, 'EXTERNAL');
       const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
-      const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: to.customerId });
+      const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: to.customerId });
       const railRequest = {
         step: 'SETTLEMENT',
         account: toRailAccount(from),
@@ -48,7 +49,7 @@ export function transferIn(
           rail_order: [
             {
               platformId: caller.platformId,
-              id: idAt(sides, 1),
+              id: idAt(parties, 1),
               transactionId: transaction.id,
               kind: 'COLLECTION',
               scenario,

@@ -1,5 +1,5 @@
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
-import type { AccountCheck, OutsideAccount } from '../rail.ts';
+import type { AccountCheck, RailAccount } from '../rail.ts';
 import type { AccountVerification } from '../simulation.ts';
 import { suffixOf } from './suffix.ts';
 
@@ -41,7 +41,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
  * state: the present status follows from the age of the account.
  */
 export function checkSandboxAccount(
-  account: OutsideAccount,
+  account: RailAccount,
   ownerName: string | undefined,
   { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
 ): AccountCheck {

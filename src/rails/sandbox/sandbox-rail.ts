@@ -1,9 +1,9 @@
 import type { Currency } from '../../core/currencies.ts';
 import type {
   FundingRequest,
-  OutsideAccount,
   PaymentInstruction,
   Rail,
+  RailAccount,
   RailOrder,
   RailOutcome,
   RateTerms,
@@ -113,6 +113,6 @@ function failureOf(order: RailOrder): RailOutcome | undefined {
   return umaOutcome(order.umaAddress, order.kind);
 }
 
-function magicOf(account: OutsideAccount | undefined) {
+function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }
