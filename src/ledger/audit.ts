@@ -50,7 +50,7 @@ const rules: readonly Rule[] = [
       from posting p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
   },
   {
-    rule: 'a quote and its transaction stand alike',
+    rule: 'the statuses of a quote and its transaction agree',
     offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
       from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
       where t.quote_id is distinct from q.id or (q.status::text <> t.status::text

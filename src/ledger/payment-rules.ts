@@ -93,13 +93,13 @@ const expected = `expected as (
 
 export const paymentRules: readonly Rule[] = [
   {
-    rule: "the legs of a payment come to what its row and its status ask for, on every account (a row's `booked` beside its `asked`)",
+    rule: "the legs of a payment come to what its row and its status require, on every account (a row's `booked` beside its `required`)",
     offenders: `with ${booked}, ${payment}, ${expected}
-      select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(asked) as asked from (
-        select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as asked from booked
+      select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(required) as required from (
+        select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as required from booked
         union all select platform_id, id, account_id, system, currency, 0, amount from expected
       ) legs
-      group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(asked)`,
+      group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
   },
   {
     rule: 'a payment takes one deposit at most, of what it is for, or of anything where it was not executed',

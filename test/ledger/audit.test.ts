@@ -105,7 +105,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `update posting p set system = 'FEES' from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.transaction_id is null and p.system = 'OUTSIDE'`,
   ],
-  [/^a quote and its transaction stand alike/, `update quote set status = 'FAILED'`],
+  [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
   [/^the feed of each platform has no gaps/, 'delete from event where sequence = 3'],
   [
     /^each change of a transaction has one event/,
