@@ -13,8 +13,8 @@ export class Credentials {
   }
 
   /**
-   * Returns the viewer. Returns undefined for credentials that are missing, malformed, unknown, expired or revoked: all
-   * look alike.
+   * Returns the viewer, or undefined for credentials that are missing, malformed, unknown, expired or revoked, without
+   * telling which.
    */
   authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     return /^bearer /i.test(authorization ?? '')

@@ -37,6 +37,7 @@ export const operations = {
   updatePlatform: { permission: 'MANAGE', keyless: true },
 } as const satisfies Record<string, { permission: Permission; client?: true; keyless?: true }>;
 
+/** The name of an operation. */
 export type Operation = keyof typeof operations;
 
 /** Tells whether a name is that of an operation with idempotency keys: of a mutation. */

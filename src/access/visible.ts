@@ -38,22 +38,27 @@ const rules = {
 /** A kind of record, of which a caller sees all, some or none. */
 export type Noun = keyof typeof rules;
 
+/** Returns the condition for the quotes that a caller may see. */
 export function visibleQuotes(scope: Scope): Prisma.QuoteWhereInput {
   return where(rules.quote, scope);
 }
 
+/** Returns the condition for the transactions that a caller may see. */
 export function visibleTransactions(scope: Scope): Prisma.TransactionWhereInput {
   return where(rules.transaction, scope);
 }
 
+/** Returns the condition for the customers that a caller may see. */
 export function visibleCustomers(scope: Scope): Prisma.CustomerWhereInput {
   return where(rules.customer, scope);
 }
 
+/** Returns the condition for the accounts that a caller may see. */
 export function visibleAccounts(scope: Scope): Prisma.AccountWhereInput {
   return where(rules.account, scope);
 }
 
+/** Returns the condition for the events of the feed that a caller may see. */
 export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
   return where(rules.event, scope);
 }

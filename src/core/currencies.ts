@@ -90,9 +90,9 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * The code that stands for a longer one, because Intl takes three-letter codes only: ISO 4217's code for tests, for
- * which no locale has a sign. The result gets the real code in its place, with the position and the space that the
- * locale gives a code.
+ * The code to format with instead of a longer one, because Intl takes three-letter codes only. It is the code of ISO
+ * 4217 for tests, for which no locale has a sign. The real code then replaces it in the result, with the position and
+ * the space that the locale gives a code.
  */
 const standIn = 'XTS';
 

@@ -36,6 +36,7 @@ export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }
 
+/** Converts a whole number to a fraction. */
 export function whole(value: bigint): Fraction {
   return { numerator: value, denominator: 1n };
 }
@@ -45,6 +46,7 @@ export function tenTo(exponent: number): Fraction {
   return exponent >= 0 ? whole(powerOfTen(exponent)) : { numerator: 1n, denominator: powerOfTen(-exponent) };
 }
 
+/** Returns a + b. */
 export function add(a: Fraction, b: Fraction): Fraction {
   return {
     numerator: a.numerator * b.denominator + b.numerator * a.denominator,
@@ -52,16 +54,18 @@ export function add(a: Fraction, b: Fraction): Fraction {
   };
 }
 
+/** Returns a − b. */
 export function subtract(a: Fraction, b: Fraction): Fraction {
   return add(a, { numerator: -b.numerator, denominator: b.denominator });
 }
 
+/** Returns a × b. */
 export function multiply(a: Fraction, b: Fraction): Fraction {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
 
 /**
- * Divides a by b.
+ * Returns a ÷ b.
  * @throws RangeError when b is zero
  */
 export function divide(a: Fraction, b: Fraction): Fraction {

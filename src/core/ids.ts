@@ -46,7 +46,7 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns the reference that both sides write on a payment to find it again, made from its id. */
+/** Returns the reference that both sides write on a payment to find it again, derived from its id. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }

@@ -11,7 +11,7 @@ export const maxPageSize = 100;
  */
 export interface Page<Key> {
   readonly size: number;
-  /** Whether it is read from the end of the list: in the opposite order, then reversed. */
+  /** True when the page is read from the end of the list: in the opposite order, then reversed. */
   readonly backward: boolean;
   /** The order in which rows are read. */
   readonly read: 'asc' | 'desc';

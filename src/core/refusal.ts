@@ -40,13 +40,14 @@ export const refusals = {
   OUTCOME_UNKNOWN: 504,
 } as const satisfies Record<string, number>;
 
+/** The code of a refusal. */
 export type RefusalCode = keyof typeof refusals;
 
 /** The facts of a refusal, besides its code and its message. */
 export interface RefusalDetails {
-  /** The path of the cause in the command's input; the message names no field. */
+  /** The path of the cause in the input of the command; the message names no field. */
   readonly path?: FieldPath | undefined;
-  /** Only `path` says where the cause lies. */
+  /** Not allowed: the cause is named by `path` alone. */
   readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;

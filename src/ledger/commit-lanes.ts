@@ -21,7 +21,7 @@ interface Waiting<Outcome> extends PlatformPlan {
 /** A queue of plans, whose transactions run one after another. */
 interface Lane<Outcome> {
   busy: boolean;
-  /** Whether its transaction takes so long that plans on other accounts had better not wait for it. */
+  /** Set when its transaction takes so long that plans on other accounts should use another lane. */
   slow: boolean;
   inFlight: readonly Waiting<Outcome>[];
   waiting: Waiting<Outcome>[];

@@ -40,9 +40,9 @@ const merges: Merges<Plan> = {
 function mergeFields<T extends object>(one: T, other: T, how: Merges<T>): T {
   const merged = { ...one };
   for (const field of Object.keys(other) as (keyof T)[]) {
-    const [here, there] = [one[field], other[field]];
-    if (here === undefined || here === null) merged[field] = there;
-    else if (there !== undefined && there !== null) merged[field] = how[field](here, there);
+    const [value, otherValue] = [one[field], other[field]];
+    if (value === undefined || value === null) merged[field] = otherValue;
+    else if (otherValue !== undefined && otherValue !== null) merged[field] = how[field](value, otherValue);
   }
   return merged;
 }

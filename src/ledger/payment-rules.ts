@@ -91,6 +91,7 @@ const expected = `expected as (
   where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
 )`;
 
+/** The auditor's rules about payments. */
 export const paymentRules: readonly Rule[] = [
   {
     rule: "the legs of a payment come to what its row and its status require, on every account (a row's `booked` beside its `required`)",

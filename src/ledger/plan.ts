@@ -159,7 +159,7 @@ export interface Journal {
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      /** Whether it is exempt from the bound for new money: it is given back, or earned (check_balance.sql). */
+      /** Exempt from the bound for new money: the money is given back, or earned (check_balance.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount }

@@ -137,14 +137,26 @@ export function accountUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(path);
 }
 
+/**
+ * Refuses an unknown account.
+ * @throws Refusal ACCOUNT_NOT_FOUND
+ */
 export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { path });
 }
 
+/**
+ * Returns the uuid in the public id of a customer.
+ * @throws Refusal USER_NOT_FOUND for a malformed id
+ */
 export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
+/**
+ * Refuses an unknown customer.
+ * @throws Refusal USER_NOT_FOUND
+ */
 export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', { path });
 }

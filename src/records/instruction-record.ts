@@ -29,12 +29,12 @@ export function instructionRecords(column: unknown): InstructionRecord[] {
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
   return instructions.map((instruction) => {
     const info = withoutNulls(instruction);
-    const shown = (flat[info.accountType] ?? []).flatMap((name) =>
+    const flatFields = (flat[info.accountType] ?? []).flatMap((name) =>
       info[name] === undefined ? [] : [[name, info[name]]],
     );
     return {
       accountType: info.accountType,
-      ...Object.fromEntries(shown),
+      ...Object.fromEntries(flatFields),
       ...(info.reference !== undefined && { referenceCode: info.reference }),
       accountOrWalletInfo: info,
     };

@@ -38,6 +38,7 @@ export const bic = (description: string): AccountField => ({
   pattern: /^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/,
   form: '8 or 11 characters such as DEUTDEFF or DEUTDEFF500',
 });
+/** The name of a bank. */
 export const bankName: AccountField = optionalText('Name of the bank, for people.');
 /** The address on a chain that uses the address format of Ethereum. */
 export const evmAddress: AccountField = {

@@ -115,15 +115,15 @@ async function decide(
   id: string | undefined,
   decision: Decision,
 ): Promise<Done<Transaction>> {
-  const done = await runCommand(payments, caller, {
+  const result = await runCommand(payments, caller, {
     ...call,
     type: 'Transaction',
     plan: () => planDecision(payments, caller, id, decision),
     paths: { CONFLICT: at('transactionId') },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!done.replayed) wakeOrder(payments, caller, done.row.id);
-  return done;
+  if (!result.replayed) wakeOrder(payments, caller, result.row.id);
+  return result;
 }
 
 /**

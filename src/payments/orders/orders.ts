@@ -58,7 +58,7 @@ export interface Incoming {
 }
 
 /**
- * The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. A live
+ * The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. A running
  * process renews its leases, however long a rail takes to answer.
  */
 const leaseMs = 2_000;

@@ -24,20 +24,20 @@ export function checkScenario(
 ): Scenario | null {
   if (scenario === null || scenario === undefined) return null;
   const simulation = simulationOf(payments, tenant);
-  const given = Object.fromEntries(
+  const requested = Object.fromEntries(
     Object.entries(scenario).filter(([, value]) => value !== null && value !== undefined),
   ) as Scenario;
-  const fault = simulation.scenarioFault(given);
+  const fault = simulation.scenarioFault(requested);
   if (fault) {
     throw new Refusal('INVALID_INPUT', fault.reason, { path: at('sandboxScenario', fault.field) });
   }
-  if (given.deposit !== undefined && !deposit) {
+  if (requested.deposit !== undefined && !deposit) {
     throw new Refusal('INVALID_INPUT', 'there is no deposit here: it is for real-time funded quotes', {
       path: at('sandboxScenario', 'deposit'),
     });
   }
-  checkStep(given, step);
-  return given;
+  checkStep(requested, step);
+  return requested;
 }
 
 /**

@@ -44,8 +44,8 @@ export async function createPlatform(
     const { id: platformId } = await prisma.platform.create({ data: { name, environment, ...settings } });
     const tenant = { platformId, environment };
     const profile = await readProfile(client, platformId);
-    const own = { platformId, customerId: null };
-    const account = await newInternalAccounts(payments, tenant, own, profile.currencies, profile.ids);
+    const owner = { platformId, customerId: null };
+    const account = await newInternalAccounts(payments, tenant, owner, profile.currencies, profile.ids);
     await commitPlanOn(client, platformId, { insert: { account } });
     const permissions = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
     await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions });

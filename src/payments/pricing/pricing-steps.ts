@@ -49,36 +49,36 @@ export function counterpartyFeeStep(
 /** Describes how the receiving side was computed from the locked sending side. */
 export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
-  const net = `(${lockedAmount} − ${fixedFees}) × ${shown(shareAfterFee)}`;
-  const formula = `${net} ÷ ${shown(rate)}${shift(receiving.decimals - sending.decimals)}`;
+  const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
+  const formula = `${net} ÷ ${formatExact(rate)}${shift(receiving.decimals - sending.decimals)}`;
   return { step: 'totalReceivingAmount', value: `${formula} = ${roundedHalfUp(receive, receiving)}` };
 }
 
 /** Describes how the sending side was computed from the locked receiving side. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
-  const gross = `${lockedAmount} × ${shown(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${shown(shareAfterFee)}`;
-  const value = `${fixedFees} + ${gross} = ${shown(send.exact)}, rounded up to ${send.amount} (${money(send.amount, sending)})`;
+  const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
+  const value = `${fixedFees} + ${gross} = ${formatExact(send.exact)}, rounded up to ${send.amount} (${formatMajor(send.amount, sending)})`;
   return { step: 'totalSendingAmount', value };
 }
 
 /** Describes a value that was rounded half up. */
 export function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
-  return `${shown(exact)}, rounded half up to ${amount} (${money(amount, currency)})`;
+  return `${formatExact(exact)}, rounded half up to ${amount} (${formatMajor(amount, currency)})`;
 }
 
 /** Describes the factor between the smallest units of two currencies. */
 function shift(decimals: number): string {
   if (decimals === 0) return '';
-  return decimals > 0 ? ` × ${shown(tenTo(decimals))}` : ` ÷ ${shown(tenTo(-decimals))}`;
+  return decimals > 0 ? ` × ${formatExact(tenTo(decimals))}` : ` ÷ ${formatExact(tenTo(-decimals))}`;
 }
 
 /** Formats an exact value: as a decimal where its digits end, else as a ratio with a rounded decimal. */
-export function shown(value: Fraction): string {
+export function formatExact(value: Fraction): string {
   return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
 }
 
 /** Formats smallest units as major units with their code: "0.03 USD". */
-export function money(amount: bigint, currency: Currency): string {
+export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }

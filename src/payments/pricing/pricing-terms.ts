@@ -56,20 +56,20 @@ export interface Terms {
  * @throws RangeError when the terms themselves are wrong
  */
 export function readTerms(request: PricingRequest): Terms {
-  const { sending, receiving, rate: given, platformFee } = request;
-  assertSound('rate', rateFault(given.rate));
-  assertSound('bridge', rateFault(given.bridge));
-  assertSound('service variable fee rate', variableFeeRateFault(given.serviceVariableFeeRate));
+  const { sending, receiving, rate: railTerms, platformFee } = request;
+  assertSound('rate', rateFault(railTerms.rate));
+  assertSound('bridge', rateFault(railTerms.bridge));
+  assertSound('service variable fee rate', variableFeeRateFault(railTerms.serviceVariableFeeRate));
   assertSound('platform variable fee rate', variableFeeRateFault(platformFee.variableFeeRate));
-  assertNotNegative('service fixed fee', given.serviceFixedFee);
-  assertNotNegative('counterparty fixed fee', given.counterpartyFixedFee);
+  assertNotNegative('service fixed fee', railTerms.serviceFixedFee);
+  assertNotNegative('counterparty fixed fee', railTerms.counterpartyFixedFee);
   assertNotNegative('platform fixed fee', platformFee.fixedFee);
 
-  const rate = parseDecimal(given.rate);
+  const rate = parseDecimal(railTerms.rate);
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
-  const serviceRate = parseDecimal(given.serviceVariableFeeRate);
+  const serviceRate = parseDecimal(railTerms.serviceVariableFeeRate);
   const platformRate = parseDecimal(platformFee.variableFeeRate);
-  const counterpartyFee = convertCounterpartyFee(given.counterpartyFixedFee, unitsBought);
+  const counterpartyFee = convertCounterpartyFee(railTerms.counterpartyFixedFee, unitsBought);
   return {
     request,
     rate,
@@ -77,8 +77,8 @@ export function readTerms(request: PricingRequest): Terms {
     serviceRate,
     platformRate,
     shareAfterFee: subtract(everything, add(serviceRate, platformRate)),
-    fixedFees: given.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
-    steps: given.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
+    fixedFees: railTerms.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
+    steps: railTerms.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
   };
 }
 

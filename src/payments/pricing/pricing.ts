@@ -27,13 +27,13 @@ import {
   whole,
 } from '../../core/fraction.ts';
 import {
-  money,
+  formatExact,
+  formatMajor,
   type PricingStep,
   type Rounded,
   receivingStep,
   roundedHalfUp,
   sendingStep,
-  shown,
 } from './pricing-steps.ts';
 import {
   convertToReceiving,
@@ -114,7 +114,7 @@ function priceFromSending(terms: Terms): Pricing | PricingRefusal {
   const send = request.lockedAmount;
   if (send <= fixedFees) {
     return outOfRange(
-      `the fixed fees of ${money(fixedFees, request.sending)} leave nothing of ${money(send, request.sending)}`,
+      `the fixed fees of ${formatMajor(fixedFees, request.sending)} leave nothing of ${formatMajor(send, request.sending)}`,
     );
   }
   const receive = convertToReceiving(terms, send);
@@ -172,7 +172,7 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
   const step = (name: 'platformVariableFee' | 'serviceVariableFee', rate: Fraction, fee: Rounded): PricingStep[] =>
     rate.numerator === 0n
       ? []
-      : [{ step: name, value: `${charged} × ${shown(rate)} = ${roundedHalfUp(fee, request.sending)}` }];
+      : [{ step: name, value: `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}` }];
   return {
     charged,
     platform: platform.amount,
@@ -197,7 +197,7 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   if (keepsRateLaw) return fees;
 
   const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
-  const value = `${shown(left)} − ${shown(worth)} = ${shown(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
+  const value = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
   return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, { step: 'roundingSurplus', value }] };
 }
 
@@ -221,15 +221,15 @@ function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint):
   const isRailTighter = rate.maxSendingAmount < maxAmount;
   const maxSend = isRailTighter ? rate.maxSendingAmount : maxAmount;
   if (send < rate.minSendingAmount || send > maxSend) {
-    const bounds = `${formatDecimal(rate.minSendingAmount, sending.decimals)} to ${money(maxSend, sending)}`;
+    const bounds = `${formatDecimal(rate.minSendingAmount, sending.decimals)} to ${formatMajor(maxSend, sending)}`;
     return outOfRange(
-      `from ${sending.code} to ${receiving.code} the sending amount must be ${bounds}, not ${money(send, sending)}`,
+      `from ${sending.code} to ${receiving.code} the sending amount must be ${bounds}, not ${formatMajor(send, sending)}`,
     );
   }
   if (receive < 1n || receive > maxAmount) {
-    const bounds = `${formatDecimal(1n, receiving.decimals)} to ${money(maxAmount, receiving)}`;
+    const bounds = `${formatDecimal(1n, receiving.decimals)} to ${formatMajor(maxAmount, receiving)}`;
     return outOfRange(
-      `from ${sending.code} to ${receiving.code} the receiving amount must be ${bounds}, not ${money(receive, receiving)}`,
+      `from ${sending.code} to ${receiving.code} the receiving amount must be ${bounds}, not ${formatMajor(receive, receiving)}`,
     );
   }
   return undefined;

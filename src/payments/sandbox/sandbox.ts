@@ -137,9 +137,9 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
   const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
-  const given = input.currencyAmount ?? due;
-  checkAmount(given, depositPath('currencyAmount'));
-  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, given);
+  const requestedAmount = input.currencyAmount ?? due;
+  checkAmount(requestedAmount, depositPath('currencyAmount'));
+  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, requestedAmount);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
   const common = {

@@ -102,10 +102,14 @@ export async function releaseSuspense(database: Database, transactionId: string)
   if (errors.length > 0) throw errors[0];
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
-  const after = await findRefund(database.pool, uuid);
-  if (!after?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
+  const released = await findRefund(database.pool, uuid);
+  if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
   // Refused: another release has paid it meanwhile.
-  return { kind: refused ? 'paid-before' : 'paid', suspended: after, settledAt: after.transaction.refundSettledAt };
+  return {
+    kind: refused ? 'paid-before' : 'paid',
+    suspended: released,
+    settledAt: released.transaction.refundSettledAt,
+  };
 }
 
 async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {

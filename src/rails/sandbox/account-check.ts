@@ -83,6 +83,6 @@ export function verificationOf(
 function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: string): string | null {
   if (verification === 'MATCHED') return ownerName;
   if (verification !== 'PARTIAL_MATCH') return null;
-  const [first = '', ...others] = ownerName.split(' ');
-  return [`${first.slice(0, 1)}.`, ...others].join(' ');
+  const [first = '', ...otherNames] = ownerName.split(' ');
+  return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }
