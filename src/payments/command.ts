@@ -48,7 +48,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
 }
 
 /** The success of a command: its row right after it, and whether this repeats an earlier answer. */
-export interface Done<Row> {
+export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
 }
@@ -84,7 +84,7 @@ export async function runCommand<Type extends ResultType>(
   payments: Payments,
   caller: Caller,
   command: Command<Type>,
-): Promise<Done<SnapshotRows[Type]>> {
+): Promise<CommandResult<SnapshotRows[Type]>> {
   authorize(caller, command.operation);
   const { database } = payments;
   const claim = claimOf(caller, command);
@@ -125,7 +125,7 @@ function toResult<Type extends ResultType>(
   outcome: Outcome,
   command: Command<Type>,
   caller: Caller,
-): Done<SnapshotRows[Type]> {
+): CommandResult<SnapshotRows[Type]> {
   switch (outcome.kind) {
     case 'mismatch':
       throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {

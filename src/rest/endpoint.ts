@@ -4,7 +4,7 @@ import { authorize, type Operation, requirePermission } from '../access/operatio
 import type { Viewer } from '../access/viewer.ts';
 import { type PathTable, translatePath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Done } from '../payments/command.ts';
+import type { CommandResult } from '../payments/command.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
 import { keyPaths } from './input-paths.ts';
@@ -145,7 +145,7 @@ export function idempotencyKey(context: Context): string | undefined {
 export async function command<Row>(
   context: Context,
   paths: PathTable,
-  act: (idempotencyKey: string | undefined) => Promise<Done<Row>>,
+  act: (idempotencyKey: string | undefined) => Promise<CommandResult<Row>>,
 ): Promise<Row> {
   const done = await inRequest([...keyPaths, ...paths], act(idempotencyKey(context)));
   context.set('tookEffect', true);

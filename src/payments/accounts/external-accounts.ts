@@ -5,7 +5,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
-import { type Done, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
@@ -55,7 +55,7 @@ export function createExternalAccount(
   caller: Caller,
   input: CreateExternalAccount,
   idempotencyKey?: string | null,
-): Promise<Done<Account>> {
+): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',

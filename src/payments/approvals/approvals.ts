@@ -9,7 +9,7 @@ import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
-import { type Command, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation, type Information, type InformationField, missingFields } from '../information.ts';
 import { wakeOrders } from '../orders/orders.ts';
 import { toRailAccount } from '../parties.ts';
@@ -44,7 +44,7 @@ export function approveTransaction(
   caller: Caller,
   input: ApproveTransaction,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
   const id = uuidOf(input.transactionId, 'Transaction');
   return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
@@ -59,7 +59,7 @@ export function rejectTransaction(
   caller: Caller,
   input: RejectTransaction,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   const decision = { kind: 'reject', reason: input.reason } as const;
   const id = uuidOf(input.transactionId, 'Transaction');
   return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
@@ -114,7 +114,7 @@ async function decide(
   call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
   id: string | undefined,
   decision: Decision,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   const result = await runCommand(payments, caller, {
     ...call,
     type: 'Transaction',

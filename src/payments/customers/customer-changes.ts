@@ -4,7 +4,7 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { type Done, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 import { type CustomerDetails, detailColumns, simulatedIdentity } from './customers.ts';
@@ -30,7 +30,7 @@ export function updateCustomer(
   caller: Caller,
   input: UpdateCustomer,
   idempotencyKey?: string | null,
-): Promise<Done<Customer>> {
+): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'updateCustomer',
     type: 'Customer',
@@ -72,7 +72,7 @@ export function deleteCustomer(
   caller: Caller,
   customerId: string,
   idempotencyKey?: string | null,
-): Promise<Done<Customer>> {
+): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'deleteCustomer',
     type: 'Customer',

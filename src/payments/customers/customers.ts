@@ -6,7 +6,7 @@ import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
-import { type Done, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 
@@ -78,7 +78,7 @@ export function createCustomer(
   caller: Caller,
   input: CreateCustomer,
   idempotencyKey?: string | null,
-): Promise<Done<Customer>> {
+): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'createCustomer',
     type: 'Customer',

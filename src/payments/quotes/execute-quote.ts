@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
-import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { quotedDestination } from './quote-destination.ts';
 import { accountsOf, capacityAt, customersOf, start } from './start.ts';
@@ -26,7 +26,7 @@ export function executeQuote(
   quoteId: string,
   idempotencyKey?: string | null,
   sandboxScenario?: GivenScenario | null,
-): Promise<Done<Quote>> {
+): Promise<CommandResult<Quote>> {
   return runCommand(payments, caller, {
     operation: 'executeQuote',
     readsOnly: true,

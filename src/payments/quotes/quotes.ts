@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow } from '../../ledger/plan.ts';
-import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
@@ -39,7 +39,7 @@ export function createQuote(
   caller: Caller,
   input: CreateQuote,
   idempotencyKey?: string | null,
-): Promise<Done<Quote>> {
+): Promise<CommandResult<Quote>> {
   return runCommand(payments, caller, {
     operation: 'createQuote',
     type: 'Quote',

@@ -12,7 +12,7 @@ import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { type Done, type Payments, railOf } from '../command.ts';
+import { type CommandResult, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 
@@ -78,7 +78,7 @@ export async function lookUpReceiver(
   caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
-): Promise<Done<Lookup>> {
+): Promise<CommandResult<Lookup>> {
   authorize(caller, 'lookUpReceiver');
   const { platformId } = caller;
   const readData = () => findReceiver(payments, caller, input);

@@ -7,7 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type Done, type Payments, runCommand, simulationOf } from '../command.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -52,7 +52,7 @@ export function sandboxReceiveUma(
   caller: Caller,
   input: SandboxReceiveUma,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'sandboxReceiveUma',
     type: 'Transaction',

@@ -9,7 +9,7 @@ import type { Account, Quote, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { type Done, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
+import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { accountNotFound, accountUuid, readTransferParties } from '../parties.ts';
@@ -39,7 +39,7 @@ export function fundAccount(
   caller: Caller,
   input: FundAccount,
   idempotencyKey?: string | null,
-): Promise<Done<Account>> {
+): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'sandboxFundAccount',
     type: 'Account',
@@ -111,7 +111,7 @@ export function sandboxSend(
   caller: Caller,
   input: SandboxSend,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'sandboxSend',
     type: 'Transaction',

@@ -7,7 +7,7 @@ import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../..
 import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
 import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
-import { type Done, type Payments, runCommand, simulationOf } from '../command.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../command.ts';
 import { accountNotFound, readParties } from '../parties.ts';
 
 /** The input of setExternalAccountStatus. */
@@ -31,7 +31,7 @@ export function setExternalAccountStatus(
   caller: Caller,
   input: SetExternalAccountStatus,
   idempotencyKey?: string | null,
-): Promise<Done<Account>> {
+): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'sandboxSetExternalAccountStatus',
     type: 'Account',

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
@@ -18,7 +18,7 @@ export function transferIn(
   caller: Caller,
   input: Omit<Transfer, 'amount'> & { readonly amount?: bigint | null | undefined },
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'transferIn',
     readsOnly: true,

@@ -3,7 +3,7 @@ import { authorize } from '../../access/operations.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/transaction.ts';
-import type { Done } from '../../payments/command.ts';
+import type { CommandResult } from '../../payments/command.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-changes.ts';
 import { findConfigEndpoint, findEndpointByUrl } from './endpoint-queries.ts';
@@ -53,7 +53,7 @@ export async function testConfigEndpoint(
   caller: Caller,
   { url }: { readonly url?: string | undefined },
   idempotencyKey: string | undefined,
-): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
+): Promise<CommandResult<{ readonly url: string; readonly responseStatus: number }>> {
   authorize(caller, 'sendTestWebhook');
   const { prisma } = webhooks.payments.database;
   const endpoint = await (url === undefined
