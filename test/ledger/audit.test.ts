@@ -50,7 +50,7 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-const legsOfPayments = /^the legs of a payment come to what its row and its status ask for/;
+const legsOfPayments = /^the legs of a payment come to what its row and its status require/;
 const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [
     /^all postings of a currency sum to zero/,
