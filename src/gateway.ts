@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { ApiTokens } from './access/api-tokens.ts';
 import { ClientTokens } from './access/client-tokens.ts';
-import { Credentials as TokenHolders } from './access/credentials.ts';
+import { Credentials } from './access/credentials.ts';
 import { Sessions } from './access/sessions.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
@@ -17,9 +17,9 @@ import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
-import { stopInOrder } from './stop.ts';
+import { type Serving, stopInOrder } from './stop.ts';
 import type { Resolver } from './webhooks/delivery/addresses.ts';
-import { openWebhooks } from './webhooks/webhooks.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
 export interface Gateway {
@@ -67,29 +67,34 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
   };
 }
 
-/** Starts one instance on a migrated database: its workers and its APIs, as its role says. */
-export async function startGateway(options: {
+interface GatewayOptions {
   readonly databaseUrl: string;
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** Makes GraphiQL ready to use: for the local sandbox only. */
+  /** The example that GraphiQL begins with: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
-  /** How often open streams are sent a sign of life, the most that one operation may take, and the like: for tests only. */
+  /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
     readonly slowMs?: number;
     readonly statementMs?: number;
-    readonly silentMs?: number;
+    readonly idleMs?: number;
   };
-  /** How webhooks find addresses; the operating system's way, if left out. */
+  /** How webhooks resolve host names; the operating system's way, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
-}): Promise<Gateway> {
-  const { config, log } = options;
+}
+
+/**
+ * Starts one instance on a migrated database: its workers and its APIs, as its role says.
+ * @throws ConfigError when HOST or PORT cannot be used
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, log, pace } = options;
   const database = openDatabase({
     url: options.databaseUrl,
     poolSize: config.DATABASE_POOL,
-    ...(options.pace?.statementMs !== undefined && { statementMs: options.pace.statementMs }),
+    ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
   });
   const payments = openPayments(database, config, log);
   const webhooks = openWebhooks(payments, config, options.webhooks);
@@ -98,40 +103,11 @@ export async function startGateway(options: {
   const sessions = new Sessions(database, log);
   await feed.open().catch((error: unknown) => abandon(error, [() => sessions.leave(0), () => database.close()]));
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
+  const parts = { sessions, workers, feed, database, log };
   if (config.ROLE === 'work') {
-    const stop = () => stopInOrder({ sessions, workers, feed, database, log });
-    return { url: undefined, payments, feed, sessions, stop };
+    return { url: undefined, payments, feed, sessions, stop: () => stopInOrder(parts) };
   }
-
-  const tokens = new ApiTokens(database);
-  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
-  const credentials = new TokenHolders(tokens, clientTokens);
-  const keepAliveMs = options.pace?.keepAliveMs ?? socketLimits.keepAliveMs;
-  const graphql = createGraphqlServer({
-    payments,
-    feed,
-    credentials,
-    clientTokens,
-    sessions,
-    retentionDays: config.EVENT_RETENTION_DAYS,
-    operationMs: options.pace?.operationMs ?? operationMs,
-    webhooks,
-    introspection: config.INTROSPECTION,
-    reportsCost: config.NODE_ENV !== 'production',
-    graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
-    log,
-  });
-  const http = await startHttpServer({
-    credentials,
-    host: config.HOST,
-    port: config.PORT,
-    graphql,
-    singleConnections: createSingleConnections({ operations: graphql.operations, credentials, sessions, keepAliveMs }),
-    origins: config.CORS_ORIGINS,
-    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
-    database,
-    admission: { most: config.MAX_IN_FLIGHT, slowMs: options.pace?.slowMs ?? slowMs },
-  }).catch((error: unknown) =>
+  const serving = await startServing(options, { payments, webhooks, feed, sessions }).catch((error: unknown) =>
     abandon(refusedPort(error, config), [
       () => sessions.leave(0),
       () => feed.close(),
@@ -139,24 +115,61 @@ export async function startGateway(options: {
       () => database.close(),
     ]),
   );
+  return { url: serving.http.url, payments, feed, sessions, stop: () => stopInOrder({ ...parts, serving }) };
+}
+
+/** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
+async function startServing(
+  { config, log, newcomer, pace }: GatewayOptions,
+  { payments, webhooks, feed, sessions }: Pick<Gateway, 'payments' | 'feed' | 'sessions'> & { webhooks: Webhooks },
+): Promise<Serving> {
+  const { database } = payments;
+  const tokens = new ApiTokens(database);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
+  const credentials = new Credentials(tokens, clientTokens);
+  const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const graphql = createGraphqlServer({
+    payments,
+    feed,
+    credentials,
+    clientTokens,
+    sessions,
+    retentionDays: config.EVENT_RETENTION_DAYS,
+    operationMs: pace?.operationMs ?? operationMs,
+    webhooks,
+    introspection: config.INTROSPECTION,
+    reportsCost: config.NODE_ENV !== 'production',
+    graphiql: config.GRAPHIQL && { newcomer },
+    log,
+  });
+  const { operations } = graphql;
+  const http = await startHttpServer({
+    credentials,
+    host: config.HOST,
+    port: config.PORT,
+    graphql,
+    singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
+    origins: config.CORS_ORIGINS,
+    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
+    database,
+    admission: { most: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
+  });
   const sockets = serveWebSockets(http.server, {
-    operations: graphql.operations,
+    operations,
     credentials,
     sessions,
     acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),
     keepAliveMs,
   });
-  const serving = { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, silentMs: options.pace?.silentMs ?? silentMs };
-  const stop = () => stopInOrder({ serving, sessions, workers, feed, database, log });
-  return { url: http.url, payments, feed, sessions, stop };
+  return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-/** The most that one operation may take. */
+/** The most milliseconds that one operation may take. */
 const operationMs = 10_000;
-/** Answers that take longer on average mean that there are too many at once. */
+/** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** A client that has just got an answer, or connected, sends its next request within so long. */
-const silentMs = 50;
+/** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
+const idleMs = 50;
 
 /** Stops what had been started before the start failed, so that nothing works on behind a caller who was told so. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {

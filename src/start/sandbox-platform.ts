@@ -131,69 +131,10 @@ async function registerAccounts(
   personId: string,
   companyId: string,
 ): Promise<void> {
-  const person = {
-    beneficiaryType: 'INDIVIDUAL',
-    fullName: 'Sample Person',
-    birthDate: '1990-12-10',
-    nationality: 'US',
-  } as const;
-  const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
-  const us = (accountNumber: string) => ({
-    accountNumber,
-    routingNumber: '021000021',
-    accountCategory: 'CHECKING',
-    bankName: 'First Bank',
-  });
   const accounts = [
-    {
-      id: 'individual-usd',
-      customerId: personId,
-      currency: 'USD',
-      accountType: 'US_ACCOUNT',
-      details: us('1234567890'),
-      beneficiary: person,
-    },
-    {
-      id: 'individual-eur',
-      customerId: personId,
-      currency: 'EUR',
-      accountType: 'IBAN',
-      details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
-      beneficiary: person,
-    },
-    {
-      id: 'individual-mxn',
-      customerId: personId,
-      currency: 'MXN',
-      accountType: 'CLABE',
-      details: { clabeNumber: '032180000118359719' },
-      beneficiary: person,
-    },
-    {
-      id: 'individual-btc',
-      customerId: personId,
-      currency: 'BTC',
-      accountType: 'LIGHTNING',
-      details: { lightningAddress: 'person@sandbox.uma.money' },
-      beneficiary: null,
-    },
-    {
-      id: 'business-eur',
-      customerId: companyId,
-      currency: 'EUR',
-      accountType: 'IBAN',
-      details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
-      beneficiary: company,
-    },
-    {
-      id: lastStep,
-      customerId: companyId,
-      currency: 'USD',
-      accountType: 'US_ACCOUNT',
-      details: us('9876543210'),
-      beneficiary: company,
-    },
-  ] as const;
+    ...personAccounts.map((account) => ({ ...account, customerId: personId })),
+    ...companyAccounts.map((account) => ({ ...account, customerId: companyId })),
+  ];
   for (const { id, ...account } of accounts) {
     await createExternalAccount(
       payments,
@@ -202,4 +143,65 @@ async function registerAccounts(
       `seed-${id}`,
     );
   }
+}
+
+const person = {
+  beneficiaryType: 'INDIVIDUAL',
+  fullName: 'Sample Person',
+  birthDate: '1990-12-10',
+  nationality: 'US',
+} as const;
+
+const personAccounts = [
+  {
+    id: 'individual-usd',
+    currency: 'USD',
+    accountType: 'US_ACCOUNT',
+    details: usDetails('1234567890'),
+    beneficiary: person,
+  },
+  {
+    id: 'individual-eur',
+    currency: 'EUR',
+    accountType: 'IBAN',
+    details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
+    beneficiary: person,
+  },
+  {
+    id: 'individual-mxn',
+    currency: 'MXN',
+    accountType: 'CLABE',
+    details: { clabeNumber: '032180000118359719' },
+    beneficiary: person,
+  },
+  {
+    id: 'individual-btc',
+    currency: 'BTC',
+    accountType: 'LIGHTNING',
+    details: { lightningAddress: 'person@sandbox.uma.money' },
+    beneficiary: null,
+  },
+] as const;
+
+const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
+
+const companyAccounts = [
+  {
+    id: 'business-eur',
+    currency: 'EUR',
+    accountType: 'IBAN',
+    details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
+    beneficiary: company,
+  },
+  {
+    id: lastStep,
+    currency: 'USD',
+    accountType: 'US_ACCOUNT',
+    details: usDetails('9876543210'),
+    beneficiary: company,
+  },
+] as const;
+
+function usDetails(accountNumber: string) {
+  return { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING', bankName: 'First Bank' };
 }
