@@ -57,7 +57,7 @@ export class Sequencer {
       ...connectionConfig(this.#database.url),
       application_name: 'sequencer',
       connectionTimeoutMillis: connectMs,
-      query_timeout: this.#database.patienceMs,
+      query_timeout: this.#database.answerTimeoutMs,
     });
     client.on('error', () => this.#forget(client));
     client.on('end', () => this.#forget(client));

@@ -4,7 +4,7 @@ import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { committing } from '../database/transaction.ts';
+import { runCommitting } from '../database/transaction.ts';
 import { inBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
@@ -76,7 +76,7 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const outcomes = await committing(database.pool, commitOf(plans.map((plan) => [plan])));
+  const outcomes = await runCommitting(database.pool, commitOf(plans.map((plan) => [plan])));
   database.commits.emit('committed');
   return outcomes;
 }
@@ -84,7 +84,7 @@ async function commitPlans(database: Database, plans: readonly PlatformPlan[]): 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
   try {
     const commit = commitOf([[{ platformId, plan }]]);
-    const [outcome] = await retryLostRaces(() => committing(database.pool, commit));
+    const [outcome] = await retryLostRaces(() => runCommitting(database.pool, commit));
     database.commits.emit('committed');
     return answered(outcome);
   } catch (error) {
@@ -168,7 +168,7 @@ export async function commitGroups(
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
   const commit = commitOf(groups);
-  const outcomes = await retryLostRaces(() => committing(database.pool, commit));
+  const outcomes = await retryLostRaces(() => runCommitting(database.pool, commit));
   database.commits.emit('committed');
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
