@@ -83,7 +83,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
 function startDelivery(webhooks: Webhooks, log: Logger): Loop {
   const deliverer = new Deliverer(webhooks);
   const loop = startLoop('webhook delivery', log, () => deliverer.step());
-  deliverer.onRoom = () => loop.wake();
+  deliverer.onAttemptEnd = () => loop.wake();
   let stopped: Promise<void> | undefined;
   return {
     wake: () => loop.wake(),
