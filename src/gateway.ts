@@ -22,14 +22,15 @@ import type { Resolver } from './webhooks/delivery/addresses.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
+/** A running instance. */
 export interface Gateway {
-  /** Where it listens, or undefined when it only works. */
+  /** The base URL of its APIs; undefined when it only works in the background. */
   readonly url: string | undefined;
   readonly payments: Payments;
   readonly feed: Feed;
-  /** The sockets and event streams that are open here. */
+  /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
-  /** Stops in the reverse order of starting (`stop.ts`). */
+  /** Stops the instance in an orderly way (`stop.ts`). */
   stop(): Promise<void>;
 }
 
@@ -56,7 +57,7 @@ export type GatewaySettings = Pick<
   | 'WEBHOOK_TIME_SCALE'
 >;
 
-/** The domain on a database, without any API or worker. */
+/** Opens the domain on a database, without any API or worker. */
 export function openPayments(database: Database, config: GatewaySettings, log: Logger): Payments {
   return {
     database,
@@ -108,7 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return { url: undefined, payments, feed, sessions, stop: () => stopInOrder(parts) };
   }
   const serving = await startServing(options, { payments, webhooks, feed, sessions }).catch((error: unknown) =>
-    abandon(refusedPort(error, config), [
+    abandon(listenError(error, config), [
       () => sessions.leave(0),
       () => feed.close(),
       () => workers?.stop(),
@@ -152,7 +153,7 @@ async function startServing(
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
-    admission: { most: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
+    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
   });
   const sockets = serveWebSockets(http.server, {
     operations,
@@ -171,14 +172,14 @@ const slowMs = 200;
 /** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
 const idleMs = 50;
 
-/** Stops what had been started before the start failed, so that nothing works on behind a caller who was told so. */
+/** Stops the parts that were started before a start failed, and then throws its error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;
 }
 
-/** What is wrong with HOST or PORT when the operating system does not give them; any other error as it is. */
-function refusedPort(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
+/** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
+function listenError(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
   switch (error instanceof Error && 'code' in error && error.code) {
     case 'EADDRINUSE':
       return new ConfigError([`PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another PORT`]);

@@ -14,7 +14,7 @@ export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as 
 
 const name = 'sandbox';
 
-/** What the first account of each currency is given, in smallest units. */
+/** The initial balance of each customer's account by currency, in smallest units. */
 const balances: Readonly<Record<string, bigint>> = {
   USD: 25_000_00n,
   EUR: 10_000_00n,
@@ -25,16 +25,17 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock of the one that prepares the sandbox ("sand" in ASCII). */
+/** The advisory lock of the process that prepares the sandbox ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 /**
- * The platform that a newcomer finds: two customers with money and external accounts to pay to. Made once: of several
- * instances that start at once one makes it and the others wait; a start that was cut short in the middle goes on where
- * it stopped, since every step has its key.
+ * Makes the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
+ * several instances that start at once, one makes it and the others wait. An interrupted start continues at the next one,
+ * since every step has an idempotency key.
+ * @returns the credentials and accounts of GraphiQL's example
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<Newcomer> {
-  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrMake(payments));
+  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
     include: {
@@ -57,21 +58,22 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Newcom
   };
 }
 
-async function findOrMake(payments: Payments): Promise<Caller> {
+async function findOrCreate(payments: Payments): Promise<Caller> {
   const caller = platformItself(
     (await findPlatform(payments.database, name)) ??
       (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials })),
   );
-  const done = await payments.database.prisma.account.findFirst({
+  const last = await payments.database.prisma.account.findFirst({
     select: { id: true },
-    where: { platformId: caller.platformId, platformAccountId: lastStep },
+    where: { platformId: caller.platformId, platformAccountId: lastAccount },
   });
-  if (!done) await seed(payments, caller);
+  if (!last) await seed(payments, caller);
   return caller;
 }
 
 const personId = 'individual-1';
-const lastStep = 'business-usd';
+/** The external account that is registered last: when it exists, the sandbox is complete. */
+const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
@@ -194,7 +196,7 @@ const companyAccounts = [
     beneficiary: company,
   },
   {
-    id: lastStep,
+    id: lastAccount,
     currency: 'USD',
     accountType: 'US_ACCOUNT',
     details: usDetails('9876543210'),

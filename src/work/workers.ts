@@ -9,7 +9,7 @@ import { Deliverer } from '../webhooks/delivery/deliverer.ts';
 import { fanOut } from '../webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { followClock } from './clock.ts';
-import { tidyUp } from './housekeeping.ts';
+import { deleteExpired } from './housekeeping.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /** The most orders, quotes or accounts that one round takes. */
@@ -56,7 +56,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     startExpiry(payments, log),
     startAccountChecks(payments, log),
     fanOutLoop,
-    startLoop('housekeeping', log, async () => ((await tidyUp(database)) ? betweenBatchesMs : housekeepingMs)),
+    startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
     startLoop('clock', log, async () => {
       await followClock(database, log);
       return clockMs;
