@@ -82,7 +82,7 @@ interface GatewayOptions {
     readonly statementMs?: number;
     readonly idleMs?: number;
   };
-  /** How webhooks resolve host names; the operating system's way, if left out. */
+  /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 

@@ -26,8 +26,8 @@ export class StatementNames {
       this.#names.clear();
       this.#since = Date.now();
     }
-    const known = this.#names.get(sql);
-    if (known !== undefined) return known;
+    const existing = this.#names.get(sql);
+    if (existing !== undefined) return existing;
     if (!this.#seen.has(sql) || this.#names.size >= maxNames) {
       this.#seen.set(sql, true);
       return '';

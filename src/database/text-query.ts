@@ -41,11 +41,12 @@ export class TextQuery implements pg.Submittable {
   submit(connection: unknown): Error | null {
     const { parsedStatements, submittedNamedStatements, stream } = connection as Connection;
     const { name, text } = this;
-    const known = parsedStatements[name] ?? submittedNamedStatements[name];
-    if (known !== undefined && known !== text) return new Error(`${name} is the name of another statement`);
+    const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];
+    if (preparedText !== undefined && preparedText !== text)
+      return new Error(`${name} is the name of another statement`);
     stream.cork();
     try {
-      this.#send(connection as Connection, known !== undefined);
+      this.#send(connection as Connection, preparedText !== undefined);
     } finally {
       stream.uncork();
     }

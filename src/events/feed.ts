@@ -147,8 +147,8 @@ export class Feed {
   }
 
   async #hub(platformId: string): Promise<Hub> {
-    const known = this.#hubs.get(platformId);
-    if (known) return known;
+    const existing = this.#hubs.get(platformId);
+    if (existing) return existing;
     const head = await feedHead(this.#database, platformId);
     return { subscribers: new Set(), live: new SubscriberIndex(), head, target: head, reading: undefined };
   }

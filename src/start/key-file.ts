@@ -40,9 +40,9 @@ export async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promi
 function checkedKey(file: string, text: string, { pattern, encoding, loss, setting }: KeyFile): string {
   const key = text.trimEnd();
   if (pattern.test(key)) return key;
-  const found = key === '' ? 'is empty' : 'holds something else';
+  const fault = key === '' ? 'is empty' : 'holds something else';
   throw new ConfigError([
-    `${file} should hold ${keyBytes} bytes ${encoding} and ${found}: restore it; or remove it, and the next start makes a new one (${loss}); or set ${setting}`,
+    `${file} should hold ${keyBytes} bytes ${encoding} and ${fault}: restore it; or remove it, and the next start makes a new one (${loss}); or set ${setting}`,
   ]);
 }
 

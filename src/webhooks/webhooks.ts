@@ -1,7 +1,7 @@
 import { Refusal } from '../core/refusal.ts';
 import type { Tenant } from '../core/tenant.ts';
 import type { Payments } from '../payments/command.ts';
-import { type Resolver, systemResolver } from './delivery/addresses.ts';
+import { dnsResolver, type Resolver } from './delivery/addresses.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
 import { SecretBox } from './secret-box.ts';
 
@@ -33,7 +33,7 @@ export function openWebhooks(
   return {
     payments,
     pace: paceOf(settings.WEBHOOK_TIME_SCALE),
-    resolve: parts.resolve ?? systemResolver,
+    resolve: parts.resolve ?? dnsResolver,
     loopback: settings.WEBHOOK_LOOPBACK,
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY),
   };

@@ -54,7 +54,7 @@ export async function leave(location: ServerLocation, password: string, presence
   await presence.end();
   const server = await findServer(location);
   // A server that another process starts meanwhile is that process's to shut down.
-  if (server) await waitForExit(location, server, (found) => shutDownUnlessUsed(location, found, password));
+  if (server) await waitForExit(location, server, (current) => shutDownUnlessUsed(location, current, password));
 }
 
 /** @returns false when the server does not answer: it is starting, recovering, or being shut down by another process */

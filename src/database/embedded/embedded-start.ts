@@ -103,11 +103,11 @@ async function choosePort({ folder }: ServerLocation): Promise<number> {
   return port;
 }
 
-async function freePort(wanted: number): Promise<number> {
+async function freePort(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);
-    probe.listen({ host: '127.0.0.1', port: wanted }, () => {
+    probe.listen({ host: '127.0.0.1', port }, () => {
       const address = probe.address();
       probe.close(() =>
         typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no address')),

@@ -21,7 +21,7 @@ export async function findDrift(serverUrl: string, prismaDirectory = projectPris
   const functions = await readFunctions(prismaDirectory);
 
   const expected = await inNewDatabase(serverUrl, async (client) => {
-    for (const { sql } of functions.filter((one) => one.beforeTables)) await client.query(sql);
+    for (const { sql } of functions.filter(({ beforeTables }) => beforeTables)) await client.query(sql);
     await client.query(await schemaDiff(serverUrl, undefined, schema));
     return readFacts(client);
   });

@@ -29,11 +29,11 @@ export async function writeMigration(
   const migrations = await readMigrations(prismaDirectory);
   const schema = await readSchema(prismaDirectory);
   const tables = await schemaDiff(databaseUrl, await readMigratedSchema(prismaDirectory), schema);
-  const functions = (await readFunctions(prismaDirectory)).filter((one) => !isInstalled(one, migrations));
+  const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
   if (!tables && functions.length === 0) return undefined;
 
-  const before = functions.filter((one) => one.beforeTables);
-  const after = functions.filter((one) => !one.beforeTables);
+  const before = functions.filter(({ beforeTables }) => beforeTables);
+  const after = functions.filter(({ beforeTables }) => !beforeTables);
   const parts = [...before.map(asStatement), tables.trim(), ...after.map(asStatement)].filter(Boolean);
 
   const folder = join(prismaDirectory, 'migrations', `${timestamp(new Date())}_${name}`);

@@ -12,7 +12,7 @@ const unknown: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
  * Resolves a host name with DNS queries. The operating system's lookup would block one of the process's few threads while
  * a name server is slow, and so could delay the deliveries of others.
  */
-export const systemResolver: Resolver = async (hostname) => {
+export const dnsResolver: Resolver = async (hostname) => {
   if (hostname === 'localhost') return ['127.0.0.1', '::1'];
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));

@@ -112,7 +112,7 @@ export class Deliverer {
     const owner = secretOwner(delivery.platformId, delivery.endpointId);
     const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
     try {
-      return sealed.map((one) => box.open(one, owner));
+      return sealed.map((secret) => box.open(secret, owner));
     } catch (error) {
       this.#webhooks.payments.log.error(
         { err: error, endpoint: delivery.endpointId },

@@ -54,8 +54,8 @@ export async function sendTest(
       const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, caller.platformId, id);
-      const sent = { eventId, url: endpoint.url };
-      return { result: sent, answer: sent };
+      const result = { eventId, url: endpoint.url };
+      return { result, answer: result };
     },
     repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
   });
