@@ -41,6 +41,7 @@ export type GatewaySettings = Pick<
   | 'PORT'
   | 'DATABASE_POOL'
   | 'MAX_IN_FLIGHT'
+  | 'MAX_ANSWER_BYTES'
   | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
@@ -137,6 +138,7 @@ async function startServing(
     sessions,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
+    maxAnswerBytes: config.MAX_ANSWER_BYTES,
     webhooks,
     introspection: config.INTROSPECTION,
     reportsCost: config.NODE_ENV !== 'production',

@@ -85,7 +85,9 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
         // Counted before anything is waited for, so that a burst is counted too.
         open.add(id);
         const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-        const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
+        const isGone = () => !open.has(id) || extra.socket.readyState !== extra.socket.OPEN;
+        const transport = { authorization: extra.authorization, closeForRetry, isGone };
+        const prepared = await operations.prepare(transport, params);
         if (Array.isArray(prepared)) open.delete(id);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },
