@@ -4,7 +4,7 @@ import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { committing } from '../database/transaction.ts';
+import { runCommitting } from '../database/transaction.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
@@ -77,7 +77,7 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const outcomes = await committing(database.pool, prepareCommit(plans.map((plan) => [plan])));
+  const outcomes = await runCommitting(database.pool, prepareCommit(plans.map((plan) => [plan])));
   database.commits.emit('committed');
   return outcomes;
 }
@@ -85,7 +85,7 @@ async function commitPlans(database: Database, plans: readonly PlatformPlan[]): 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
   try {
     const commit = prepareCommit([[{ platformId, plan }]]);
-    const [outcome] = await retryLostRaces(() => committing(database.pool, commit));
+    const [outcome] = await retryLostRaces(() => runCommitting(database.pool, commit));
     database.commits.emit('committed');
     return requireOutcome(outcome);
   } catch (error) {
@@ -171,7 +171,7 @@ export async function commitGroups(
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
   const commit = prepareCommit(groups);
-  const outcomes = await retryLostRaces(() => committing(database.pool, commit));
+  const outcomes = await retryLostRaces(() => runCommitting(database.pool, commit));
   database.commits.emit('committed');
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }

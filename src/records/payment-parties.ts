@@ -26,7 +26,7 @@ const partiesSql = (payment: string) => `json_build_object(
     from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
 
 /** Reads the parties along with payments. */
-export const paymentParties: Extra<PaymentParties> = { sql: partiesSql, of: trustedJson<PaymentParties> };
+export const paymentParties: Extra<PaymentParties> = { sql: partiesSql, parse: trustedJson<PaymentParties> };
 
 const partiesStatement = statement<{ parties: PaymentParties }>(
   'payment_parties',

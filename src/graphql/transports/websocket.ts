@@ -3,7 +3,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
-import { notRounded } from '../../bodies/json.ts';
+import { reviveExact } from '../../bodies/json.ts';
 import type { Operations } from '../server/operations.ts';
 import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
@@ -57,7 +57,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
       execute: (args) => operations.execute(args),
       subscribe: (args) => operations.subscribe(args),
-      jsonMessageReviver: notRounded,
+      jsonMessageReviver: reviveExact,
       // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
       onConnect: async ({ extra, connectionParams }) => {
         const authorization = authorizationIn(connectionParams);
