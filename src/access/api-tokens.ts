@@ -54,11 +54,15 @@ export class ApiTokens {
     this.#database = database;
   }
 
+  /** Returns the viewer for an Authorization header that was authenticated a moment ago. */
+  cached(authorization: string): Viewer | undefined {
+    return this.#viewers.get(digestOf(authorization));
+  }
+
   /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined when there is none. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
-    // The cache is keyed by a digest of the header, so it holds no secret.
-    const digest = hash('sha256', authorization, 'base64');
+    const digest = digestOf(authorization);
     const cached = this.#viewers.get(digest);
     if (cached) return cached;
 
@@ -82,6 +86,11 @@ export class ApiTokens {
     usedStatement(this.#database.pool, row.platformId, row.id).catch(() => undefined);
     return viewer;
   }
+}
+
+/** Returns the key of a header in the cache: a digest, so that the cache holds no secret. */
+function digestOf(authorization: string): string {
+  return hash('sha256', authorization, 'base64');
 }
 
 function basicCredentials(authorization: string): { clientId: string; secret: string } | undefined {

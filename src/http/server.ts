@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Credentials } from '../access/credentials.ts';
+import { type RequestSlot, withSlot } from '../core/outside-wait.ts';
 import type { Database } from '../database/database.ts';
 import { type GraphqlServer, unauthenticated, unavailable } from '../graphql/server/server.ts';
 import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
@@ -8,11 +9,12 @@ import { withoutStatus } from '../graphql/transports/operation.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
-import { type Body, BodyReader, bodyBytes } from './bodies.ts';
+import { BodyReader, bodyBytes } from './bodies.ts';
 import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
+import { Tenants } from './tenants.ts';
 import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
@@ -51,7 +53,13 @@ export interface HttpServer {
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
-  const admission: Admission = { bodies: new BodyReader(), inFlight: new InFlight(options.admission), connections };
+  const tenants = new Tenants(options.credentials);
+  const admission: Admission = {
+    bodies: new BodyReader(),
+    inFlight: new InFlight(options.admission),
+    connections,
+    tenants,
+  };
   /** The requests that arrived while the port closes. */
   let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {
@@ -94,6 +102,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
 interface Admission {
   readonly bodies: BodyReader;
   readonly inFlight: InFlight;
+  readonly tenants: Tenants;
   readonly connections: Connections;
 }
 
@@ -123,9 +132,12 @@ async function serveRest(
   response: WatchedResponse,
 ): Promise<void> {
   const body = await admission.bodies.read(request);
-  return isAdmitted(admission, response, body)
-    ? options.rest(request, response, body === 'TOO_LONG' ? undefined : body)
-    : refuseLoad(response, { status: 503, code: 'SERVICE_UNAVAILABLE', message: busy, details: { reason: busy } });
+  const slot = body === 'EVICTED' ? undefined : admit(admission, request, response);
+  if (body === 'EVICTED' || !slot) {
+    const details = { reason: busy };
+    return refuseLoad(response, { status: 503, code: 'SERVICE_UNAVAILABLE', message: busy, details });
+  }
+  return withSlot(slot, () => options.rest(request, response, body === 'TOO_LONG' ? undefined : body));
 }
 
 async function serveGraphql(
@@ -143,16 +155,21 @@ async function serveGraphql(
   }
   const body = await admission.bodies.read(request);
   if (body === 'TOO_LONG') return refuseBody(request, response);
-  return isAdmitted(admission, response, body)
-    ? answerGraphql(options, request, response, body)
-    : refuseLoad(response, {
-        errors: [{ message: busy, extensions: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 } }],
-      });
+  const slot = body === 'EVICTED' ? undefined : admit(admission, request, response);
+  if (body === 'EVICTED' || !slot) {
+    const extensions = { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
+    return refuseLoad(response, { errors: [{ message: busy, extensions }] });
+  }
+  return withSlot(slot, () => answerGraphql(options, request, response, body));
 }
 
-/** Says whether a request is admitted. Its body has been read, or is too long. */
-function isAdmitted({ inFlight }: Admission, response: WatchedResponse, body: Body): body is Exclude<Body, 'EVICTED'> {
-  return body !== 'EVICTED' && inFlight.admit(response);
+/** Admits a request whose body has been read, or is too long. Undefined when there are too many requests. */
+function admit(
+  { inFlight, tenants }: Admission,
+  request: IncomingMessage,
+  response: WatchedResponse,
+): RequestSlot | undefined {
+  return inFlight.admit(response, tenants.of(request));
 }
 
 async function answerGraphql(

@@ -14,6 +14,8 @@ export interface Webhooks {
   readonly loopback: boolean;
   /** Encrypts the signing secrets; undefined where no key is set, and then there are no endpoints. */
   readonly box: SecretBox | undefined;
+  /** How many webhook tests wait for their receivers, by platform (test-event.ts). */
+  readonly waitingTests: Map<string, number>;
 }
 
 export interface WebhookSettings {
@@ -36,6 +38,7 @@ export function openWebhooks(
     resolve: parts.resolve ?? dnsResolver,
     loopback: settings.WEBHOOK_LOOPBACK,
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY),
+    waitingTests: new Map(),
   };
 }
 

@@ -4,9 +4,12 @@ import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { InFlight } from '../../src/http/in-flight.ts';
 import { WatchedResponse } from '../../src/http/watched-response.ts';
+import { actOn } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer } from '../setup/held-transfer.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -88,7 +91,7 @@ test('an answer that its client did not wait for tells nothing of how long answe
   const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
   const enter = () => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    return { response, entered: inFlight.admit(response) };
+    return { response, entered: inFlight.admit(response, 'one') !== undefined };
   };
   const { response } = enter();
   vi.advanceTimersByTime(3_600_000);
@@ -159,4 +162,56 @@ test('answers that wait behind a stream of their connection take no place, nor w
   socket.destroy();
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
   await few.stop();
+});
+
+test('a request that waits for a webhook’s receiver takes nothing from others, and does not count as slow', async () => {
+  const few = await startTestGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 200 } });
+  const silent = await startReceiver(() => undefined);
+  const { id } = await createEndpoint(few.platform, { url: silent.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const tests = Array.from({ length: 16 }, () => actOn(few.platform, 'sendTestWebhook', { endpointId: id }));
+  await silent.until((received) => received.length >= 8);
+  expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+  // One platform's waits have a bound of their own.
+  const [refused] = await Promise.all([
+    few.platform.ask(
+      `mutation { sendTestWebhook(input: { endpointId: "${id}" }) { ... on UserError { code message } } }`,
+    ),
+  ]);
+  expect(refused.sendTestWebhook).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  silent.answer = answer(200);
+  await Promise.all(tests);
+  expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+  await silent.stop();
+  await few.stop();
+});
+
+test('a platform that fills every place keeps no other platform from being answered', async () => {
+  const few = await startTestGateway({ MAX_IN_FLIGHT: 4 });
+  const other = await few.newPlatform('other');
+  const releases = [];
+  for (let n = 0; n < 4; n++) releases.push(await heldTransfer(few));
+  expect((await few.platform.send('{ viewer { kind } }')).status).toBe(503);
+  const asked = await Promise.all([other, other].map((platform) => platform.send('{ viewer { kind } }')));
+  expect(asked.map(({ status }) => status)).toEqual([200, 200]);
+  for (const release of releases) expect((await release()).status).toBe('PENDING');
+  expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
+  await few.stop();
+});
+
+test('shares are equal among those who have requests in flight, and all of them together are bounded', () => {
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const open = new Map<string, WatchedResponse[]>();
+  const admit = (tenant: string) => {
+    const response = new WatchedResponse(new IncomingMessage(new Socket()));
+    if (!inFlight.admit(response, tenant)) return false;
+    open.set(tenant, [...(open.get(tenant) ?? []), response]);
+    return true;
+  };
+  const admitted = (tenant: string) => Array.from({ length: 20 }, () => admit(tenant)).filter(Boolean).length;
+  expect(admitted('a')).toBe(8);
+  // A half, a third, a quarter, … until there are twice as many as the limit.
+  expect(['b', 'c', 'd', 'e', 'f'].map(admitted)).toEqual([4, 3, 1, 0, 0]);
+  for (const response of open.get('a') ?? []) response.emit('close');
+  // Room again: below the limit everybody is admitted.
+  expect(admit('e')).toBe(true);
 });

@@ -1,3 +1,5 @@
+import { outsideWait } from '../../core/outside-wait.ts';
+
 /**
  * The time that a rail has to answer, in milliseconds. The lease of an account check is longer, and that of an order is
  * renewed, so nobody else has taken it when its outcome is written. One silent rail does not stop all other work.
@@ -5,7 +7,7 @@
 const answerMs = 10_000;
 
 /**
- * Waits for the answer of a rail. A late answer is ignored.
+ * Waits for the answer of a rail, without the slot of the request. A late answer is ignored.
  * @throws Error when it does not come in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -14,7 +16,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
     timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
   });
   try {
-    return await Promise.race([answer, timeout]);
+    return await outsideWait(Promise.race([answer, timeout]));
   } finally {
     clearTimeout(timer);
   }

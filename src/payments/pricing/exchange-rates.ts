@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Payments, railOf } from '../command.ts';
@@ -80,7 +81,7 @@ export async function readExchangeRates(
   });
   const rates = await Promise.all(
     destinations.map(async (destination) => {
-      const terms = await railOf(payments, caller).rate(source, destination);
+      const terms = await outsideWait(railOf(payments, caller).rate(source, destination));
       if (!terms) return [];
       const price = priceQuote({
         sending: source,

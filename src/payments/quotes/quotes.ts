@@ -2,6 +2,7 @@ import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { creationTime, uuidOf } from '../../core/ids.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
@@ -130,7 +131,7 @@ async function quotePrice(
   parties: Parties,
   { sending, to }: { readonly sending: Currency; readonly to: Destination },
 ): Promise<Pricing> {
-  const rate = await railOf(payments, caller).rate(sending, to.receiving);
+  const rate = await outsideWait(railOf(payments, caller).rate(sending, to.receiving));
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
       path: to.path,
@@ -168,14 +169,16 @@ async function quotePrice(
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);
   const ways = currency
-    ? await railOf(payments, caller).paymentInstructions({
-        owner: quote.id,
-        reference,
-        currency,
-        amount: quote.totalSendingAmount,
-        createdAt: creationTime(quote.id),
-        expiresAt: quote.expiresAt,
-      })
+    ? await outsideWait(
+        railOf(payments, caller).paymentInstructions({
+          owner: quote.id,
+          reference,
+          currency,
+          amount: quote.totalSendingAmount,
+          createdAt: creationTime(quote.id),
+          expiresAt: quote.expiresAt,
+        }),
+      )
     : [];
   if (ways.length > 0) return jsonOf(ways);
   throw new Refusal('INVALID_CURRENCY', `there is no way to pay in ${quote.sendingCurrency} from outside`, {

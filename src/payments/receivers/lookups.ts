@@ -5,6 +5,7 @@ import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.t
 import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
@@ -125,7 +126,7 @@ async function findReceiver(
   const rail = railOf(payments, caller);
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-    : await rail.lookUp(umaAddress);
+    : await outsideWait(rail.lookUp(umaAddress));
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
       path: at('umaAddress'),
@@ -170,7 +171,7 @@ function pricedCurrencies(
   return Promise.all(
     receiver.currencies.map(async ({ code, minAmount, maxAmount: limit }) => {
       const to = currencyOf(code);
-      const terms = from && to && (await rail.rate(from, to));
+      const terms = from && to && (await outsideWait(rail.rate(from, to)));
       return {
         code,
         estimatedExchangeRate: terms?.rate ?? null,

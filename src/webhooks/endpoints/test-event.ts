@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Caller } from '../../access/caller.ts';
 import { runIdempotent } from '../../access/run-idempotent.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
@@ -10,7 +11,11 @@ import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** How many milliseconds a caller waits for the outcome of its test. The delivery goes on after that, like any other. */
 const waitMs = 8_000;
+/** How many tests of one platform may wait for their receivers at once, in one process. */
+const maxWaiting = 16;
+/** The pause before the outcome is looked up again, in milliseconds: doubled each time, up to the second number. */
 const pollMs = 50;
+const maxPollMs = 800;
 
 const announceStatement = statement<{ eventId: string }>(
   'announce_test',
@@ -38,8 +43,21 @@ export interface TestOutcome {
   readonly error: string | null;
 }
 
-/** Sends a test event to an endpoint and waits for the outcome of its first attempt. */
-export async function sendTest(
+/**
+ * Sends a test event to an endpoint and waits for the outcome of its first attempt.
+ * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), SERVICE_UNAVAILABLE (too many
+ *   tests wait already), IDEMPOTENCY_MISMATCH
+ */
+export function sendTest(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<TestOutcome & { replayed: boolean }> {
+  return limited(webhooks, caller, () => sendAndWait(webhooks, caller, input, idempotencyKey));
+}
+
+async function sendAndWait(
   webhooks: Webhooks,
   caller: Caller,
   input: { readonly endpointId: string },
@@ -59,7 +77,32 @@ export async function sendTest(
     },
     repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
   });
-  return { url, ...(await afterCommit(firstOutcome(webhooks, caller, id, eventId))), replayed };
+  const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
+  return { url, ...outcome, replayed };
+}
+
+/**
+ * Counts a platform's tests that wait for their receivers.
+ * @throws Refusal SERVICE_UNAVAILABLE for one too many: nothing was sent
+ */
+async function limited<Result>(
+  { waitingTests }: Webhooks,
+  { platformId }: Caller,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const waiting = waitingTests.get(platformId) ?? 0;
+  if (waiting >= maxWaiting) {
+    const message = `${maxWaiting} webhook tests of this platform wait for their receivers already; try again`;
+    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
+  }
+  waitingTests.set(platformId, waiting + 1);
+  try {
+    return await work();
+  } finally {
+    const left = (waitingTests.get(platformId) ?? 0) - 1;
+    if (left > 0) waitingTests.set(platformId, left);
+    else waitingTests.delete(platformId);
+  }
 }
 
 async function firstOutcome(
@@ -70,6 +113,7 @@ async function firstOutcome(
 ): Promise<Omit<TestOutcome, 'url'>> {
   const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
+  let pauseMs = pollMs;
   for (;;) {
     // The event is sequenced after the command, and its delivery is made after that.
     const event = await prisma.event.findUnique({
@@ -88,6 +132,7 @@ async function firstOutcome(
         ended,
         error: attempt?.error ?? null,
       };
-    await delay(pollMs);
+    await delay(pauseMs);
+    pauseMs = Math.min(2 * pauseMs, maxPollMs);
   }
 }

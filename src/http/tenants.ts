@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Credentials } from '../access/credentials.ts';
+
+interface Known {
+  readonly authorization: string;
+  readonly platformId: string;
+}
+
+/**
+ * Tells whose share of the capacity a request uses, before it is authenticated: that of the platform whose credentials were
+ * right a moment ago or before on the same connection, or else that of its address. Wrong credentials cannot use the share
+ * of a platform, and new ones for each request bring no more than one share.
+ */
+export class Tenants {
+  readonly #credentials: Pick<Credentials, 'cached'>;
+  readonly #known = new WeakMap<Socket, Known>();
+
+  constructor(credentials: Pick<Credentials, 'cached'>) {
+    this.#credentials = credentials;
+  }
+
+  /** Returns the key of the share. */
+  of({ headers: { authorization }, socket }: IncomingMessage): string {
+    const known = this.#known.get(socket);
+    if (known && known.authorization === authorization) return known.platformId;
+    const viewer = this.#credentials.cached(authorization);
+    if (!viewer || authorization === undefined) return `address ${socket.remoteAddress ?? ''}`;
+    this.#known.set(socket, { authorization, platformId: viewer.platformId });
+    return viewer.platformId;
+  }
+}
