@@ -1,0 +1,156 @@
+import type { ServerResponse } from 'node:http';
+import type { GraphQLError, GraphQLFormattedError } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import type { Session, Sessions } from '../../access/sessions.ts';
+import type { Viewer } from '../../access/viewer.ts';
+import { superviseStream } from '../server/supervise-stream.ts';
+import { withoutStatus } from './operation.ts';
+
+/** A reserved stream that nobody opens within this time ends. */
+const reservationMs = 30_000;
+
+export interface EventStreamOptions {
+  /** Who reserved the stream. */
+  readonly viewer: Viewer;
+  readonly sessions: Sessions;
+  /** How often an open stream sends an empty comment. */
+  readonly keepAliveMs: number;
+  /** Called once: when the connection closes, or nobody has opened the stream in time. */
+  readonly onEnd: () => void;
+}
+
+/** An event stream that carries several operations, from its reservation to its end. */
+export class EventStream {
+  readonly viewer: Viewer;
+  readonly #options: EventStreamOptions;
+  /** The operations under way by their ids; undefined for one that has no results to wait for yet. */
+  readonly #operations = new Map<string, AsyncIterator<unknown> | undefined>();
+  /** Resolves when the stream opens or ends. */
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #reservation: NodeJS.Timeout;
+  #response: ServerResponse | undefined;
+  #session: Session | undefined;
+  #isEnded = false;
+
+  constructor(options: EventStreamOptions) {
+    this.viewer = options.viewer;
+    this.#options = options;
+    this.#reservation = setTimeout(() => this.#end(), reservationMs).unref();
+  }
+
+  get isOpen(): boolean {
+    return this.#response !== undefined;
+  }
+
+  /** How many operations are under way. */
+  get operationCount(): number {
+    return this.#operations.size;
+  }
+
+  hasOperation(id: string): boolean {
+    return this.#operations.has(id);
+  }
+
+  /** Sends the stream's messages on this response, those first that waited for it to open. */
+  open(response: ServerResponse): void {
+    const { sessions, keepAliveMs } = this.#options;
+    clearTimeout(this.#reservation);
+    this.#response = response;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+    response.write(':\n\n');
+    const ping = setInterval(() => {
+      if (!response.writableNeedDrain) response.write(':\n\n');
+    }, keepAliveMs).unref();
+    this.#session = superviseStream(sessions, this.viewer, response);
+    response.once('close', () => {
+      clearInterval(ping);
+      this.#end();
+    });
+    this.#opened.resolve();
+  }
+
+  /** Renews the stream's session with a newer token of the same subject. */
+  renew(viewer: Viewer): void {
+    this.#session?.renew(viewer);
+  }
+
+  /** Runs an operation and sends its results and `complete`, unless the stream ends before. */
+  async run(id: string, start: () => Promise<object>): Promise<void> {
+    this.#operations.set(id, undefined);
+    try {
+      const result = await start();
+      await (isAsyncIterable<object>(result) ? this.#follow(id, result) : this.#next(id, result));
+    } finally {
+      this.#operations.delete(id);
+    }
+    await this.#send('complete', { id });
+  }
+
+  /** Sends the error of an operation that does not run, and `complete`. */
+  async refuse(id: string, error: GraphQLError): Promise<void> {
+    await this.#next(id, { errors: [error] });
+    await this.#send('complete', { id });
+  }
+
+  /** Ends a subscription; any other operation goes on to its result. */
+  stop(id: string): void {
+    this.#operations.get(id)?.return?.();
+  }
+
+  /** Cuts the connection, so that the client comes back. */
+  closeForRetry(): void {
+    this.#response?.destroy();
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearTimeout(this.#reservation);
+    this.#options.onEnd();
+    this.#opened.resolve();
+    for (const operation of this.#operations.values()) operation?.return?.();
+    this.#operations.clear();
+  }
+
+  async #follow(id: string, results: AsyncIterable<object>): Promise<void> {
+    const iterator = results[Symbol.asyncIterator]();
+    this.#operations.set(id, iterator);
+    if (this.#isEnded) await iterator.return?.();
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done) return;
+      await this.#next(id, value);
+    }
+  }
+
+  #next(id: string, payload: object): Promise<void> {
+    return this.#send('next', { id, payload: withoutStatuses(payload) });
+  }
+
+  /** Writes a message and waits until the connection takes more, so that an operation never runs ahead of its reader. */
+  async #send(event: 'next' | 'complete', data: object): Promise<void> {
+    await this.#opened.promise;
+    const response = this.#response;
+    if (!response || response.destroyed || this.#isEnded) return;
+    if (response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        response.off('drain', done).off('close', done);
+        resolve();
+      };
+      response.on('drain', done).on('close', done);
+    });
+  }
+}
+
+function withoutStatuses(payload: object): object {
+  if (!('errors' in payload) || !Array.isArray(payload.errors)) return payload;
+  return {
+    ...payload,
+    errors: payload.errors.map((error: GraphQLError | GraphQLFormattedError) => withoutStatus(error)),
+  };
+}
