@@ -11,7 +11,6 @@ const longer: Readonly<Record<string, number>> = {
   'src/graphql/schema/customers/account.ts a function': 63,
   'src/graphql/schema/payments/quote.ts a function': 106,
   'src/graphql/schema/payments/transaction.ts a function': 125,
-  'src/graphql/transports/websocket.ts serveWebSockets': 89,
   'src/start/sandbox-platform.ts registerAccounts': 78,
   'src/work/workers.ts startWorkers': 72,
 };

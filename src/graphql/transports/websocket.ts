@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
+import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
@@ -44,81 +45,14 @@ export interface SocketOptions {
 }
 
 /**
- * GraphQL over WebSocket (graphql-transport-ws) at /graphql. The same context, limits and errors as over HTTP, since every
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. The same context, limits and errors as over HTTP, since every
  * operation goes the same way (server/operations.ts). Credentials come in `connection_init.payload.authorization`, newer
  * ones of the same subject in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
-  const { operations, credentials, sessions } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
-
-  const protocol = useServer<Record<string, unknown>, Extra>(
-    {
-      connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-      execute: (args) => operations.execute(args),
-      subscribe: (args) => operations.subscribe(args),
-      jsonMessageReviver: notRounded,
-      // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
-      onConnect: async ({ extra, connectionParams }) => {
-        const authorization = authorizationIn(connectionParams);
-        // What keeps us from looking is no fault of the credentials: 1013, where an exception would be fatal to clients.
-        const viewer = await credentials.authenticate(authorization).catch(() => {
-          extra.socket.close(closeTryAgain, 'try again');
-          return undefined;
-        });
-        if (!viewer) return false;
-        extra.authorization = authorization ?? '';
-        extra.open = new Set();
-        if (extra.socket.readyState === extra.socket.OPEN) extra.session = sessions.open(viewer, watch(extra.socket));
-        return true;
-      },
-      onPing: async ({ extra }, payload) => {
-        const authorization = authorizationIn(payload);
-        if (authorization === undefined || !extra.session) return;
-        const viewer = await credentials.authenticate(authorization).catch(() => extra.session?.viewer);
-        if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
-        else extra.socket.close(closeForbidden, 'not a good token of the same subject');
-      },
-      onSubscribe: async ({ extra }, id, params) => {
-        const open = extra.open ?? new Set();
-        if (open.size >= socketLimits.operations) return [tooManyOperations()];
-        // Counted before anything is waited for, so that a burst is counted too.
-        open.add(id);
-        const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-        const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
-        if (Array.isArray(prepared)) open.delete(id);
-        return prepared as Exclude<typeof prepared, readonly unknown[]>;
-      },
-      // graphql-ws answers with what is returned here: statuses belong to HTTP.
-      onError: ({ extra }, id, _payload, errors) => {
-        extra.open?.delete(id);
-        return errors.map(withoutStatus);
-      },
-      onNext: (_context, _id, _payload, _args, result) =>
-        result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
-      onComplete: ({ extra }, id) => {
-        extra.open?.delete(id);
-      },
-      onClose: ({ extra }) => extra.session?.close(),
-    },
-    sockets,
-    options.keepAliveMs,
-  );
-
-  server.on('upgrade', (request, socket, head) => {
-    // Node takes its own listener off an upgraded connection; without one a reset would end the process.
-    socket.on('error', () => socket.destroy());
-    const [path] = (request.url ?? '/').split('?', 1);
-    if (path !== '/graphql') {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    if (!options.acceptsOrigin(request)) {
-      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
-  });
+  const protocol = useServer<Record<string, unknown>, Extra>(protocolOptions(options), sockets, options.keepAliveMs);
+  acceptUpgrades(server, sockets, options);
 
   return {
     /** How many sockets are open. */
@@ -136,6 +70,90 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       clearTimeout(cut);
     },
   };
+}
+
+function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
+  server.on('upgrade', (request, socket, head) => {
+    // Node takes its own listener off an upgraded connection; without one a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    const [path] = (request.url ?? '/').split('?', 1);
+    if (path !== '/graphql') {
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    if (!acceptsOrigin(request)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
+  });
+}
+
+/** The hooks of graphql-ws: who asks, what may run, and which errors clients see. */
+function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
+  const { operations } = options;
+  return {
+    connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
+    execute: (args) => operations.execute(args),
+    subscribe: (args) => operations.subscribe(args),
+    jsonMessageReviver: notRounded,
+    onConnect: ({ extra, connectionParams }) => openSession(options, extra, authorizationIn(connectionParams)),
+    onPing: ({ extra }, payload) => renewSession(options, extra, authorizationIn(payload)),
+    onSubscribe: async ({ extra }, id, params) => {
+      const open = extra.open ?? new Set();
+      if (open.size >= socketLimits.operations) return [tooManyOperations()];
+      // Counted before anything is waited for, so that a burst is counted too.
+      open.add(id);
+      const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+      const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
+      if (Array.isArray(prepared)) open.delete(id);
+      return prepared as Exclude<typeof prepared, readonly unknown[]>;
+    },
+    // graphql-ws answers with what is returned here: statuses belong to HTTP.
+    onError: ({ extra }, id, _payload, errors) => {
+      extra.open?.delete(id);
+      return errors.map(withoutStatus);
+    },
+    onNext: (_context, _id, _payload, _args, result) =>
+      result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
+    onComplete: ({ extra }, id) => {
+      extra.open?.delete(id);
+    },
+    onClose: ({ extra }) => extra.session?.close(),
+  };
+}
+
+/**
+ * Opens the session of a socket by the credentials of its first message.
+ * @returns false, not an exception, for bad credentials: clients take 4403 as "come back with better ones", 4500 as fatal
+ */
+async function openSession(
+  { credentials, sessions }: SocketOptions,
+  extra: Extra,
+  authorization: string | undefined,
+): Promise<boolean> {
+  // A failed look-up is no fault of the credentials: 1013, where an exception would be fatal to clients.
+  const viewer = await credentials.authenticate(authorization).catch(() => {
+    extra.socket.close(closeTryAgain, 'try again');
+    return undefined;
+  });
+  if (!viewer) return false;
+  extra.authorization = authorization ?? '';
+  extra.open = new Set();
+  if (extra.socket.readyState === extra.socket.OPEN) extra.session = sessions.open(viewer, watch(extra.socket));
+  return true;
+}
+
+/** Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject. */
+async function renewSession(
+  { credentials }: SocketOptions,
+  extra: Extra,
+  authorization: string | undefined,
+): Promise<void> {
+  if (authorization === undefined || !extra.session) return;
+  const viewer = await credentials.authenticate(authorization).catch(() => extra.session?.viewer);
+  if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
+  else extra.socket.close(closeForbidden, 'not a good token of the same subject');
 }
 
 /** What becomes of a socket whose token ends, whose server stops, or whose reader does not keep up. */
