@@ -5,6 +5,7 @@ import '../schema/viewer.ts';
 import '../schema/customers/account.ts';
 import '../schema/customers/customer.ts';
 import '../schema/payments/quote.ts';
+import '../schema/payments/quote-mutations.ts';
 import '../schema/payments/transaction.ts';
 import '../schema/payments/transaction-history.ts';
 import '../schema/payments/lookup.ts';

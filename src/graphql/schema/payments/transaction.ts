@@ -66,6 +66,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
   }),
 });
 
+/** What it is and where it stands. */
 builder.prismaObjectFields(Transaction, (t) => ({
   id: t.id({
     description: 'Its public id.',
@@ -82,6 +83,23 @@ builder.prismaObjectFields(Transaction, (t) => ({
     ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
     resolve: (transaction) => terminalTransactionStatuses.has(transaction.status),
   }),
+  failureReason: t.expose('failureReason', {
+    type: FailureReason,
+    nullable: true,
+    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
+  expectedSettlementAt: t.expose('expectedSettlementAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it is expected to settle.',
+  }),
+}));
+
+/** What was sent, at which price, and what arrives. */
+builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.field({
     type: MoneyType,
     nullable: true,
@@ -96,6 +114,46 @@ builder.prismaObjectFields(Transaction, (t) => ({
     ...reads(moneyRead('received_amount', 'received_currency')),
     resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
   }),
+  exchangeRate: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    ...reads(leaf.decimal('exchange_rate')),
+    resolve: (transaction) => transaction.exchangeRate?.toFixed(),
+  }),
+  fees: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: 'All fees, in the sending currency.',
+    ...reads(moneyRead('fees', 'sent_currency')),
+    resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
+  }),
+  rateDetails: t.field({
+    type: RateDetailsType,
+    nullable: true,
+    description: 'What the price is made of.',
+    ...reads(jsonObject('rate_details')),
+    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
+  }),
+  refund: t.field({
+    type: RefundType,
+    nullable: true,
+    description: 'Where the money went when it did not arrive or came back.',
+    ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
+    resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
+      refundReference === null || refundAmount === null || refundInitiatedAt === null
+        ? null
+        : {
+            reference: refundReference,
+            amount: money(refundAmount, sentCurrency ?? receivedCurrency),
+            initiatedAt: refundInitiatedAt,
+            settledAt: refundSettledAt,
+          },
+  }),
+}));
+
+/** Between whom, and for what. */
+builder.prismaObjectFields(Transaction, (t) => ({
   source: t.field({
     type: PaymentSource,
     nullable: true,
@@ -124,47 +182,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'The quote behind it, if any.',
     ...planned(toOne('Quote', 'quote_id')),
   }),
-  exchangeRate: t.field({
-    type: 'Decimal',
-    nullable: true,
-    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
-    ...reads(leaf.decimal('exchange_rate')),
-    resolve: (transaction) => transaction.exchangeRate?.toFixed(),
-  }),
-  fees: t.field({
-    type: MoneyType,
-    nullable: true,
-    description: 'All fees, in the sending currency.',
-    ...reads(moneyRead('fees', 'sent_currency')),
-    resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
-  }),
-  rateDetails: t.field({
-    type: RateDetailsType,
-    nullable: true,
-    description: 'What the price is made of.',
-    ...reads(jsonObject('rate_details')),
-    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
-  }),
-  failureReason: t.expose('failureReason', {
-    type: FailureReason,
-    nullable: true,
-    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
-  }),
-  refund: t.field({
-    type: RefundType,
-    nullable: true,
-    description: 'Where the money went when it did not arrive or came back.',
-    ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
-    resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
-      refundReference === null || refundAmount === null || refundInitiatedAt === null
-        ? null
-        : {
-            reference: refundReference,
-            amount: money(refundAmount, sentCurrency ?? receivedCurrency),
-            initiatedAt: refundInitiatedAt,
-            settledAt: refundSettledAt,
-          },
-  }),
   reconciliationReference: t.string({
     nullable: true,
     description: 'What both sides write on the payment to find it again; null while it is CREATED.',
@@ -182,14 +199,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
       })),
   }),
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
-  expectedSettlementAt: t.expose('expectedSettlementAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'When it is expected to settle.',
-  }),
 }));
 
 export const TransactionConnection = connection(Transaction, 'Transaction', {
