@@ -7,20 +7,20 @@ import { invalidInput } from '../failure.ts';
  * the mark stands for is put in its place.
  */
 
-const mark = '\u0001';
+const delimiter = '\u0001';
 
 /** A timeline lacks a change that has been committed and has no place in the feed yet: it is there in a moment. */
 export class NotSequenced extends Error {}
 
 /** The mark of a timeline that is not complete, before what there is of it. */
-export const notSequenced = `chr(1) || 'later' || chr(1)`;
+export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
 /** The mark of an amount for people, in the locale that is noted under this number. */
-export function formattedMark(amount: string, currency: string, locale: number): string {
+export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
 
-const marks = new RegExp(`${mark}([^${mark}]*)${mark}`, 'g');
+const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
 
 /** The key of an object that stands for an error: no field has such a name. */
 const errorKey = '!';
@@ -42,9 +42,9 @@ export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>
  * @param isLast whether what is not sequenced is not waited for any more
  * @throws NotSequenced
  */
-export function finished(json: string, run: Notes, isLast: boolean): string {
-  if (!json.includes(mark)) return json;
-  return json.replace(marks, (_whole, what: string) => {
+export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
+  if (!json.includes(delimiter)) return json;
+  return json.replace(placeholders, (_whole, what: string) => {
     const [kind, amount = '0', code = '', note = '0'] = what.split(' ');
     if (kind === 'later') {
       if (isLast) return '';
@@ -58,7 +58,7 @@ export function finished(json: string, run: Notes, isLast: boolean): string {
 }
 
 /** JSON as values, with errors where they stand: the executor throws those. */
-export function valuesOf(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
+export function parseAnswer(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
   if (errors.length === 0) return JSON.parse(json);
   return JSON.parse(json, (_key, value) =>
     typeof value === 'object' && value !== null && errorKey in value ? errors[value[errorKey]] : value,

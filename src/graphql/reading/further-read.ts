@@ -13,7 +13,7 @@ import { Planner } from './plan.ts';
  * plan reads, rather than a resolver takes from a row in hand.
  * @returns the first field that does, as `Type.field`; undefined where none does
  */
-export function furtherRead(info: GraphQLResolveInfo): string | undefined {
+export function findFurtherRead(info: GraphQLResolveInfo): string | undefined {
   const { schema, variableValues: variables } = info;
   const planner = new Planner({
     schema,
@@ -23,9 +23,9 @@ export function furtherRead(info: GraphQLResolveInfo): string | undefined {
   });
 
   function find(type: GraphQLNamedType, sets: readonly SelectionSetNode[]): string | undefined {
-    if (isAbstractType(type)) return firstOf(schema.getPossibleTypes(type), (one) => find(one, sets));
+    if (isAbstractType(type)) return findFirst(schema.getPossibleTypes(type), (one) => find(one, sets));
     if (!isObjectType(type)) return undefined;
-    return firstOf(planner.fieldsOf(type, sets), ({ field, below }) => {
+    return findFirst(planner.selectedFields(type, sets), ({ field, below }) => {
       if (!field) return undefined;
       return field.extensions.isPlanned ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
     });
@@ -37,7 +37,7 @@ export function furtherRead(info: GraphQLResolveInfo): string | undefined {
   );
 }
 
-function firstOf<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
+function findFirst<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
   for (const item of items) {
     const found = find(item);
     if (found !== undefined) return found;

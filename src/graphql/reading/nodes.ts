@@ -8,7 +8,7 @@ interface NodeQuery {
   readonly uuids: ReadonlyMap<string, readonly string[]>;
 }
 
-interface NodesOf {
+interface NodeLookup {
   readonly isList: boolean;
   readonly types: readonly string[];
   /** The public ids that a run asks for; one where it is no list. */
@@ -18,12 +18,12 @@ interface NodesOf {
 }
 
 /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-export function nodesSql({ isList, types, idsOf, rowsOf }: NodesOf): Sql {
+export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
   const owner = {};
-  const askedOf = (run: Run): NodeQuery => run.once(owner, () => sortedIds(idsOf(run), types));
+  const queryOf = (run: Run): NodeQuery => run.once(owner, () => groupByType(idsOf(run), types));
   const tables = new Map(
     types.map((type) => {
-      const rows = rowsOf(type, (run) => askedOf(run).uuids.get(type) ?? []);
+      const rows = rowsOf(type, (run) => queryOf(run).uuids.get(type) ?? []);
       const whole = isList
         ? sql`select ${literal(`${type}:`)} || n.id as id, n.json from (${rows}) n`
         : sql`coalesce((select json from (${rows}) n), 'null')`;
@@ -32,30 +32,30 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodesOf): Sql {
   );
   return [
     (run) => {
-      const { ids, uuids } = askedOf(run);
+      const { ids, uuids } = queryOf(run);
       const parts = Array.from(uuids.keys(), (type): Sql => [tables.get(type) ?? '']);
       if (!isList) return parts[0] ?? `'null'`;
       if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
       // Whatever is no id of ours may hold what Postgres cannot take.
-      const places = run.bind(ids.map((id) => (isOf(id, uuids) ? id : '')));
-      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${joined(parts, ' union all ')}) r on r.id = u.id)`;
+      const idList = run.bind(ids.map((id) => (isGrouped(id, uuids) ? id : '')));
+      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, place) left join (${joined(parts, ' union all ')}) r on r.id = u.id)`;
     },
   ];
 }
 
-function sortedIds(ids: readonly string[], types: readonly string[]): NodeQuery {
+function groupByType(ids: readonly string[], types: readonly string[]): NodeQuery {
   const uuids = new Map<string, string[]>();
   for (const id of new Set(ids)) {
     const [type = '', uuid = ''] = id.split(':', 2);
     if (!uuidForm.test(uuid) || id.length !== type.length + 37 || !types.includes(type)) continue;
-    const others = uuids.get(type);
-    if (others) others.push(uuid);
+    const sameType = uuids.get(type);
+    if (sameType) sameType.push(uuid);
     else uuids.set(type, [uuid]);
   }
   return { ids, uuids };
 }
 
-function isOf(id: string, uuids: NodeQuery['uuids']): boolean {
+function isGrouped(id: string, uuids: NodeQuery['uuids']): boolean {
   const [type = '', uuid = ''] = id.split(':', 2);
   return uuids.get(type)?.includes(uuid) === true && id.length === type.length + 37;
 }

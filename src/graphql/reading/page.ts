@@ -7,11 +7,11 @@ import {
 } from 'graphql';
 import { PageArguments, PageRows } from './page-rows.ts';
 import type { Env, PageRead } from './reads.ts';
-import { NotPlanned, type Selected, type Walk } from './selected.ts';
+import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
 import { type Sql, sql } from './sql.ts';
 
-interface PageOf {
-  readonly asked: Selected;
+interface PageOptions {
+  readonly selected: SelectedField;
   readonly read: PageRead;
   readonly env: Env;
 }
@@ -20,8 +20,8 @@ interface PageOf {
  * Writes the SQL of a connection: its page's rows, one more than its size to tell whether there is more, the total count, and
  * whether there is anything on the other side of its cursor, each only where the document selects it.
  */
-export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
-  const { field, node, below } = asked;
+export function pageSql(planner: DocumentWalker, { selected, read, env }: PageOptions): Sql {
+  const { field, node, below } = selected;
   const type = field && getNamedType(field.type);
   if (!field || !isObjectType(type)) throw new Error('a page is of an object type');
   const args = new PageArguments({ field, node, read, env });
@@ -33,13 +33,13 @@ export function pageSql(planner: Walk, { asked, read, env }: PageOf): Sql {
 
 /** A page while its SQL is written; `row` is the alias of one of its rows. */
 interface PageDraft {
-  readonly planner: Walk;
+  readonly planner: DocumentWalker;
   readonly args: PageArguments;
   readonly rows: PageRows;
   readonly row: string;
 }
 
-function connectionField(selected: Selected, page: PageDraft): Sql {
+function connectionField(selected: SelectedField, page: PageDraft): Sql {
   const { planner, args, rows } = page;
   switch (selected.node.name.value) {
     case 'edges':
@@ -55,7 +55,7 @@ function connectionField(selected: Selected, page: PageDraft): Sql {
   }
 }
 
-function edgeField(selected: Selected, { planner, rows, row }: PageDraft): Sql {
+function edgeField(selected: SelectedField, { planner, rows, row }: PageDraft): Sql {
   switch (selected.node.name.value) {
     case 'cursor':
       return rows.cursor();
@@ -66,7 +66,7 @@ function edgeField(selected: Selected, { planner, rows, row }: PageDraft): Sql {
   }
 }
 
-function pageInfoField(selected: Selected, { planner, args, rows }: PageDraft): Sql {
+function pageInfoField(selected: SelectedField, { planner, args, rows }: PageDraft): Sql {
   switch (selected.node.name.value) {
     case 'hasNextPage':
       return args.byDirection(rows.hasMore(), args.hasBeyond(planner.alias()));
@@ -81,13 +81,13 @@ function pageInfoField(selected: Selected, { planner, args, rows }: PageDraft): 
   }
 }
 
-function objectOf(selected: Selected): GraphQLObjectType {
+function objectOf(selected: SelectedField): GraphQLObjectType {
   const type = compositeOf(selected);
   if (!isObjectType(type)) throw new NotPlanned(`${selected.key} is no object`);
   return type;
 }
 
-function compositeOf({ key, field }: Selected): GraphQLCompositeType {
+function compositeOf({ key, field }: SelectedField): GraphQLCompositeType {
   const type = field && getNamedType(field.type);
   if (!isCompositeType(type)) throw new NotPlanned(`${key} is no object`);
   return type;

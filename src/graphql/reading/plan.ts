@@ -20,14 +20,14 @@ import {
 } from 'graphql';
 import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { invalidInput } from '../failure.ts';
-import { notSequenced } from './finish.ts';
+import { notSequencedPlaceholder } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
-import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
-import { NotPlanned, type Selected, type Walk } from './selected.ts';
+import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
+import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
 import { concatenated, type JsonPart, joined, Part, type Run, type Sql, sql } from './sql.ts';
 
-export interface PlanOf {
+export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The variables that @skip and @include ask for: a plan is for one set of them. */
@@ -43,11 +43,11 @@ export const typeKey = '';
  * Walks the selections of a document and writes the SQL that makes the answer. Everything that differs from one run to the
  * next (arguments, variables, who asks) is a piece of it that is filled in then, so a plan belongs to its document.
  */
-export class Planner implements Walk {
-  readonly #of: PlanOf;
+export class Planner implements DocumentWalker {
+  readonly #of: PlannerOptions;
   #aliases = 0;
 
-  constructor(of: PlanOf) {
+  constructor(of: PlannerOptions) {
     this.#of = of;
   }
 
@@ -57,16 +57,16 @@ export class Planner implements Walk {
   }
 
   /** The fields that a type is asked for, in the order of the answer: what stands twice is taken together. */
-  fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Selected[] {
-    const found = new Map<string, { field: Selected['field']; node: FieldNode; below: SelectionSetNode[] }>();
+  selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
+    const found = new Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>();
     for (const set of sets) this.#collect(type, set, found);
-    return Array.from(found, ([key, asked]) => ({ key, ...asked }));
+    return Array.from(found, ([key, selected]) => ({ key, ...selected }));
   }
 
   #collect(
     type: GraphQLObjectType,
     set: SelectionSetNode,
-    found: Map<string, { field: Selected['field']; node: FieldNode; below: SelectionSetNode[] }>,
+    found: Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>,
   ): void {
     for (const selection of set.selections) {
       if (!this.#isIncluded(selection)) continue;
@@ -109,7 +109,7 @@ export class Planner implements Walk {
   }
 
   #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    const variants = readOf(type)?.variants?.(env);
+    const variants = typeReadOf(type)?.variants?.(env);
     if (!variants) throw new NotPlanned(`${type.name} says nothing of its types`);
     const cases = variants.map(
       ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
@@ -124,52 +124,52 @@ export class Planner implements Walk {
   }
 
   /** An object of the answer; `each` says what a field of it comes to. */
-  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Selected) => Sql): Sql {
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql {
     const { isTyped } = this.#of;
     const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
-    for (const [at, asked] of this.fieldsOf(type, sets).entries()) {
-      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${asked.key}":` });
-      parts.push(asked.field === undefined ? { text: `"${type.name}"` } : { of: each(asked) });
+    for (const [at, selected] of this.selectedFields(type, sets).entries()) {
+      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${selected.key}":` });
+      parts.push(selected.field === undefined ? { text: `"${type.name}"` } : { of: each(selected) });
     }
     return concatenated([...parts, { text: '}' }]);
   }
 
   #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return this.object(type, sets, (asked) => this.#fieldOf(type, asked, env));
+    return this.object(type, sets, (selected) => this.#fieldOf(type, selected, env));
   }
 
-  #fieldOf(type: GraphQLObjectType, asked: Selected, env: Env): Sql {
-    forAll(asked);
-    if (asked.field?.extensions.read || asked.field?.extensions.pothosExposedField === undefined) {
-      return this.field(asked, env);
+  #fieldOf(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
+    refuseRestricted(selected);
+    if (selected.field?.extensions.read || selected.field?.extensions.pothosExposedField === undefined) {
+      return this.field(selected, env);
     }
     const model = modelOf(type);
-    const name = asked.field.extensions.pothosExposedField;
-    const scalar = getNamedType(asked.field.type).name;
+    const name = selected.field.extensions.pothosExposedField;
+    const scalar = getNamedType(selected.field.type).name;
     // An object inside of a JSON value.
-    if (env.json !== undefined && isCompositeType(getNamedType(asked.field.type))) {
-      return this.field(asked, env, memberObject(name));
+    if (env.json !== undefined && isCompositeType(getNamedType(selected.field.type))) {
+      return this.field(selected, env, memberObject(name));
     }
-    return this.field(asked, env, exposed(asked.field, scalar, model && columnOf(model, name)));
+    return this.field(selected, env, exposedRead(selected.field, scalar, model && columnOf(model, name)));
   }
 
   /** A field of the query. */
-  root(asked: Selected): Sql {
-    forAll(asked);
-    return this.field(asked, {});
+  root(selected: SelectedField): Sql {
+    refuseRestricted(selected);
+    return this.field(selected, {});
   }
 
   /** A field of what the environment has: an expression that is JSON as text. */
-  field(asked: Selected, env: Env, read = asked.field?.extensions.read): Sql {
-    const { field, node } = asked;
+  field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
+    const { field, node } = selected;
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
-    const made = this.#read(asked, field, read, env);
+    const value = this.#read(selected, field, read, env);
     // Wrong arguments are an error in the place of this field, and of nothing else.
-    return field.args.length === 0 ? made : [new Part(made, { isGuarded: true })];
+    return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
-  #read(asked: Selected, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
-    const { node, below } = asked;
+  #read(selected: SelectedField, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
+    const { node, below } = selected;
     const type = getNamedType(field.type);
     const isNullable = !isNonNullType(field.type);
     if (read.kind === 'leaf') {
@@ -199,9 +199,9 @@ export class Planner implements Walk {
         return sql`coalesce(${joined(rows, ', ')}, 'null')`;
       }
       case 'page':
-        return pageSql(this, { asked, read, env });
+        return pageSql(this, { selected, read, env });
       case 'node':
-        return this.#node(asked, read);
+        return this.#node(selected, read);
     }
   }
 
@@ -209,28 +209,28 @@ export class Planner implements Walk {
     const item = this.value(type, below, rows.env);
     const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
     const whole =
-      rows.complete === undefined
+      rows.isComplete === undefined
         ? list
-        : sql`case when ${rows.complete} then ${list} else concat(${notSequenced}, ${list}) end`;
+        : sql`case when ${rows.isComplete} then ${list} else concat(${notSequencedPlaceholder}, ${list}) end`;
     return sql`(select ${whole} from ${rows.from})`;
   }
 
   /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-  #node({ field, node, below }: Selected, { types, given, most }: Extract<Read, { kind: 'node' }>): Sql {
+  #node({ field, node, below }: SelectedField, { types, isGivenIds, maxIds }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new NotPlanned('nothing to read');
-    const isList = given || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+    const isList = isGivenIds || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     return nodesSql({
       isList,
       types,
       idsOf: (run) => {
         const args = run.args(field, node);
-        const ids = given ? run.given : ((isList ? args.ids : [args.id]) as readonly string[]);
-        if (most !== undefined && ids.length > most) throw invalidInput(`at most ${most} ids at once`, 'ids');
+        const ids = isGivenIds ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
+        if (maxIds !== undefined && ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');
         return ids;
       },
       rowsOf: (name, uuidsOf) => {
         const type = this.#objectType(name);
-        const { model, visible, only } = readOf(type) ?? {};
+        const { model, visible, only } = typeReadOf(type) ?? {};
         if (!model) throw new Error(`${name} is of no table`);
         const alias = this.alias();
         const json = this.#row(type, below, { row: alias });
@@ -247,15 +247,15 @@ export class Planner implements Walk {
 }
 
 /** A field that needs a permission of its own is the executor's: it knows who lacks it. */
-function forAll({ key, field }: Selected): void {
+function refuseRestricted({ key, field }: SelectedField): void {
   if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} is not for all`);
 }
 
-export function readOf(type: GraphQLCompositeType): TypeRead | undefined {
+export function typeReadOf(type: GraphQLCompositeType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
 
 /** The model whose rows are of a type, or of an interface of it. */
 function modelOf(type: GraphQLObjectType): string | undefined {
-  return readOf(type)?.model;
+  return typeReadOf(type)?.model;
 }

@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { tableOf } from '../../database/conditions.ts';
 import { columnName } from '../../database/rows.ts';
 import type { Context } from '../context.ts';
-import { readOf, typeKey } from './plan.ts';
+import { typeKey, typeReadOf } from './plan.ts';
 import type { Read } from './reads.ts';
 import { runField } from './run.ts';
 
@@ -25,15 +25,20 @@ export function isPlanned(value: unknown): value is Planned {
 /** For the options of a field that only a plan makes: how it is read. */
 export function planned(read: Read) {
   // What a plan has read is in the form of the answer, which no type of a resolver says.
-  return { extensions: { read, isPlanned: true }, resolve: readHere as unknown as () => Promise<never> };
+  return { extensions: { read, isPlanned: true }, resolve: readField as unknown as () => Promise<never> };
 }
 
 /**
  * Reads a field with all that the document asks below it, in one statement: of the query, or of a row that no plan has read
  * (what a command answers, a snapshot of the feed).
  */
-async function readHere(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo): Promise<unknown> {
-  const model = readOf(info.parentType)?.model;
+async function readField(
+  parent: unknown,
+  _args: unknown,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<unknown> {
+  const model = typeReadOf(info.parentType)?.model;
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
   return runField(context, info, { row });
 }

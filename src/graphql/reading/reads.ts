@@ -38,7 +38,7 @@ export type Read =
       readonly of?: (env: Env, alias: string) => Sql;
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: by the field's arguments, or a list that the run is given. */
-  | { readonly kind: 'node'; readonly types: readonly string[]; readonly given?: true; readonly most?: number };
+  | { readonly kind: 'node'; readonly types: readonly string[]; readonly isGivenIds?: true; readonly maxIds?: number };
 
 /** How a connection is read. */
 export type PageRead = Extract<Read, { kind: 'page' }>;
@@ -60,7 +60,7 @@ export interface Rows {
   readonly orderBy: string;
   readonly env: Env;
   /** An aggregate that says whether all is there: otherwise the rest is waited for. */
-  readonly complete?: string;
+  readonly isComplete?: string;
 }
 
 /** What a type says of its values: of which table they are rows, or which of its types a value of an abstract one is. */
@@ -105,7 +105,7 @@ export const leaf = {
   /** A list, as JSON writes it. */
   json: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
   /** A word of the database's own: an enum's, a currency's code. */
-  word: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
+  enumValue: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
   /** A number or a boolean, as JSON writes it. */
   plain: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`${column(env, name)}::text`] }),
   /** A whole number as a string of digits. */
@@ -167,7 +167,7 @@ export const jsonList = (expression: (env: Env) => string): Read => ({
  * What stands behind "from" for the row that a column (or an expression) refers to, of the same platform. Whoever may see
  * this row may see it, unless `visible` says who may.
  */
-export function referred(
+export function referredRow(
   model: Model,
   column: string | ((env: Env) => string),
   visible?: (viewer: Viewer) => object,
@@ -180,7 +180,10 @@ export function referred(
 }
 
 /** That row, or null. */
-export const toOne = (...to: Parameters<typeof referred>): Read => ({ kind: 'row', from: referred(...to) });
+export const toOne = (...reference: Parameters<typeof referredRow>): Read => ({
+  kind: 'row',
+  from: referredRow(...reference),
+});
 
 /**
  * A page of a table's rows: of those that the caller may see, the ones that the field's `filter` wants, where it has one.
@@ -189,12 +192,12 @@ export const toOne = (...to: Parameters<typeof referred>): Read => ({ kind: 'row
 export const pageOf = <Filter>(
   model: Model,
   visible: (viewer: Viewer) => object,
-  wanted: (viewer: Viewer, filter: Filter) => object = () => ({}),
+  matching: (viewer: Viewer, filter: Filter) => object = () => ({}),
 ): PageRead => ({
   kind: 'page',
   list: model,
   model,
-  where: (viewer, args) => ({ AND: [visible(viewer), wanted(viewer, args.filter as Filter)] }),
+  where: (viewer, args) => ({ AND: [visible(viewer), matching(viewer, args.filter as Filter)] }),
 });
 
 /** For `of` of a page: only the rows of the same platform whose column refers to this one. */
@@ -205,10 +208,10 @@ export const referringBy =
   ];
 
 /** An object of the same environment. */
-export const same: Read = { kind: 'value', env: (env) => env };
+export const sameRow: Read = { kind: 'value', env: (env) => env };
 
 /** The fields that follow from what the types of a field are, where it only shows a column or a member. */
-export function exposed(field: GraphQLField<unknown, unknown>, scalar: string, column: string | undefined): Read {
+export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: string, column: string | undefined): Read {
   const name = field.extensions.pothosExposedField ?? field.name;
   const byColumn = (): Read => {
     if (column === undefined) throw new Error(`${field.name} shows ${name}, which is no column`);
@@ -229,7 +232,7 @@ export function exposed(field: GraphQLField<unknown, unknown>, scalar: string, c
       case 'Date':
         return leaf.date(column);
       default:
-        return leaf.word(column);
+        return leaf.enumValue(column);
     }
   };
   return {

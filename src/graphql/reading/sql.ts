@@ -6,7 +6,7 @@ import type { Binding } from '../../database/conditions.ts';
 export interface Run extends Binding {
   readonly viewer: Viewer;
   /** The public ids that are to be read, where no argument names them. */
-  readonly given: readonly string[];
+  readonly ids: readonly string[];
   /** The row whose field is read, as the columns of its table in JSON. */
   readonly row: string | undefined;
   /** The arguments of a field, with the variables of this run. */
@@ -72,13 +72,13 @@ function merged(pieces: readonly Piece[]): Sql {
 }
 
 /** How many texts of a statement are kept: what callers leave out or turn round makes another, and what they are asked by. */
-const mostTexts = 8;
+const maxTexts = 8;
 
 /**
  * A statement of a plan. Of its text little differs from one run to the next: by that the whole is found again, as one string
  * that nobody has to put together, and that is known by its name at once where it was prepared (database.ts).
  */
-export class Statement {
+export class PlanStatement {
   readonly #sql: Sql;
   readonly #texts = new Map<string, string>();
 
@@ -88,19 +88,19 @@ export class Statement {
 
   /** The text of the statement for a run, whose values are bound meanwhile. */
   textFor(run: Run): string {
-    const draft = new Draft();
+    const draft = new StatementDraft();
     draft.add(this.#sql, run);
     const { key } = draft;
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
     const { text } = draft;
-    if (this.#texts.size < mostTexts) this.#texts.set(key, text);
+    if (this.#texts.size < maxTexts) this.#texts.set(key, text);
     return text;
   }
 }
 
 /** A statement's text while a run puts it together. */
-class Draft {
+class StatementDraft {
   readonly #texts: string[] = [];
   #key = '';
 
@@ -117,13 +117,13 @@ class Draft {
   add(sql: Sql, run: Run): void {
     for (const piece of sql) {
       if (typeof piece === 'string') this.#texts.push(piece);
-      else if (typeof piece === 'function') this.#addMade(piece(run), run);
+      else if (typeof piece === 'function') this.#addRunText(piece(run), run);
       else this.#addPart(piece, run);
     }
   }
 
   /** Adds what the run has made: all its text is its decision. */
-  #addMade(made: string | Sql, run: Run): void {
+  #addRunText(made: string | Sql, run: Run): void {
     if (typeof made === 'string') {
       // With its length before it, whatever is in it cannot be taken for something else.
       this.#key += `${made.length}:${made}`;
@@ -131,8 +131,8 @@ class Draft {
       return;
     }
     for (const piece of made) {
-      if (typeof piece === 'string') this.#addMade(piece, run);
-      else if (typeof piece === 'function') this.#addMade(piece(run), run);
+      if (typeof piece === 'string') this.#addRunText(piece, run);
+      else if (typeof piece === 'function') this.#addRunText(piece(run), run);
       else this.#addPart(piece, run);
     }
   }
@@ -150,7 +150,7 @@ class Draft {
       this.#key = key;
       // What stands for no value may not be bound.
       run.values.length = bound;
-      this.#addMade(run.refuse(error), run);
+      this.#addRunText(run.refuse(error), run);
     }
   }
 }
@@ -164,7 +164,7 @@ export function literal(text: string): string {
 export type JsonPart = { readonly text: string } | { readonly of: Sql };
 
 /** The most arguments that a function of Postgres takes. */
-const mostArguments = 90;
+const maxArguments = 90;
 
 /** An expression that puts parts of JSON together. `concat` writes them one after another; `||` would copy at each step. */
 export function concatenated(parts: readonly JsonPart[]): Sql {
@@ -184,8 +184,8 @@ export function concatenated(parts: readonly JsonPart[]): Sql {
   flush();
   if (pieces.length === 1) return pieces[0] ?? [];
   const groups: Sql[] = [];
-  for (let from = 0; from < pieces.length; from += mostArguments) {
-    groups.push(sql`concat(${joined(pieces.slice(from, from + mostArguments), ', ')})`);
+  for (let from = 0; from < pieces.length; from += maxArguments) {
+    groups.push(sql`concat(${joined(pieces.slice(from, from + maxArguments), ', ')})`);
   }
   return groups.length === 1 ? (groups[0] ?? []) : concatenated(groups.map((of) => ({ of })));
 }

@@ -29,9 +29,9 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, F
 export function connection<Row>(
   type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
   name: string,
-  words: { readonly page: string; readonly edge: string; readonly totalCount?: string },
+  descriptions: { readonly page: string; readonly edge: string; readonly totalCount?: string },
 ) {
-  const { page, edge, totalCount = 'All that match, on whatever page.' } = words;
+  const { page, edge, totalCount = 'All that match, on whatever page.' } = descriptions;
   return builder.connectionObject(
     {
       type,

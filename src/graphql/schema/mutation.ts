@@ -4,7 +4,7 @@ import { authorize, type Operation } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
-import { furtherRead } from '../reading/further-read.ts';
+import { findFurtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
@@ -36,7 +36,7 @@ export interface Replayable {
   readonly replayed: boolean;
 }
 
-const general: readonly MemberName[] = [
+const commonRefusals: readonly MemberName[] = [
   'InvalidInputError',
   'IdempotencyMismatchError',
   'ConflictError',
@@ -80,7 +80,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     }),
   });
 
-  const refusals = [...new Set([...(options.refusals ?? []), ...general])];
+  const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
     description: `What came of ${name}: its success, or why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
@@ -117,12 +117,15 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
  */
 function requireViewToRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
   if (permissions.includes('VIEW')) return;
-  const field = furtherRead(info);
+  const field = findFurtherRead(info);
   if (field !== undefined) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
   }
 }
 
-function mapValues<T extends object, U>(object: T, turn: (value: T[keyof T], key: keyof T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, turn(value, key as keyof T)]));
+function mapValues<T extends object, U>(
+  object: T,
+  transform: (value: T[keyof T], key: keyof T) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, transform(value, key as keyof T)]));
 }

@@ -17,11 +17,11 @@ import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
-import { lostAnswer } from './lost-answers.ts';
-import { asksForHead, readFeedHead } from './read-feed-head.ts';
-import { mayOpenLater, StreamOpenings } from './stream-openings.ts';
+import { asOutcomeUnknown } from './lost-answers.ts';
+import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { isTemporaryFailure, StreamOpenings } from './stream-openings.ts';
 import { superviseStream } from './supervise-stream.ts';
-import { withinTime } from './time-limit.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 /** What a client sends to start an operation. */
 export interface OperationParams {
@@ -119,7 +119,7 @@ export class Operations {
   /** Runs a query or a mutation, for a transport that can send an answer as the text that the database has made. */
   async answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
-    const answer = await withinTime(this.#run(args, context), this.#options.operationMs).catch(
+    const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
     const presented = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -129,7 +129,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
     const answer = await answerByPlan(args, context);
     if (answer) return answer;
-    if (asksForHead(args.document)) await readFeedHead(context);
+    if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
   }
 
@@ -167,10 +167,10 @@ export class Operations {
   ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
     // graphql-js types an AsyncGenerator, of which transports use the iterator alone.
     const opening: Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> = subscribe(args);
-    const stream = await withinTime(opening, this.#options.operationMs, (late) => {
+    const stream = await withTimeLimit(opening, this.#options.operationMs, (late) => {
       if (isAsyncIterable(late)) late.return?.();
     });
-    if (!isAsyncIterable(stream) && mayOpenLater(stream)) context.closeForRetry();
+    if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;
   }
 
@@ -180,7 +180,7 @@ export class Operations {
     // Of what has not begun to run: the executor says that variables are wrong.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
-    return { ...result, errors: errors.map((error) => present(isMutation ? lostAnswer(error) : error)) };
+    return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
 }
 

@@ -12,7 +12,7 @@ import { failure } from '../failure.ts';
  */
 export function presentError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
-  const at =
+  const location =
     error instanceof GraphQLError
       ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
       : {};
@@ -23,7 +23,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   if (refusal) {
     const { path, ...details } = refusal.details;
     return new GraphQLError(refusal.message, {
-      ...at,
+      ...location,
       extensions: { code: refusal.code, ...(path && { field: dotted(path) }), ...details },
     });
   }
@@ -32,16 +32,16 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   // The outer one says where: at which variable, at which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
-    if (isOfInput(error)) {
+    if (isInputError(error)) {
       // Without a path nothing has run: over HTTP that is 400 where the client understands it.
       const http = error.path === undefined && { http: { status: 400, spec: true } };
-      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
+      return new GraphQLError(message, { ...location, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
     }
     if (extensions.code !== undefined) return error;
   }
   log.error({ err: original ?? error }, 'a resolver failed');
   return new GraphQLError('Something went wrong here. It has been logged.', {
-    ...at,
+    ...location,
     extensions: { code: 'INTERNAL_SERVER_ERROR' },
   });
 }
@@ -50,7 +50,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
  * Whether the executor itself could not coerce what was sent: the value of a variable, before anything has run, or an
  * argument that a variable leaves empty.
  */
-function isOfInput({ message, path, extensions }: GraphQLError): boolean {
+function isInputError({ message, path, extensions }: GraphQLError): boolean {
   if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
 }

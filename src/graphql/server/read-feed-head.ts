@@ -10,19 +10,19 @@ export async function readFeedHead(context: Context): Promise<void> {
   context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
 }
 
-const asking = new WeakMap<DocumentNode, boolean>();
+const documentsWithCursor = new WeakMap<DocumentNode, boolean>();
 
 /** Whether a document selects a field named feedCursor anywhere. Looked at once per cached document. */
-export function asksForHead(document: DocumentNode): boolean {
-  let asks = asking.get(document);
-  if (asks === undefined) {
-    asks = false;
+export function selectsFeedCursor(document: DocumentNode): boolean {
+  let isSelected = documentsWithCursor.get(document);
+  if (isSelected === undefined) {
+    isSelected = false;
     visit(document, {
       Field: (node) => {
-        if (node.name.value === 'feedCursor') asks = true;
+        if (node.name.value === 'feedCursor') isSelected = true;
       },
     });
-    asking.set(document, asks);
+    documentsWithCursor.set(document, isSelected);
   }
-  return asks;
+  return isSelected;
 }

@@ -3,12 +3,12 @@ import type { Session, Sessions } from '../../access/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 
 /** A reader of an event stream that has taken nothing for so long is gone, as far as can be told. */
-const stalledMs = 30_000;
+const stallTimeoutMs = 30_000;
 
 /** How long a reader has for the last word before the cut. */
-const lastWordMs = 200;
+const closeDelayMs = 200;
 
-const ended = {
+const tokenEnded = {
   errors: [{ message: 'the token has ended: come back with a new one', extensions: { code: 'UNAUTHENTICATED' } }],
 };
 
@@ -22,14 +22,14 @@ export function superviseStream(sessions: Sessions, viewer: Viewer, response: Se
     forbid: () => {
       // Of this connection nothing more is asked: a reader that is cut in the same breath may drop what it has just got.
       session.close();
-      response.write(`event: next\ndata: ${JSON.stringify(ended)}\n\n`);
-      setTimeout(() => response.destroy(), lastWordMs);
+      response.write(`event: next\ndata: ${JSON.stringify(tokenEnded)}\n\n`);
+      setTimeout(() => response.destroy(), closeDelayMs);
     },
     leave: () => response.destroy(),
     check: () => {
       if (!response.writableNeedDrain) stalledSince = undefined;
       else if (stalledSince === undefined) stalledSince = performance.now();
-      else if (performance.now() - stalledSince > stalledMs) response.destroy();
+      else if (performance.now() - stalledSince > stallTimeoutMs) response.destroy();
     },
   });
   if (response.destroyed) session.close();

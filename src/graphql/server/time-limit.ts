@@ -4,23 +4,23 @@ import { failure } from '../failure.ts';
 /**
  * Answers what an operation comes to, or TIMEOUT when it takes longer than `limitMs`: a query, a mutation, or the opening of a
  * stream (an open stream lives on). The database ends its own statements after 10 s; a mutation may still have taken effect.
- * @param late called with what the operation comes to after that
+ * @param onLateResult called with what the operation comes to after that
  */
-export function withinTime<Result>(
+export function withTimeLimit<Result>(
   work: Promise<Result>,
   limitMs: number,
-  late?: (result: Result) => void,
+  onLateResult?: (result: Result) => void,
 ): Promise<Result | ExecutionResult> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      resolve(tooLong(limitMs));
+      resolve(timeout(limitMs));
     }, limitMs);
     work.then(
       (result) => {
         clearTimeout(timer);
-        if (isLate) late?.(result);
+        if (isLate) onLateResult?.(result);
         else resolve(result);
       },
       (error: unknown) => {
@@ -31,7 +31,7 @@ export function withinTime<Result>(
   });
 }
 
-function tooLong(limitMs: number): ExecutionResult {
+function timeout(limitMs: number): ExecutionResult {
   const message = `the operation took longer than ${limitMs} ms; whether a mutation took effect is told by mutationReceipt or a repeat with the same idempotencyKey`;
   return { errors: [failure('TIMEOUT', message, { status: 504 })] };
 }

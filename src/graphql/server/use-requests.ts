@@ -10,26 +10,26 @@ import { badRequest } from '../failure.ts';
 export function useRequests(): Plugin {
   return {
     onRequestParse({ request, url, setRequestParser }) {
-      if (request.method === 'GET') setRequestParser(() => fromQuery(url.searchParams));
-      if (request.method === 'POST') setRequestParser(fromBody);
+      if (request.method === 'GET') setRequestParser(() => readQuery(url.searchParams));
+      if (request.method === 'POST') setRequestParser(readBody);
     },
   };
 }
 
-function fromQuery(given: URLSearchParams): GraphQLParams {
+function readQuery(params: URLSearchParams): GraphQLParams {
   const json = (name: string) => {
-    const text = given.get(name);
+    const text = params.get(name);
     return text ? jsonIn(text, name) : undefined;
   };
   return {
-    query: given.get('query') || undefined,
-    operationName: given.get('operationName') || undefined,
+    query: params.get('query') || undefined,
+    operationName: params.get('operationName') || undefined,
     variables: json('variables') as Record<string, unknown>,
     extensions: json('extensions') as Record<string, unknown>,
   };
 }
 
-async function fromBody(request: Request): Promise<GraphQLParams> {
+async function readBody(request: Request): Promise<GraphQLParams> {
   const { headers } = request;
   const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
   if (unsupported) {

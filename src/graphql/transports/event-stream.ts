@@ -101,7 +101,7 @@ export class EventStream {
     this.#operations.get(id)?.return?.();
   }
 
-  /** Cuts the connection, so that the client comes back. */
+  /** Closes the connection, so that the client reconnects and resumes. */
   closeForRetry(): void {
     this.#response?.destroy();
   }

@@ -40,8 +40,8 @@ interface SingleConnectionOptions {
 
 /**
  * Serves the single-connection mode of GraphQL over SSE (graphql-sse PROTOCOL.md) at /graphql/stream: PUT reserves a stream, GET
- * opens it, POST starts an operation whose results travel on it, DELETE ends one. As on a socket: every operation goes
- * the same way (server/operations.ts), at most `maxOperations` at once, and a reader who does not keep up is cut.
+ * opens it, POST starts an operation whose results are sent on it, DELETE ends one. As on a socket, operations are run by
+ * server/operations.ts, at most `maxOperations` at once, and a reader that does not keep up is disconnected.
  *
  * The handler of graphql-sse (2.6.1) is not used: its queue of messages for a reader has no bound, a reservation that nobody
  * opens is never forgotten, nothing outside of it can end a stream whose token is revoked, and its pings come every 12 s.

@@ -8,22 +8,22 @@ import { notRounded } from '../../bodies/json.ts';
 import type { Operations } from '../server/operations.ts';
 import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
-/** What one socket may ask of the server. */
+/** The limits of one socket. */
 export const socketLimits = {
   operations: maxOperations,
   frameBytes: 64 * 1024,
   initSeconds: 3,
-  /** How long a client may take to answer when its socket is closed. */
+  /** How long a client may take to answer the close of its socket. */
   closeMs: 1_000,
   keepAliveMs: 12_000,
-  /** What may wait in this process for one reader to take it. */
+  /** The most that may be buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
 
-/** Try again later: the reader was too slow, or the server stops. Stock clients come back after either. */
+/** Try again later: the reader was too slow, or the server stops. Stock clients reconnect after either code. */
 const closeTryAgain = 1013;
 const closeRestart = 1012;
-/** The token has ended, or was never good: come back with another. */
+/** The token has ended or is not valid: the client needs another. */
 const closeForbidden = 4403;
 
 type Extra = {
@@ -32,7 +32,7 @@ type Extra = {
   authorization?: string;
   session?: Session;
   /** The operations under way. */
-  open?: Set<string>;
+  operationIds?: Set<string>;
 };
 
 export interface SocketOptions {
@@ -45,9 +45,9 @@ export interface SocketOptions {
 }
 
 /**
- * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. The same context, limits and errors as over HTTP, since every
- * operation goes the same way (server/operations.ts). Credentials come in `connection_init.payload.authorization`, newer
- * ones of the same subject in a ping's payload.
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
+ * transport runs operations by server/operations.ts. Credentials come in `connection_init.payload.authorization`, newer ones
+ * of the same subject in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
@@ -55,11 +55,11 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   acceptUpgrades(server, sockets, options);
 
   return {
-    /** How many sockets are open. */
+    /** The number of open sockets. */
     get size(): number {
       return sockets.clients.size;
     },
-    /** Ends what is still open: sockets that never said who they are. */
+    /** Closes the sockets that are still open: those that have never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server restarts: resume with after');
       // A client that does not answer the close is not waited for.
@@ -89,7 +89,7 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
   });
 }
 
-/** The hooks of graphql-ws: who asks, what may run, and which errors clients see. */
+/** Returns the hooks of graphql-ws: they authenticate the caller, prepare operations and format errors. */
 function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
   const { operations } = options;
   return {
@@ -100,24 +100,24 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     onConnect: ({ extra, connectionParams }) => openSession(options, extra, authorizationIn(connectionParams)),
     onPing: ({ extra }, payload) => renewSession(options, extra, authorizationIn(payload)),
     onSubscribe: async ({ extra }, id, params) => {
-      const open = extra.open ?? new Set();
-      if (open.size >= socketLimits.operations) return [tooManyOperations()];
-      // Counted before anything is waited for, so that a burst is counted too.
-      open.add(id);
+      const operationIds = extra.operationIds ?? new Set();
+      if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
+      // Counted before the first await, so that a burst is counted too.
+      operationIds.add(id);
       const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
       const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
-      if (Array.isArray(prepared)) open.delete(id);
+      if (Array.isArray(prepared)) operationIds.delete(id);
       return prepared as Exclude<typeof prepared, readonly unknown[]>;
     },
     // graphql-ws answers with what is returned here: statuses belong to HTTP.
     onError: ({ extra }, id, _payload, errors) => {
-      extra.open?.delete(id);
+      extra.operationIds?.delete(id);
       return errors.map(withoutStatus);
     },
     onNext: (_context, _id, _payload, _args, result) =>
       result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
     onComplete: ({ extra }, id) => {
-      extra.open?.delete(id);
+      extra.operationIds?.delete(id);
     },
     onClose: ({ extra }) => extra.session?.close(),
   };
@@ -132,15 +132,16 @@ async function openSession(
   extra: Extra,
   authorization: string | undefined,
 ): Promise<boolean> {
-  // A failed look-up is no fault of the credentials: 1013, where an exception would be fatal to clients.
+  // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
   const viewer = await credentials.authenticate(authorization).catch(() => {
     extra.socket.close(closeTryAgain, 'try again');
     return undefined;
   });
   if (!viewer) return false;
   extra.authorization = authorization ?? '';
-  extra.open = new Set();
-  if (extra.socket.readyState === extra.socket.OPEN) extra.session = sessions.open(viewer, watch(extra.socket));
+  extra.operationIds = new Set();
+  if (extra.socket.readyState === extra.socket.OPEN)
+    extra.session = sessions.open(viewer, superviseSocket(extra.socket));
   return true;
 }
 
@@ -156,8 +157,8 @@ async function renewSession(
   else extra.socket.close(closeForbidden, 'not a good token of the same subject');
 }
 
-/** What becomes of a socket whose token ends, whose server stops, or whose reader does not keep up. */
-function watch(socket: WebSocket) {
+/** Returns how to close a socket whose token ends, whose server stops, or whose reader does not keep up. */
+function superviseSocket(socket: WebSocket) {
   return {
     forbid: () => socket.close(closeForbidden, 'the token has ended'),
     leave: () => socket.close(closeRestart, 'the server restarts: resume with after'),
@@ -168,7 +169,7 @@ function watch(socket: WebSocket) {
   };
 }
 
-/** The credentials in a message's payload: `authorization`, in whatever case. */
+/** Finds the credentials in a message's payload: `authorization`, in any case. */
 function authorizationIn(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [name, value] of Object.entries(payload ?? {})) {
     if (name.toLowerCase() === 'authorization' && typeof value === 'string') return value;

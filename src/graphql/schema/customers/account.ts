@@ -13,7 +13,7 @@ import { AccountFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
-import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyRead } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
@@ -23,7 +23,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     type: CurrencyType,
     description: 'Its one currency.',
     ...reads(currencyRead(({ row }) => `${row}.currency`)),
-    resolve: (account) => knownCurrency(account.currency),
+    resolve: (account) => requireCurrency(account.currency),
   }),
   customer: t.field({
     type: Customer,
@@ -58,7 +58,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
 }));
 
 /** An external account's row: the tables see to it that these columns are filled (account_sound). */
-function filled<T>(value: T | null, account: { readonly id: string }, column: string): T {
+function requireColumn<T>(value: T | null, account: { readonly id: string }, column: string): T {
   if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
   return value;
 }
@@ -72,8 +72,8 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.field({
     type: ExternalAccountStatus,
     description: 'Only an ACTIVE one can be paid or pulled from.',
-    ...reads(leaf.word('status')),
-    resolve: (account) => filled(account.status, account, 'status'),
+    ...reads(leaf.enumValue('status')),
+    resolve: (account) => requireColumn(account.status, account, 'status'),
   }),
   statusReason: t.exposeString('statusReason', {
     nullable: true,
@@ -88,9 +88,9 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
       env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
     }),
     resolve: (account) => ({
-      accountType: filled(account.accountType, account, 'accountType'),
+      accountType: requireColumn(account.accountType, account, 'accountType'),
       // Written by checkAccountInfo in this form.
-      details: trustedJson<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
+      details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
     }),
   }),
   platformAccountId: t.exposeString('platformAccountId', {
@@ -179,7 +179,7 @@ mutation('createExternalAccount', {
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, accountInfo, beneficiary, ...input }, { payments, viewer }) => {
     const { accountType, details } = readAccountInfo(accountInfo);
-    const done = await createExternalAccount(
+    const result = await createExternalAccount(
       payments,
       viewer,
       {
@@ -191,6 +191,6 @@ mutation('createExternalAccount', {
       },
       idempotencyKey,
     );
-    return { account: done.row, replayed: done.replayed };
+    return { account: result.row, replayed: result.replayed };
   },
 });

@@ -11,7 +11,7 @@ import {
 import { whereCustomers } from '../../../payments/filters.ts';
 import type { Address } from '../../../payments/people.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, pageOf, reads, same, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, pageOf, reads, sameRow, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
@@ -157,7 +157,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   details: t.field({
     type: CustomerDetails,
     description: 'What is known of it.',
-    ...reads(same),
+    ...reads(sameRow),
     // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
     resolve: (customer) => ({ ...customer }),
   }),
@@ -248,8 +248,8 @@ mutation('createCustomer', {
   }),
   success: { customer: { type: Customer, description: 'The new customer.' } },
   resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
-    const done = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
-    return { customer: done.row, replayed: done.replayed };
+    const result = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });
 
@@ -268,8 +268,8 @@ mutation('updateCustomer', {
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
     const changes = { ...input, details: details && detailsOf(details) };
-    const done = await updateCustomer(payments, viewer, changes, idempotencyKey);
-    return { customer: done.row, replayed: done.replayed };
+    const result = await updateCustomer(payments, viewer, changes, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });
 
@@ -280,7 +280,7 @@ mutation('deleteCustomer', {
   success: { customer: { type: Customer, description: 'The customer, deleted.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ customerId, idempotencyKey }, { payments, viewer }) => {
-    const done = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
-    return { customer: done.row, replayed: done.replayed };
+    const result = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });

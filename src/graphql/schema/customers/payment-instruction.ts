@@ -120,11 +120,11 @@ const types = Object.values<Member<string>>(members).map(({ type, description, f
     fields: (t) => ({
       accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What is paid to.' }),
       ...Object.fromEntries(
-        Object.entries(fields).map(([name, words]) => [
+        Object.entries(fields).map(([name, fieldDescription]) => [
           name,
           t.field({
             type: enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]),
-            description: words,
+            description: fieldDescription,
             ...reads(leaf.member(name)),
             // A member's fields are those of its shape, which the table's own type sees to.
             resolve: (instruction) => instruction[name as keyof Shape] as never,

@@ -37,7 +37,7 @@ export const destinationRead = (currency: string): Read => ({
   }),
 });
 
-const accountEnd = (name: string, description: string) =>
+const accountParty = (name: string, description: string) =>
   builder.objectRef<never>(name).implement({
     description,
     fields: (t) => ({
@@ -58,7 +58,7 @@ const accountEnd = (name: string, description: string) =>
     }),
   });
 
-const umaEnd = (name: string, description: string) =>
+const umaParty = (name: string, description: string) =>
   builder.objectRef<never>(name).implement({
     description,
     fields: (t) => ({
@@ -74,10 +74,10 @@ const umaEnd = (name: string, description: string) =>
     }),
   });
 
-const AccountSource = accountEnd('AccountSource', 'The money comes from an account.');
-const UmaSource = umaEnd('UmaSource', 'The money comes from a UMA address.');
-const AccountDestination = accountEnd('AccountDestination', 'The money goes to an account.');
-const UmaDestination = umaEnd('UmaDestination', 'The money goes to a UMA address.');
+const AccountSource = accountParty('AccountSource', 'The money comes from an account.');
+const UmaSource = umaParty('UmaSource', 'The money comes from a UMA address.');
+const AccountDestination = accountParty('AccountDestination', 'The money goes to an account.');
+const UmaDestination = umaParty('UmaDestination', 'The money goes to a UMA address.');
 
 const RealtimeFundingSource = builder.objectRef<never>('RealtimeFundingSource').implement({
   description: 'The money comes in from outside for this payment alone.',

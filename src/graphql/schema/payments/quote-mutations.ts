@@ -98,13 +98,13 @@ mutation('createQuote', {
       ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
       : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
     if (!from || !to) throw new Error('a @oneOf input has one field');
-    const done = await createQuote(
+    const result = await createQuote(
       payments,
       viewer,
       { ...input, immediatelyExecute: input.immediatelyExecute ?? false, source: from, destination: to },
       idempotencyKey,
     );
-    return { quote: done.row, replayed: done.replayed };
+    return { quote: result.row, replayed: result.replayed };
   },
 });
 
@@ -121,7 +121,7 @@ mutation('executeQuote', {
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
   resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
-    const done = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
-    return { quote: done.row, replayed: done.replayed };
+    const result = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
+    return { quote: result.row, replayed: result.replayed };
   },
 });

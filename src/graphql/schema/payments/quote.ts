@@ -14,12 +14,12 @@ import { Customer, Quote, Transaction } from '../nouns.ts';
 import {
   CurrencyType,
   currencyRead,
-  knownCurrency,
   MoneyType,
   money,
   moneyRead,
   type RateDetails,
   RateDetailsType,
+  requireCurrency,
 } from '../values/money.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
@@ -58,13 +58,13 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: CurrencyType,
     description: 'What is sent in.',
     ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
-    resolve: (quote) => knownCurrency(quote.sendingCurrency),
+    resolve: (quote) => requireCurrency(quote.sendingCurrency),
   }),
   receivingCurrency: t.field({
     type: CurrencyType,
     description: 'What arrives in.',
     ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
-    resolve: (quote) => knownCurrency(quote.receivingCurrency),
+    resolve: (quote) => requireCurrency(quote.receivingCurrency),
   }),
   totalSendingAmount: t.field({
     type: MoneyType,

@@ -18,10 +18,10 @@ import { InformationField, informationOf } from '../values/information.ts';
 import {
   type Money,
   MoneyType,
-  maybeMoney,
   money,
-  moneyOf,
+  moneyOrNull,
   moneyRead,
+  moneyReadOf,
   type RateDetails,
   RateDetailsType,
 } from '../values/money.ts';
@@ -46,7 +46,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
       type: MoneyType,
       description: 'How much came back to the source.',
       ...reads(
-        moneyOf(
+        moneyReadOf(
           ({ row }) => `${row}.refund_amount`,
           ({ row }) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
         ),
@@ -105,14 +105,14 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'What the source was debited; null where the sending side is not known.',
     ...reads(moneyRead('sent_amount', 'sent_currency')),
-    resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
+    resolve: (transaction) => moneyOrNull(transaction.sentAmount, transaction.sentCurrency),
   }),
   receivedAmount: t.field({
     type: MoneyType,
     nullable: true,
     description: "What arrives, in the recipient's currency.",
     ...reads(moneyRead('received_amount', 'received_currency')),
-    resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
+    resolve: (transaction) => moneyOrNull(transaction.receivedAmount, transaction.receivedCurrency),
   }),
   exchangeRate: t.field({
     type: 'Decimal',
@@ -126,7 +126,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'All fees, in the sending currency.',
     ...reads(moneyRead('fees', 'sent_currency')),
-    resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
+    resolve: (transaction) => moneyOrNull(transaction.fees, transaction.sentCurrency),
   }),
   rateDetails: t.field({
     type: RateDetailsType,
@@ -242,8 +242,8 @@ mutation('transferOut', {
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await transferOut(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await transferOut(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });
 
@@ -263,7 +263,7 @@ mutation('transferIn', {
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await transferIn(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await transferIn(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });

@@ -23,7 +23,7 @@ import {
   leaf,
   type Read,
   reads,
-  referred,
+  referredRow,
   type Sql,
   sql,
   typeReads,
@@ -68,10 +68,10 @@ const snapshotRead =
   ];
 
 /** The row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
-const changedOrNow = (model: Noun, ...to: [column: string, visible: (viewer: Viewer) => object]): Read => ({
+const changedOrNow = (model: Noun, ...reference: [column: string, visible: (viewer: Viewer) => object]): Read => ({
   kind: 'row',
   from: (env, alias) =>
-    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referred(model, ...to)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
+    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referredRow(model, ...reference)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
 });
 
 /** What changed, as of the change. */
@@ -93,7 +93,7 @@ export const feedCursorRead = leaf.of(
 );
 
 /** What an event refers to beside what changed, as it is now. */
-function readOther(
+function readReferred(
   type: 'Transaction' | 'Quote' | 'Customer',
   uuid: string | null,
   context: Context,
@@ -142,7 +142,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       description: 'The transaction that changed, or that belongs to what changed.',
       ...reads(changedOrNow('Transaction', 'transaction_id', visibleTransactions)),
       resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Transaction') ?? readOther('Transaction', event.transactionId, context, info),
+        snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
     }),
     account: t.field({
       type: Account,
@@ -157,7 +157,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       description: 'The quote that changed, or that belongs to what changed.',
       ...reads(changedOrNow('Quote', 'quote_id', visibleQuotes)),
       resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Quote') ?? readOther('Quote', event.quoteId, context, info),
+        snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
     }),
     customer: t.field({
       type: Customer,
@@ -165,7 +165,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       description: 'The customer that changed, or whose what changed is.',
       ...reads(changedOrNow('Customer', 'customer_id', visibleCustomers)),
       resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Customer') ?? readOther('Customer', event.customerId, context, info),
+        snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
     }),
   }),
 });
@@ -186,7 +186,7 @@ const uuidIn = (id: string | null | undefined, type: 'Customer' | 'Transaction')
   id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
 
 /** Whose events a filter wants: undefined where it names nobody, null where it names nothing that the caller may see. */
-function namedIn(viewer: Viewer, filter: Filter) {
+function idsIn(viewer: Viewer, filter: Filter) {
   const customerId = uuidIn(filter?.customerId, 'Customer');
   return {
     customerId: customerId && !seesAny('customer', viewer) ? null : customerId,
@@ -195,7 +195,7 @@ function namedIn(viewer: Viewer, filter: Filter) {
 }
 
 function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
-  const { customerId, transactionId } = namedIn(viewer, filter);
+  const { customerId, transactionId } = idsIn(viewer, filter);
   if (customerId === null || transactionId === null) return matchesNothing;
   return {
     ...(filter?.types && { type: { in: filter.types } }),
@@ -206,7 +206,7 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 
 /** As `whereEvents`, for one event in hand. */
 function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
-  const { customerId, transactionId } = namedIn(viewer, filter);
+  const { customerId, transactionId } = idsIn(viewer, filter);
   return {
     wants: (event) =>
       (!filter?.types || filter.types.includes(event.type)) &&

@@ -26,7 +26,7 @@ export const afterDescription =
  * The place behind `after`, or undefined where none is given.
  * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a place too far back
  */
-async function placeAfter(after: After, context: Context): Promise<bigint | undefined> {
+async function sequenceAfter(after: After, context: Context): Promise<bigint | undefined> {
   if (after === null || after === undefined) return undefined;
   const { platformId } = context.viewer;
   const sequence = sequenceOf(platformId, after);
@@ -44,33 +44,33 @@ export async function watchMany<Update>(
   context: Context,
   after: After,
   filter: EventFilter,
-  turn: (event: Event) => Update,
+  toUpdate: (event: Event) => Update,
 ): Promise<AsyncIterableIterator<Update>> {
-  const place = await placeAfter(after, context);
-  const from = place ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: turn(event) }));
+  const resumeAfter = await sequenceAfter(after, context);
+  const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: toUpdate(event) }));
 }
 
 /** How a stream of one thing finds and shows it. */
-export interface One<Row extends { readonly version: number }, Update> {
+export interface RowStream<Row extends { readonly version: number }, Update> {
   /** The row now, or null when nothing that the caller may see is there. */
-  readonly find: () => Promise<Row | null>;
-  readonly unknown: GraphQLError;
+  readonly findRow: () => Promise<Row | null>;
+  readonly notFound: GraphQLError;
   /** Which events are of this row. */
-  readonly events: (row: Row) => Prisma.EventWhereInput;
-  readonly isOf: (row: Row, event: Event) => boolean;
+  readonly whereEvents: (row: Row) => Prisma.EventWhereInput;
+  readonly isOwnEvent: (row: Row, event: Event) => boolean;
   /** What all of them are of, to find them by. */
   readonly subject: (row: Row) => Subject;
   /** Whether the row's present version came with an event. */
   readonly hasEvent: (row: Row) => boolean;
   /** An event as a message; `first`: as the present state, before which there was nothing. */
-  readonly turn: (event: Event, first: boolean) => Update;
+  readonly toUpdate: (event: Event, first: boolean) => Update;
   /** The row as the first message, where there is no event to show. */
-  readonly present: (row: Row, cursor: string) => Update;
+  readonly currentState: (row: Row, cursor: string) => Update;
   /** Whether the stream is complete with this event. */
   readonly isLast: (event: Event) => boolean;
   /** Whether the row has reached what such an event tells. */
-  readonly isOver: (row: Row) => boolean;
+  readonly hasEnded: (row: Row) => boolean;
 }
 
 /**
@@ -80,39 +80,40 @@ export interface One<Row extends { readonly version: number }, Update> {
 export async function watchOne<Row extends { readonly version: number }, Update>(
   context: Context,
   after: After,
-  one: One<Row, Update>,
+  stream: RowStream<Row, Update>,
 ): Promise<AsyncIterableIterator<Update>> {
   const { platformId } = context.viewer;
   const { database } = context.payments;
-  const place = await placeAfter(after, context);
+  const resumeAfter = await sequenceAfter(after, context);
   // Before the row is read: what changes from here on lies behind this place.
-  const head = place ?? (await feedHead(database, platformId));
-  const row = await one.find();
-  if (!row) throw one.unknown;
+  const head = resumeAfter ?? (await feedHead(database, platformId));
+  const row = await stream.findRow();
+  if (!row) throw stream.notFound;
   // What it shows has its event in the feed soon: that is not shown again, and ends the stream where it is the last.
   const follow = async (from: bigint, shownVersion: number, first?: Update) => {
     const wants = (event: Event) =>
-      one.isOf(row, event) && (event.version > shownVersion || (event.version === shownVersion && one.isLast(event)));
-    const channel = await subscribe(context, from, { wants, subject: one.subject(row) });
-    const turn = (event: Event) => ({
-      value: event.version > shownVersion ? one.turn(event, false) : undefined,
-      last: one.isLast(event),
+      stream.isOwnEvent(row, event) &&
+      (event.version > shownVersion || (event.version === shownVersion && stream.isLast(event)));
+    const channel = await subscribe(context, from, { wants, subject: stream.subject(row) });
+    const toUpdate = (event: Event) => ({
+      value: event.version > shownVersion ? stream.toUpdate(event, false) : undefined,
+      last: stream.isLast(event),
     });
-    return mapChannel(channel, turn, first);
+    return mapChannel(channel, toUpdate, first);
   };
-  const where = { AND: [{ platformId }, one.events(row)] };
+  const where = { AND: [{ platformId }, stream.whereEvents(row)] };
   const readLatest = () => latestEvent(database, context.feed, where, row.version);
-  if (place !== undefined) {
-    const end = one.isOver(row) ? await readLatest() : undefined;
-    return end && end.sequence <= place ? only() : follow(place, 0);
+  if (resumeAfter !== undefined) {
+    const end = stream.hasEnded(row) ? await readLatest() : undefined;
+    return end && end.sequence <= resumeAfter ? only() : follow(resumeAfter, 0);
   }
 
-  const latest = one.hasEvent(row) ? await readLatest() : undefined;
-  if (!latest) return follow(head, row.version, one.present(row, feedCursor(platformId, head)));
-  const first = one.turn(latest, true);
+  const latest = stream.hasEvent(row) ? await readLatest() : undefined;
+  if (!latest) return follow(head, row.version, stream.currentState(row, feedCursor(platformId, head)));
+  const first = stream.toUpdate(latest, true);
   // The latest event was read after `head`: none of this thing lies between the two.
-  const behind = latest.sequence < head;
-  return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
+  const isBeforeHead = latest.sequence < head;
+  return stream.isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
 }
 
 function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject }: EventFilter) {

@@ -11,7 +11,7 @@ import { failure, invalidInput } from '../../failure.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import { afterDescription, type One, watchMany, watchOne } from './stream.ts';
+import { afterDescription, type RowStream, watchMany, watchOne } from './stream.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -54,20 +54,20 @@ function updateOf(event: Event, first = false): TransactionUpdate {
   };
 }
 
-function oneTransaction({ payments, viewer }: Context, id: string): One<TransactionRow, TransactionUpdate> {
+function transactionStream({ payments, viewer }: Context, id: string): RowStream<TransactionRow, TransactionUpdate> {
   const uuid = uuidOf(id, 'Transaction');
   return {
-    find: async () =>
+    findRow: async () =>
       uuid === undefined
         ? null
         : readRow(payments.database, 'Transaction', { AND: [visibleTransactions(viewer), { id: uuid }] }),
-    unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
-    events: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
-    isOf: (row, event) => event.transactionId === row.id && isPayment(event),
+    notFound: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
+    whereEvents: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
+    isOwnEvent: (row, event) => event.transactionId === row.id && isPayment(event),
     subject: (row) => ({ of: 'transaction', id: row.id }),
     hasEvent: () => true,
-    turn: updateOf,
-    present: (transaction, cursor) => ({
+    toUpdate: updateOf,
+    currentState: (transaction, cursor) => ({
       cursor,
       transaction,
       previousStatus: null,
@@ -76,7 +76,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
       occurredAt: transaction.updatedAt,
     }),
     isLast: (event) => event.terminal,
-    isOver: ({ status }) => terminalTransactionStatuses.has(status),
+    hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
   };
 }
 
@@ -93,9 +93,9 @@ builder.subscriptionField('transactionUpdates', (t) =>
     subscribe: async (_root, { transactionId, customerId, after }, context) => {
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
-      if (transactionId != null) return watchOne(context, after, oneTransaction(context, transactionId));
+      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId));
       if (customerId == null) return watchMany(context, after, { wants: isPayment }, updateOf);
-      const customer = await knownCustomer(context, customerId);
+      const customer = await visibleCustomerId(context, customerId);
       const filter = {
         wants: (event: Event) => isPayment(event) && event.customerId === customer,
         subject: { of: 'customer', id: customer } as const,
@@ -106,7 +106,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
   }),
 );
 
-async function knownCustomer({ payments, viewer }: Context, id: string): Promise<string> {
+async function visibleCustomerId({ payments, viewer }: Context, id: string): Promise<string> {
   const uuid = uuidOf(id, 'Customer');
   const known =
     uuid && (await readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id: uuid }] }));

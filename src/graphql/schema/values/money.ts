@@ -1,14 +1,14 @@
 import { type Currency, currencies, currencyOf, formatDecimal, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../../failure.ts';
-import { formattedMark } from '../../reading/finish.ts';
+import { formattedPlaceholder } from '../../reading/finish.ts';
 import { type Env, leaf, type Read, reads } from '../../reading/reads.ts';
 import { literal } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 
 /** What is known of a currency by its code, as JSON. */
-function ofCurrency(what: 'name' | 'symbol' | 'decimals'): Read {
+function currencyProperty(property: 'name' | 'symbol' | 'decimals'): Read {
   const cases = currencies
-    .map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[what]))}`)
+    .map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`)
     .join(' ');
   return leaf.of((env) => [`case ${env.code} ${cases} end`]);
 }
@@ -28,12 +28,12 @@ export const currencyRead = (code: (env: Env) => string): Read => ({
 
 /** Money, from the columns of its amount and its currency; null where the amount is. */
 export const moneyRead = (amount: string, currency: string): Read =>
-  moneyOf(
+  moneyReadOf(
     (env) => `${env.row}.${amount}`,
     (env) => `${env.row}.${currency}`,
   );
 
-export const moneyOf = (amount: (env: Env) => string, currency: (env: Env) => string): Read => ({
+export const moneyReadOf = (amount: (env: Env) => string, currency: (env: Env) => string): Read => ({
   kind: 'value',
   env: (env) => ({ amount: amount(env), currency: currency(env) }),
   unless: (env) => [`${amount(env)} is null or ${currency(env)} is null`],
@@ -46,11 +46,11 @@ export const CurrencyType = builder.objectRef<Currency>('Currency').implement({
       description: 'ISO 4217 code, or an asset code such as USDC or BTC.',
       ...reads(leaf.of((env) => [`'"' || ${env.code} || '"'`])),
     }),
-    name: t.exposeString('name', { description: 'Name for people, in English.', ...reads(ofCurrency('name')) }),
-    symbol: t.exposeString('symbol', { description: 'Symbol for people.', ...reads(ofCurrency('symbol')) }),
+    name: t.exposeString('name', { description: 'Name for people, in English.', ...reads(currencyProperty('name')) }),
+    symbol: t.exposeString('symbol', { description: 'Symbol for people.', ...reads(currencyProperty('symbol')) }),
     decimals: t.exposeInt('decimals', {
       description: 'Decimal places of the smallest unit: 2 for cents.',
-      ...reads(ofCurrency('decimals')),
+      ...reads(currencyProperty('decimals')),
     }),
   }),
 });
@@ -62,18 +62,18 @@ export interface Money {
 }
 
 /** The currency of a stored code. The tables admit only known ones. */
-export function knownCurrency(code: string): Currency {
+export function requireCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return currency;
 }
 
 export function money(amount: bigint, currency: string): Money {
-  return { amount, currency: knownCurrency(currency) };
+  return { amount, currency: requireCurrency(currency) };
 }
 
 /** Money where both amount and currency are known, else null. */
-export function maybeMoney(amount: bigint | null, currency: string | null): Money | null {
+export function moneyOrNull(amount: bigint | null, currency: string | null): Money | null {
   return amount === null || currency === null ? null : money(amount, currency);
 }
 
@@ -101,7 +101,7 @@ export const MoneyType = builder.objectRef<Money>('Money').implement({
       args: { locale: t.arg.string({ defaultValue: 'en', description: 'A BCP 47 language tag.' }) },
       ...reads(
         leaf.of((env, args) => [
-          (run) => formattedMark(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
+          (run) => formattedPlaceholder(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
         ]),
       ),
       resolve: ({ amount, currency }, { locale }) => {
