@@ -5,8 +5,8 @@ import { NotPlanned } from './selected.ts';
 import { TextAnswer } from './text-answer.ts';
 
 /**
- * Answers a query whose whole answer the database can make, by one statement. Undefined for all else, which is left to the
- * executor, and for what goes wrong: the executor says what is wrong, and where.
+ * Answers a query by one statement, where the database can make the whole answer. Returns undefined for all other operations,
+ * and where the statement fails: the executor then runs the operation, and reports errors with their locations.
  */
 export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
   if (!context.viewer.permissions.includes('VIEW')) return undefined;

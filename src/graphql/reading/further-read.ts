@@ -9,9 +9,8 @@ import {
 import { Planner } from './plan.ts';
 
 /**
- * Looks whether a document reads anything below a field that is being resolved, beside what the field itself answers: what a
- * plan reads, rather than a resolver takes from a row in hand.
- * @returns the first field that does, as `Type.field`; undefined where none does
+ * Finds a field below the one being resolved that only a plan can read, rather than a resolver from the row that it has.
+ * @returns the first such field, as `Type.field`; undefined where there is none
  */
 export function findFurtherRead(info: GraphQLResolveInfo): string | undefined {
   const { schema, variableValues: variables } = info;

@@ -2,7 +2,7 @@ import { joined, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The ids that a run asks for: as they came, and their uuids by the names of types that are read here. */
+/** The ids of a run: as they were sent, and the uuids of those of known types, by type. */
 interface NodeQuery {
   readonly ids: readonly string[];
   readonly uuids: ReadonlyMap<string, readonly string[]>;
@@ -11,16 +11,16 @@ interface NodeQuery {
 interface NodeLookup {
   readonly isList: boolean;
   readonly types: readonly string[];
-  /** The public ids that a run asks for; one where it is no list. */
+  /** Returns the public ids of a run; one where it is no list. */
   readonly idsOf: (run: Run) => readonly string[];
-  /** The rows of a type whose uuids a run asks for, as `json` and `id`. */
+  /** Writes the query for the rows of a type that have these uuids, with columns `json` and `id`. */
   readonly rowsOf: (type: string, uuidsOf: (run: Run) => readonly string[]) => Sql;
 }
 
-/** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
+/** Writes SQL that reads the rows behind public ids: one, or a list in the order of its ids, each row read once. */
 export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
-  const owner = {};
-  const queryOf = (run: Run): NodeQuery => run.once(owner, () => groupByType(idsOf(run), types));
+  const cacheKey = {};
+  const queryOf = (run: Run): NodeQuery => run.once(cacheKey, () => groupByType(idsOf(run), types));
   const tables = new Map(
     types.map((type) => {
       const rows = rowsOf(type, (run) => queryOf(run).uuids.get(type) ?? []);
@@ -36,7 +36,7 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
       const parts = Array.from(uuids.keys(), (type): Sql => [tables.get(type) ?? '']);
       if (!isList) return parts[0] ?? `'null'`;
       if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-      // Whatever is no id of ours may hold what Postgres cannot take.
+      // An id that is not ours may have characters that Postgres refuses.
       const idList = run.bind(ids.map((id) => (isGrouped(id, uuids) ? id : '')));
       return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, place) left join (${joined(parts, ' union all ')}) r on r.id = u.id)`;
     },

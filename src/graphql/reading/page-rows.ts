@@ -5,7 +5,7 @@ import { type PageArgs, parsePage } from '../paging.ts';
 import { base64Url, type Env, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
 
-/** A connection in a document, with the tables that are read around it. */
+/** A connection in a document, with the environment of its parent. */
 export interface ConnectionField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
@@ -13,7 +13,7 @@ export interface ConnectionField {
   readonly env: Env;
 }
 
-/** What a run's arguments make of a connection. */
+/** The page and the conditions that follow from a run's arguments. */
 interface PageQuery {
   readonly page: Page<unknown>;
   readonly where: object;
@@ -31,7 +31,7 @@ export class PageArguments {
   /** The order in which rows are answered. */
   readonly answerOrder: Piece = (run) => (this.#answersAscending(run) ? 'asc' : 'desc');
   readonly reverseOrder: Piece = (run) => (this.#answersAscending(run) ? 'desc' : 'asc');
-  /** Adds no text, but throws where the arguments are wrong: they are wrong whatever is selected. */
+  /** Adds no text, but throws where the arguments are wrong: for a page of which no rows are read. */
   readonly check: Piece = (run) => (this.#query(run) ? '' : '');
   readonly #connection: ConnectionField;
   readonly #key: Pick<PageKey, 'column' | 'of'>;

@@ -31,7 +31,7 @@ export function pageSql(planner: DocumentWalker, { selected, read, env }: PageOp
   return rows.read(connection);
 }
 
-/** A page while its SQL is written; `row` is the alias of one of its rows. */
+/** A page whose SQL is being written; `row` is the alias of one of its rows. */
 interface PageDraft {
   readonly planner: DocumentWalker;
   readonly args: PageArguments;

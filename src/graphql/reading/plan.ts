@@ -30,25 +30,25 @@ import { concatenated, type JsonPart, joined, Part, type Run, type Sql, sql } fr
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** The variables that @skip and @include ask for: a plan is for one set of them. */
+  /** The values of variables, for @skip and @include: a plan is for one set of them. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether each object names its type, under the key that no field can have. */
+  /** Whether each object has the name of its type under `typeKey`. */
   readonly isTyped: boolean;
 }
 
-/** The key under which an object names its type, where it is to be known again: no field has an empty name. */
+/** The key under which an object has the name of its type: no field has an empty name. */
 export const typeKey = '';
 
 /**
- * Walks the selections of a document and writes the SQL that makes the answer. Everything that differs from one run to the
- * next (arguments, variables, who asks) is a piece of it that is filled in then, so a plan belongs to its document.
+ * Walks the selections of a document and writes the SQL that makes the answer. What differs between runs (arguments, variables,
+ * the caller) is a piece of SQL that each run fills in, so a plan depends on its document alone.
  */
 export class Planner implements DocumentWalker {
-  readonly #of: PlannerOptions;
+  readonly #options: PlannerOptions;
   #aliases = 0;
 
-  constructor(of: PlannerOptions) {
-    this.#of = of;
+  constructor(options: PlannerOptions) {
+    this.#options = options;
   }
 
   alias(): string {
@@ -56,7 +56,7 @@ export class Planner implements DocumentWalker {
     return `t${this.#aliases}`;
   }
 
-  /** The fields that a type is asked for, in the order of the answer: what stands twice is taken together. */
+  /** Returns the fields that are selected of a type, in the order of the answer. Those with the same response key are merged. */
   selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
     const found = new Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>();
     for (const set of sets) this.#collect(type, set, found);
@@ -79,38 +79,38 @@ export class Planner implements DocumentWalker {
         }
         const name = selection.name.value;
         const field = name === '__typename' ? undefined : type.getFields()[name];
-        if (!field && name !== '__typename') throw new NotPlanned(`${name} tells of the schema`);
+        if (!field && name !== '__typename') throw new NotPlanned(`${name} is introspection`);
         found.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
         continue;
       }
       const fragment =
-        selection.kind === Kind.FRAGMENT_SPREAD ? this.#of.fragments.get(selection.name.value) : selection;
+        selection.kind === Kind.FRAGMENT_SPREAD ? this.#options.fragments.get(selection.name.value) : selection;
       const condition = fragment?.typeCondition?.name.value;
-      if (fragment && (condition === undefined || this.#isOf(type, condition))) {
+      if (fragment && (condition === undefined || this.#satisfies(type, condition))) {
         this.#collect(type, fragment.selectionSet, found);
       }
     }
   }
 
   #isIncluded(selection: Parameters<typeof getDirectiveValues>[1]): boolean {
-    const { variables } = this.#of;
+    const { variables } = this.#options;
     if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
     return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
   }
 
-  #isOf(type: GraphQLObjectType, condition: string): boolean {
-    const other = this.#of.schema.getType(condition);
-    return other === type || (isAbstractType(other) && this.#of.schema.isSubType(other, type));
+  #satisfies(type: GraphQLObjectType, condition: string): boolean {
+    const other = this.#options.schema.getType(condition);
+    return other === type || (isAbstractType(other) && this.#options.schema.isSubType(other, type));
   }
 
-  /** What is asked of a value of a type. */
+  /** Writes the JSON of a value of a type, with the fields that are selected. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql {
     return isAbstractType(type) ? this.#variants(type, sets, env) : this.#row(type, sets, env);
   }
 
   #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
     const variants = typeReadOf(type)?.variants?.(env);
-    if (!variants) throw new NotPlanned(`${type.name} says nothing of its types`);
+    if (!variants) throw new NotPlanned(`${type.name} has no variants`);
     const cases = variants.map(
       ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
     );
@@ -118,14 +118,14 @@ export class Planner implements DocumentWalker {
   }
 
   #objectType(name: string): GraphQLObjectType {
-    const type = this.#of.schema.getType(name);
+    const type = this.#options.schema.getType(name);
     if (!isObjectType(type)) throw new Error(`${name} is no object type`);
     return type;
   }
 
-  /** An object of the answer; `each` says what a field of it comes to. */
+  /** Writes an object of the answer; `each` writes the value of one field. */
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql {
-    const { isTyped } = this.#of;
+    const { isTyped } = this.#options;
     const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
     for (const [at, selected] of this.selectedFields(type, sets).entries()) {
       parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${selected.key}":` });
@@ -135,10 +135,10 @@ export class Planner implements DocumentWalker {
   }
 
   #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return this.object(type, sets, (selected) => this.#fieldOf(type, selected, env));
+    return this.object(type, sets, (selected) => this.#rowField(type, selected, env));
   }
 
-  #fieldOf(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
+  #rowField(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
     refuseRestricted(selected);
     if (selected.field?.extensions.read || selected.field?.extensions.pothosExposedField === undefined) {
       return this.field(selected, env);
@@ -146,25 +146,25 @@ export class Planner implements DocumentWalker {
     const model = modelOf(type);
     const name = selected.field.extensions.pothosExposedField;
     const scalar = getNamedType(selected.field.type).name;
-    // An object inside of a JSON value.
+    // An object inside a JSON value.
     if (env.json !== undefined && isCompositeType(getNamedType(selected.field.type))) {
       return this.field(selected, env, memberObject(name));
     }
     return this.field(selected, env, exposedRead(selected.field, scalar, model && columnOf(model, name)));
   }
 
-  /** A field of the query. */
+  /** Writes a field of the query type. */
   root(selected: SelectedField): Sql {
     refuseRestricted(selected);
     return this.field(selected, {});
   }
 
-  /** A field of what the environment has: an expression that is JSON as text. */
+  /** Writes a field of a value in this environment: an expression that is JSON as text. */
   field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
     const { field, node } = selected;
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
     const value = this.#read(selected, field, read, env);
-    // Wrong arguments are an error in the place of this field, and of nothing else.
+    // Wrong arguments make this field an error, and no other.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
@@ -215,7 +215,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${whole} from ${rows.from})`;
   }
 
-  /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
+  /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */
   #node({ field, node, below }: SelectedField, { types, isGivenIds, maxIds }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new NotPlanned('nothing to read');
     const isList = isGivenIds || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
@@ -231,7 +231,7 @@ export class Planner implements DocumentWalker {
       rowsOf: (name, uuidsOf) => {
         const type = this.#objectType(name);
         const { model, visible, only } = typeReadOf(type) ?? {};
-        if (!model) throw new Error(`${name} is of no table`);
+        if (!model) throw new Error(`${name} has no table`);
         const alias = this.alias();
         const json = this.#row(type, below, { row: alias });
         const conditions = (run: Run) => {
@@ -246,16 +246,17 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** A field that needs a permission of its own is the executor's: it knows who lacks it. */
+/** Leaves a field that needs a permission of its own to the executor, which checks permissions. */
 function refuseRestricted({ key, field }: SelectedField): void {
-  if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} is not for all`);
+  if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} needs a permission`);
 }
 
+/** Returns how the values of a type are read, as its options say. */
 export function typeReadOf(type: GraphQLCompositeType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
 
-/** The model whose rows are of a type, or of an interface of it. */
+/** Returns the model whose rows are values of a type. */
 function modelOf(type: GraphQLObjectType): string | undefined {
   return typeReadOf(type)?.model;
 }

@@ -24,25 +24,26 @@ import type { Read } from './reads.ts';
 import { NotPlanned } from './selected.ts';
 import { literal, PlanStatement, type Run, sql } from './sql.ts';
 
-/** A query whose answer the database makes whole: a statement whose one value is its `data`, as JSON. */
+/** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
   readonly statement: PlanStatement;
   readonly operation: OperationDefinitionNode;
 }
 
-/** Plans of queries by their number, operation and conditions; null where something of it is resolved. */
+/** Plans by the document's number, operation and conditions; null where a field is resolved in JavaScript. */
 const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
+/** What the keys of plans are made from. */
 interface DocumentInfo {
   readonly number: number;
-  /** The variables that @skip and @include ask for: what they come to is part of a plan's key. */
+  /** The variables of directives: their values are part of a plan's key. */
   readonly conditions: readonly string[];
 }
 
 const documentInfos = new WeakMap<DocumentNode | OperationDefinitionNode, DocumentInfo>();
 let lastNumber = 0;
 
-/** What is known of a document, or of one of its operations, whose `parts` are the definitions that a selection can be in. */
+/** Returns the info of a document, or of one of its operations, whose `parts` are the definitions that can have selections. */
 function documentInfoOf(
   document: DocumentNode | OperationDefinitionNode,
   parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
@@ -69,7 +70,7 @@ function conditionsIn(parts: readonly (OperationDefinitionNode | FragmentDefinit
   return [...names];
 }
 
-/** The plan of a query, made at its first use; undefined where something of it is resolved in JavaScript. */
+/** Returns the plan of a query, cached after its first use; undefined where a field is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const { number, conditions } = documentInfoOf(document, () => [document]);
   const conditionValues = conditions.map((name) => String(variableValues?.[name])).join(' ');
@@ -105,7 +106,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
 /**
  * Runs the plan of a query.
  * @returns its `data`, as JSON
- * @throws NotPlanned where this run asks for something that is resolved after all, or wrongly
+ * @throws NotPlanned where the executor must run the query: it reports what is wrong with the variables or arguments
  */
 export async function runQuery(
   { statement, operation }: QueryPlan,
@@ -119,7 +120,7 @@ export async function runQuery(
   return answer.json;
 }
 
-/** By the nodes of a field, as several fragments may ask for it, and by what else decides its plan. */
+/** The plans of fields, by their first node and then by all else that decides a plan: several fragments may select a field. */
 const fieldPlans = new WeakMap<FieldNode, Map<string, PlanStatement>>();
 
 const numbers = new WeakMap<FieldNode, number>();
@@ -134,16 +135,17 @@ function nodeNumber(node: FieldNode): number {
   return number;
 }
 
+/** The object of a field that is read, or the rows that the field reads. */
 interface FieldRead {
-  /** The row that it is a field of, as the columns of a table in JSON; undefined for a field of the query. */
+  /** The row that has the field, as the columns of a table in JSON; undefined for a field of the query. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;
-  /** Rows to read by their public ids, whatever the field says of itself. */
+  /** Rows to read by their public ids, instead of the field's own way. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
 }
 
 /**
- * Reads one field, with all that the document asks below it, in one statement: for the executor, which resolves the rest.
- * @returns its value; objects name their types, and errors stand where arguments are wrong
+ * Reads one field, with all that the document selects below it, in one statement: for the executor, which resolves the rest.
+ * @returns its value; objects have the names of their types, and GraphQLErrors stand where arguments are wrong
  */
 export async function runField(
   context: Context,
@@ -186,15 +188,15 @@ export async function runField(
 
 const faults = new WeakMap<Context, unknown>();
 
-/** What a plan of a whole query met: its fields meet the same when they are executed, without asking again. */
+/** Records why the plan of a whole query has failed: the fields that the executor then runs fail alike, without another statement. */
 export function recordFault(context: Context, fault: unknown): void {
   faults.set(context, fault);
 }
 
-/** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */
+/** The longest wait for a change that is committed and not sequenced yet: usually it takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
-/** What a run is bound with beside who asks. */
+/** The input of a run, beside the viewer. */
 interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
@@ -207,7 +209,7 @@ async function runStatement(
   context: Context,
 ): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
   const { viewer, feed, payments } = context;
-  // Wherever a document comes to read: at its root, or below what a mutation answers.
+  // Checked for every read: at the root of a query, and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
   for (;;) {
@@ -230,8 +232,8 @@ class BoundRun extends Binding implements Run, Notes {
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
-  /** What was made once. Not in a WeakMap of the plan's: V8's young collections keep what stands in one (bench/LOG.md). */
-  readonly #made = new Map<object, unknown>();
+  /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
+  readonly #cache = new Map<object, unknown>();
 
   constructor(viewer: Viewer, { variables, row, given = [] }: RunInput) {
     super();
@@ -245,12 +247,12 @@ class BoundRun extends Binding implements Run, Notes {
     return this.once(node, () => getArgumentValues(field, node, this.#variables));
   }
 
-  once<Made>(owner: object, make: () => Made): Made {
-    const documentInfos = this.#made.get(owner);
-    // An owner makes one kind of thing.
-    if (documentInfos !== undefined) return documentInfos as Made;
+  once<Value>(owner: object, make: () => Value): Value {
+    const cached = this.#cache.get(owner);
+    // An owner has values of one type.
+    if (cached !== undefined) return cached as Value;
     const value = make();
-    this.#made.set(owner, value);
+    this.#cache.set(owner, value);
     return value;
   }
 

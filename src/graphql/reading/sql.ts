@@ -2,35 +2,35 @@ import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Binding } from '../../database/conditions.ts';
 
-/** What a plan is bound with when it is run: who asks, with which variables. Values become parameters of the statement. */
+/** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
 export interface Run extends Binding {
   readonly viewer: Viewer;
-  /** The public ids that are to be read, where no argument names them. */
+  /** The public ids to read, where they come from no argument. */
   readonly ids: readonly string[];
-  /** The row whose field is read, as the columns of its table in JSON. */
+  /** The row that has the field, as the columns of its table in JSON. */
   readonly row: string | undefined;
-  /** The arguments of a field, with the variables of this run. */
+  /** Returns the arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
-  /** Makes something for a piece of the plan, once. */
-  once<Made>(owner: object, make: () => Made): Made;
-  /** Remembers a value for when the answer is finished, and answers its number. */
+  /** Returns the value that `make` returned at the first call with this owner. */
+  once<Value>(owner: object, make: () => Value): Value;
+  /** Stores a value until the answer is finished, and returns its number. */
   note(value: unknown): number;
-  /** Makes SQL that puts an error of the caller's in its place (finish.ts). */
+  /** Returns SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
 
-/** A piece of SQL: text, what is known only when the plan is run, or a part. */
+/** A piece of SQL: text, a function of the run, or a part. */
 export type Piece = string | ((run: Run) => string | Sql) | Part;
 
-/** SQL in pieces, as far as possible in one. */
+/** SQL in pieces, as few as possible. */
 export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that was put together when it was planned, and that a run takes or leaves as a whole. */
+/** SQL that is complete when it is planned, and that a run includes or leaves out as a whole. */
 export class Part {
   readonly sql: Sql;
-  /** Whether an error of the caller's within it stands in its place, and leaves the rest as it is. */
+  /** Whether a GraphQLError within the part replaces it, and the rest of the statement stays. */
   readonly isGuarded: boolean;
   readonly number: number;
 
@@ -42,7 +42,7 @@ export class Part {
   }
 }
 
-/** Puts SQL together from text and pieces. What is text stays one string, so that running a plan is mostly concatenation. */
+/** Builds SQL from text and pieces. Adjacent text is merged into one string, so that running a plan is mostly concatenation. */
 export function sql(strings: TemplateStringsArray, ...values: readonly (string | number | Piece | Sql)[]): Sql {
   const pieces: Piece[] = [];
   for (const [at, text] of strings.entries()) {
@@ -56,7 +56,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
   return merged(pieces);
 }
 
-/** Lists of SQL, with something between. */
+/** Joins lists of SQL with a separator. */
 export function joined(parts: readonly Sql[], between: string): Sql {
   return merged(parts.flatMap((part, at) => (at === 0 ? part : [between, ...part])));
 }
@@ -71,12 +71,12 @@ function merged(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** How many texts of a statement are kept: what callers leave out or turn round makes another, and what they are asked by. */
+/** How many texts of a statement are cached: each order of paging and each set of arguments that are left out has its own. */
 const maxTexts = 8;
 
 /**
- * A statement of a plan. Of its text little differs from one run to the next: by that the whole is found again, as one string
- * that nobody has to put together, and that is known by its name at once where it was prepared (database.ts).
+ * The statement of a plan. Little of its text differs between runs. That little is the key of a cache of whole texts: a run then
+ * concatenates nothing, and the same string finds its prepared statement at once (database.ts).
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -86,7 +86,7 @@ export class PlanStatement {
     this.#sql = sql;
   }
 
-  /** The text of the statement for a run, whose values are bound meanwhile. */
+  /** Returns the text of the statement for a run, and binds the run's values. */
   textFor(run: Run): string {
     const draft = new StatementDraft();
     draft.add(this.#sql, run);
@@ -99,12 +99,12 @@ export class PlanStatement {
   }
 }
 
-/** A statement's text while a run puts it together. */
+/** The text of a statement while a run builds it. */
 class StatementDraft {
   readonly #texts: string[] = [];
   #key = '';
 
-  /** What the run has decided of the text, and nothing else: two texts of the same statement have the same key only if they are the same. */
+  /** All that the run has decided about the text: two texts of a statement with the same key are the same. */
   get key(): string {
     return this.#key;
   }
@@ -122,10 +122,10 @@ class StatementDraft {
     }
   }
 
-  /** Adds what the run has made: all its text is its decision. */
+  /** Adds text that the run has made: all of it belongs to the key. */
   #addRunText(made: string | Sql, run: Run): void {
     if (typeof made === 'string') {
-      // With its length before it, whatever is in it cannot be taken for something else.
+      // The length before it makes the key unambiguous.
       this.#key += `${made.length}:${made}`;
       this.#texts.push(made);
       return;
@@ -148,14 +148,14 @@ class StatementDraft {
       if (!part.isGuarded || !(error instanceof GraphQLError)) throw error;
       this.#texts.length = length;
       this.#key = key;
-      // What stands for no value may not be bound.
+      // Postgres refuses parameters that the text does not use.
       run.values.length = bound;
       this.#addRunText(run.refuse(error), run);
     }
   }
 }
 
-/** A string as SQL writes it. */
+/** Writes a string as an SQL literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -166,7 +166,7 @@ export type JsonPart = { readonly text: string } | { readonly of: Sql };
 /** The most arguments that a function of Postgres takes. */
 const maxArguments = 90;
 
-/** An expression that puts parts of JSON together. `concat` writes them one after another; `||` would copy at each step. */
+/** Writes an expression that concatenates parts of JSON. `concat` writes them one after another; `||` would copy at each step. */
 export function concatenated(parts: readonly JsonPart[]): Sql {
   const pieces: Sql[] = [];
   let text = '';

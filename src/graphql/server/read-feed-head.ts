@@ -3,8 +3,8 @@ import { feedHead } from '../../events/feed.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Reads the end of the feed where a document asks for it, before the operation reads anything else. A list in the same query
- * then shows all that comes before that cursor; read side by side, a change could fall between the two and be missed by both.
+ * Reads the end of the feed into the context, before the operation reads anything else. A list in the same query then shows all
+ * changes before that cursor. Read in parallel, a change could fall between the two and be missed by both.
  */
 export async function readFeedHead(context: Context): Promise<void> {
   context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
@@ -12,7 +12,7 @@ export async function readFeedHead(context: Context): Promise<void> {
 
 const documentsWithCursor = new WeakMap<DocumentNode, boolean>();
 
-/** Whether a document selects a field named feedCursor anywhere. Looked at once per cached document. */
+/** Tells whether a document selects a field named feedCursor anywhere. Computed once per cached document. */
 export function selectsFeedCursor(document: DocumentNode): boolean {
   let isSelected = documentsWithCursor.get(document);
   if (isSelected === undefined) {

@@ -2,9 +2,9 @@ import type { ExecutionResult } from 'graphql';
 import { failure } from '../failure.ts';
 
 /**
- * Answers what an operation comes to, or TIMEOUT when it takes longer than `limitMs`: a query, a mutation, or the opening of a
- * stream (an open stream lives on). The database ends its own statements after 10 s; a mutation may still have taken effect.
- * @param onLateResult called with what the operation comes to after that
+ * Returns the result of an operation, or TIMEOUT when it takes longer than `limitMs`: a query, a mutation, or the opening of a
+ * stream (an open stream has no limit). The database ends its own statements after 10 s; a mutation may still have taken effect.
+ * @param onLateResult called with a result that comes after the limit
  */
 export function withTimeLimit<Result>(
   work: Promise<Result>,

@@ -4,8 +4,8 @@ import { parseJson } from '../../bodies/json.ts';
 import { badRequest } from '../failure.ts';
 
 /**
- * Reads the parameters of requests that Yoga itself answers as all others are read (src/bodies): numbers as they are
- * written, and what cannot be read refused with its reason. Whether they are GraphQL's, Yoga checks.
+ * Returns a plugin that parses the requests that Yoga answers as src/bodies parses all others: numbers keep their digits, and
+ * what cannot be parsed is refused with a reason. Yoga checks that the parameters are those of GraphQL.
  */
 export function useRequests(): Plugin {
   return {
