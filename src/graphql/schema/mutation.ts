@@ -13,9 +13,9 @@ type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
-  /** The input's fields, but for idempotencyKey, which every input has. */
+  /** The input's fields, without idempotencyKey, which every input has. */
   readonly input: (t: InputBuilder) => Fields;
-  /** What the success has, but for `replayed`, which every success has. */
+  /** The fields of the success, without `replayed`, which every success has. */
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: {
       readonly type: TypeParam<Types>;
@@ -23,7 +23,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
       readonly nullable?: boolean;
     };
   };
-  /** Which refusals can come; the general ones (input, key, permission, load) always can. */
+  /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
     input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
@@ -32,6 +32,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   ) => Promise<Success>;
 }
 
+/** The result of a command with an idempotency key. */
 export interface Replayable {
   readonly replayed: boolean;
 }
@@ -46,8 +47,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 /**
- * Adds one mutation in the one shape that all have: `name(input: NameInput!): NameResult!`, a union of its success and
- * its refusals.
+ * Adds a mutation. All have the same shape: `name(input: NameInput!): NameResult!`, a union of the success and the refusals.
  */
 export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
   name: Operation,
@@ -70,7 +70,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     description: `${name} succeeded.`,
     fields: (t) => ({
       ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
-        // The success has each of these fields in its type; through the loop the compiler loses which.
+        // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
       replayed: t.boolean({
@@ -92,27 +92,26 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       type: result,
       description: options.description,
       args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
-      // The input has the fields that were declared for it above, which the compiler cannot follow through the generics.
       resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
         try {
           authorize(context.viewer, name);
           requireViewToRead(context.viewer, info);
-          // The input's type is made from the very fields that `options.input` declares.
+          // The input's type has the fields that `options.input` declares, which the compiler cannot follow.
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
           const refusal = refusalIn(error);
           if (refusal) return asUserError(refusal, name, args.input);
           throw error;
         }
-        // Made from a table of successes and refusals: which of them it answers, the compiler cannot follow.
+        // A member of the result's union, which the compiler cannot follow through the table of refusals.
       }) as never,
     }),
   );
 }
 
 /**
- * Refuses a document that reads more than the mutation answers, for a viewer who may not: before the mutation takes effect,
- * since afterwards its answer would be lost.
+ * Refuses a document that reads more than the mutation's own result, for a viewer without VIEW. It does so before the mutation
+ * takes effect: afterwards the answer would be lost.
  * @throws Refusal FORBIDDEN
  */
 function requireViewToRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {

@@ -1,7 +1,7 @@
 import { planned } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 
-/** All that can be read by an id. */
+/** The types whose rows can be read by an id. */
 export const nodeTypes = [
   'Quote',
   'Transaction',

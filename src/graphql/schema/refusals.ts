@@ -40,7 +40,7 @@ const members = {
 
 export type MemberName = keyof typeof members;
 
-/** The member of each code: the compiler finds a code that is forgotten here. */
+/** The union member of each code. The compiler reports a code that is missing here. */
 const memberOf: Record<RefusalCode, MemberName> = {
   INVALID_INPUT: 'InvalidInputError',
   INVALID_AMOUNT: 'InvalidInputError',
@@ -53,7 +53,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
   QUOTE_REQUEST_FAILED: 'UnavailableError',
   INSUFFICIENT_BALANCE: 'InsufficientFundsError',
-  // REST's own, for the one endpoint that its settings name: here a test names its endpoint, and tells what came of it.
+  // Only in REST, whose settings name one endpoint: here a test names its endpoint, and answers its outcome.
   WEBHOOK_ENDPOINT_NOT_SET: 'NotFoundError',
   WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
   FORBIDDEN: 'ForbiddenError',
@@ -84,7 +84,7 @@ export const memberTypes = Object.fromEntries(
   ]),
 ) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
 
-/** The union member for a refusal of this input. */
+/** Returns the value of the union member for a refusal of this input. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
   const { path } = refusal.details;
   return { refusal, path: path ? argumentPath(name, path, input) : null };
@@ -94,7 +94,7 @@ export function isUserError(value: object): value is UserError {
   return 'refusal' in value && value.refusal instanceof Refusal;
 }
 
-/** The type that a result of this value has in its union. */
+/** Returns the name of the union member for an error. */
 export function memberNameOf(error: UserError): MemberName {
   return memberOf[error.refusal.code];
 }

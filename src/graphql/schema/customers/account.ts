@@ -52,12 +52,12 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     type: [PaymentInstruction],
     description: 'How to bring money in from outside; any one of them.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
-    // Written by the rail in this form when the account was made.
+    // The rail wrote it in this form when the account was created.
     resolve: (account) => trustedJson<PaymentInstructionShape[]>(account.fundingInstructions),
   }),
 }));
 
-/** An external account's row: the tables see to it that these columns are filled (account_sound). */
+/** Returns a column that every external account has: the constraint account_sound requires it. */
 function requireColumn<T>(value: T | null, account: { readonly id: string }, column: string): T {
   if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
   return value;
@@ -89,7 +89,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     }),
     resolve: (account) => ({
       accountType: requireColumn(account.accountType, account, 'accountType'),
-      // Written by checkAccountInfo in this form.
+      // checkAccountInfo has checked that it has this form.
       details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
     }),
   }),
@@ -105,7 +105,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     nullable: true,
     description: 'Who owns it; null for a wallet.',
     ...reads(jsonObject('beneficiary')),
-    // Written by createExternalAccount in this form.
+    // createExternalAccount wrote it in this form.
     resolve: (account) => trustedJson<Beneficiary | null>(account.beneficiary),
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
@@ -135,7 +135,7 @@ export const AccountConnection = connection(Account, 'Account', {
   edge: 'An account in a page.',
 });
 
-/** A page of accounts, as a filter wants them. */
+/** Reads a page of the accounts that match a filter. */
 export const accountsRead = pageOf('Account', visibleAccounts, whereAccounts);
 
 builder.queryFields((t) => ({

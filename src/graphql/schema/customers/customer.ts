@@ -40,7 +40,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
       type: IndividualType,
       description: 'Role in the company.',
       ...reads(leaf.member('individualType')),
-      // Text in the domain; both APIs take no other values than these.
+      // Its type is text in the domain; both APIs accept only these values.
       resolve: (owner) => owner.individualType as never,
     }),
     emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
@@ -57,7 +57,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   }),
 });
 
-/** What a customer's details are made of. */
+/** The columns of a customer's details. */
 type DetailsColumns = Pick<
   CustomerRow,
   | 'customerType'
@@ -114,13 +114,13 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
       type: [BeneficialOwner],
       description: 'Who owns or controls it.',
       ...reads(jsonList(({ row }) => `coalesce(nullif(${row}.beneficial_owners, 'null'), '[]')`)),
-      // Written by createCustomer in this form.
+      // createCustomer wrote it in this form.
       resolve: (customer) => trustedJson<Owner[]>(customer.beneficialOwners),
     }),
   }),
 });
 
-/** Written by createCustomer in this form. */
+/** Returns the address column, which createCustomer wrote in this form. */
 function addressOf(customer: DetailsColumns): Address | null {
   return trustedJson<Address | null>(customer.address);
 }
@@ -158,7 +158,7 @@ builder.prismaObjectFields(Customer, (t) => ({
     type: CustomerDetails,
     description: 'What is known of it.',
     ...reads(sameRow),
-    // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
+    // A copy, since Pothos has marked a row that was read as a node as a Customer, which is no member of the union.
     resolve: (customer) => ({ ...customer }),
   }),
 }));
@@ -232,7 +232,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 
 type DetailsInput = typeof CustomerDetailsInput.$inferInput;
 
-/** The domain's form of the input. A @oneOf input has exactly one field. */
+/** Returns the domain's form of the input. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
   if (input.business) return { customerType: 'BUSINESS', ...input.business };

@@ -9,7 +9,7 @@ import { Transaction } from '../nouns.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 
-/** Incoming payments that wait for their platform's word. */
+/** Incoming payments that wait for their platform's approval. */
 
 builder.objectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {

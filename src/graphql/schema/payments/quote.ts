@@ -36,7 +36,7 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
   }),
 });
 
-/** What it is and where it stands. */
+/** Its identity and its status. */
 builder.prismaObjectFields(Quote, (t) => ({
   id: t.id({
     description: 'Its public id.',
@@ -52,7 +52,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
 }));
 
-/** What is sent, at which price, and what arrives. */
+/** Its amounts and its price. */
 builder.prismaObjectFields(Quote, (t) => ({
   sendingCurrency: t.field({
     type: CurrencyType,
@@ -114,7 +114,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
 }));
 
-/** Between whom, and for what. */
+/** Its parties, and how it is paid. */
 builder.prismaObjectFields(Quote, (t) => ({
   source: t.field({
     type: PaymentSource,
@@ -146,20 +146,20 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: [PaymentInstruction],
     description: 'How to fund it, any one of them; empty when it is paid from an account.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.payment_instructions, '[]')`)),
-    // Written by the rail in this form when the quote was made.
+    // The rail wrote it in this form when the quote was created.
     resolve: (quote) => trustedJson<PaymentInstructionShape[]>(quote.paymentInstructions),
   }),
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
 }));
 
-/** Written by createQuote in this form. */
+/** Returns the pricing column, which createQuote wrote in this form. */
 function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
   return trustedJson<PricingJson>(quote.pricing);
 }
 
 export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' });
 
-/** A page of quotes, as a filter wants them. */
+/** Reads a page of the quotes that match a filter. */
 export const quotesRead = pageOf('Quote', visibleQuotes, whereQuotes);
 
 builder.queryFields((t) => ({

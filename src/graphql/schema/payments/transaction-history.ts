@@ -7,7 +7,7 @@ import { InternalAccount, Transaction } from '../nouns.ts';
 import { feedCursorRead } from '../streams/events.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
 
-/** What explains a payment: every status that it went through, and the money behind it. Only plans read them. */
+/** The history of a payment: every status that it went through, and its ledger entries. Only plans read them. */
 
 const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement({
   description: 'A status that a transaction went through, with its place in the feed.',
@@ -27,7 +27,7 @@ const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement(
   }),
 });
 
-/** The account of a posting, where the caller may see it. */
+/** The reference from a posting to its account, where the caller may see it. */
 const ownAccount = ['Account', 'account_id', visibleAccounts] as const;
 
 const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
@@ -79,7 +79,7 @@ builder.objectFields(Transaction, (t) => ({
         ],
         orderBy: `${alias}.sequence`,
         env: { row: alias },
-        // Each change made an event, so a caller who sees version 3 is shown three at least.
+        // Each version has an event, so a caller who sees version 3 must be shown its event.
         isComplete: `count(*) filter (where ${alias}.version >= ${row}.version) > 0`,
       }),
     }),

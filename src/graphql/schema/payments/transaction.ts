@@ -66,7 +66,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
   }),
 });
 
-/** What it is and where it stands. */
+/** Its identity, its status and its dates. */
 builder.prismaObjectFields(Transaction, (t) => ({
   id: t.id({
     description: 'Its public id.',
@@ -98,7 +98,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** What was sent, at which price, and what arrives. */
+/** Its amounts, its price and its refund. */
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.field({
     type: MoneyType,
@@ -152,7 +152,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** Between whom, and for what. */
+/** Its parties, and what identifies it to them. */
 builder.prismaObjectFields(Transaction, (t) => ({
   source: t.field({
     type: PaymentSource,
@@ -206,7 +206,7 @@ export const TransactionConnection = connection(Transaction, 'Transaction', {
   edge: 'A transaction in a page.',
 });
 
-/** A page of transactions, as a filter wants them. */
+/** Reads a page of the transactions that match a filter. */
 export const transactionsRead = pageOf('Transaction', visibleTransactions, whereTransactions);
 
 builder.queryFields((t) => ({

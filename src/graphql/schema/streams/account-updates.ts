@@ -33,6 +33,7 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   }),
 });
 
+/** Returns how a stream of one internal account reads and shows it. */
 function accountStream({ payments, viewer }: Context, id: string): RowStream<AccountRow, AccountUpdate> {
   const uuid = uuidOf(id, 'InternalAccount');
   return {
@@ -44,10 +45,10 @@ function accountStream({ payments, viewer }: Context, id: string): RowStream<Acc
     whereEvents: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
     isOwnEvent: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
     subject: (row) => ({ of: 'account', id: row.id }),
-    // A new account has no balance that changed.
+    // The first version of an account has no ACCOUNT_STATUS event: no balance has changed.
     hasEvent: (row) => row.version > 1,
     toUpdate: (event, first) => {
-      // The feed's snapshots are rows as our triggers wrote them.
+      // The database's triggers wrote the snapshot in this form.
       const account = rowFromSnapshot('Account', event.snapshot);
       const { oldBalance, newBalance } = event;
       return {

@@ -37,20 +37,21 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   }),
 });
 
+/** Returns how a stream of one quote reads and shows it. */
 function quoteStream({ payments, viewer }: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
   const uuid = uuidOf(id, 'Quote');
   return {
     findRow: async () =>
       uuid === undefined ? null : readRow(payments.database, 'Quote', { AND: [visibleQuotes(viewer), { id: uuid }] }),
     notFound: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
-    // By its transaction, which the feed's index knows.
+    // With its transaction, which the feed has an index on.
     whereEvents: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
     isOwnEvent: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
     subject: (row) => ({ of: 'transaction', id: row.transactionId }),
     hasEvent: () => true,
     toUpdate: (event: Event, first) => ({
       cursor: feedCursor(event.platformId, event.sequence),
-      // The feed's snapshots are rows as our triggers wrote them.
+      // The database's triggers wrote the snapshot in this form.
       quote: rowFromSnapshot('Quote', event.snapshot),
       previousStatus: first ? null : (event.previousStatus as Status | null),
       status: event.status as Status,

@@ -12,8 +12,8 @@ import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
 
 /**
- * The one mechanism behind every subscription. All read the same feed; they differ in which events they want and how
- * they show one. Whatever is asked for, only events that the caller may see pass.
+ * The mechanism behind every subscription. All read the same feed. They differ in which events they want and how they show
+ * one. In all of them, only events that the caller may see pass.
  */
 
 type After = string | null | undefined;
@@ -23,8 +23,8 @@ export const afterDescription =
   'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * The place behind `after`, or undefined where none is given.
- * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a place too far back
+ * Returns the sequence number in the cursor `after`, or undefined where there is no cursor.
+ * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a cursor that is too old
  */
 async function sequenceAfter(after: After, context: Context): Promise<bigint | undefined> {
   if (after === null || after === undefined) return undefined;
@@ -39,7 +39,7 @@ async function sequenceAfter(after: After, context: Context): Promise<bigint | u
   );
 }
 
-/** A stream over many things: the next change and all that follow, or with `after` all that followed that. */
+/** Opens a stream of many rows: the next change and all that follow, or with `after` all changes after that cursor. */
 export async function watchMany<Update>(
   context: Context,
   after: After,
@@ -51,31 +51,31 @@ export async function watchMany<Update>(
   return mapChannel(await subscribe(context, from, filter), (event) => ({ value: toUpdate(event) }));
 }
 
-/** How a stream of one thing finds and shows it. */
+/** How a stream of one row reads and shows it. */
 export interface RowStream<Row extends { readonly version: number }, Update> {
-  /** The row now, or null when nothing that the caller may see is there. */
+  /** Reads the row as it is now; null where there is none that the caller may see. */
   readonly findRow: () => Promise<Row | null>;
   readonly notFound: GraphQLError;
-  /** Which events are of this row. */
+  /** Returns the conditions on events of this row. */
   readonly whereEvents: (row: Row) => Prisma.EventWhereInput;
   readonly isOwnEvent: (row: Row, event: Event) => boolean;
-  /** What all of them are of, to find them by. */
+  /** Returns the subject of those events, by which the feed finds the subscribers. */
   readonly subject: (row: Row) => Subject;
-  /** Whether the row's present version came with an event. */
+  /** Whether the row's current version has an event. */
   readonly hasEvent: (row: Row) => boolean;
-  /** An event as a message; `first`: as the present state, before which there was nothing. */
+  /** Converts an event to a message; `first`: to the message of the current state, which has no previous one. */
   readonly toUpdate: (event: Event, first: boolean) => Update;
-  /** The row as the first message, where there is no event to show. */
+  /** Converts the row to the first message, where it has no event. */
   readonly currentState: (row: Row, cursor: string) => Update;
-  /** Whether the stream is complete with this event. */
+  /** Whether the stream completes after this event. */
   readonly isLast: (event: Event) => boolean;
-  /** Whether the row has reached what such an event tells. */
+  /** Whether the row is in a final state, so that such an event exists or will exist soon. */
   readonly hasEnded: (row: Row) => boolean;
 }
 
 /**
- * A stream of one thing: its present state, then every change. The present state is the latest event itself where there
- * is one, and what follows starts right after it, so nothing falls between the two and nothing is shown twice.
+ * Opens a stream of one row: its current state, then every change. The current state is the latest event where there is one,
+ * and the changes start right after it, so that none is missed and none is shown twice.
  */
 export async function watchOne<Row extends { readonly version: number }, Update>(
   context: Context,
@@ -85,11 +85,11 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   const { platformId } = context.viewer;
   const { database } = context.payments;
   const resumeAfter = await sequenceAfter(after, context);
-  // Before the row is read: what changes from here on lies behind this place.
+  // Read before the row, so that every later change comes after it.
   const head = resumeAfter ?? (await feedHead(database, platformId));
   const row = await stream.findRow();
   if (!row) throw stream.notFound;
-  // What it shows has its event in the feed soon: that is not shown again, and ends the stream where it is the last.
+  // The event of the version shown may still come: it is not shown again, but ends the stream where it is the last.
   const follow = async (from: bigint, shownVersion: number, first?: Update) => {
     const wants = (event: Event) =>
       stream.isOwnEvent(row, event) &&
@@ -111,7 +111,7 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   const latest = stream.hasEvent(row) ? await readLatest() : undefined;
   if (!latest) return follow(head, row.version, stream.currentState(row, feedCursor(platformId, head)));
   const first = stream.toUpdate(latest, true);
-  // The latest event was read after `head`: none of this thing lies between the two.
+  // The latest event was read after `head`: no event of this row lies between the two.
   const isBeforeHead = latest.sequence < head;
   return stream.isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
 }
@@ -124,7 +124,7 @@ function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wan
   return feed.subscribe(viewer.platformId, from, filter, closeForRetry);
 }
 
-/** All that an app sees is of its customer or its payment. */
+/** Returns the subject that covers all that an app's client token shows: its customer or its payment. */
 function subjectOf({ bound }: Viewer): Subject | undefined {
   if (bound.kind === 'CUSTOMER') return { of: 'customer', id: bound.customerId };
   return bound.kind === 'PAYMENT' ? { of: 'transaction', id: bound.transactionId } : undefined;

@@ -45,7 +45,7 @@ const isPayment = (event: Event) => paymentEvents.includes(event.type);
 function updateOf(event: Event, first = false): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event.sequence),
-    // The feed's snapshots are rows as our triggers wrote them.
+    // The database's triggers wrote the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
     previousStatus: first ? null : (event.previousStatus as Status | null),
     status: event.status as Status,
@@ -54,6 +54,7 @@ function updateOf(event: Event, first = false): TransactionUpdate {
   };
 }
 
+/** Returns how a stream of one transaction reads and shows it. */
 function transactionStream({ payments, viewer }: Context, id: string): RowStream<TransactionRow, TransactionUpdate> {
   const uuid = uuidOf(id, 'Transaction');
   return {
@@ -106,6 +107,10 @@ builder.subscriptionField('transactionUpdates', (t) =>
   }),
 );
 
+/**
+ * Returns the UUID of a customer that the caller may see.
+ * @throws GraphQLError NOT_FOUND
+ */
 async function visibleCustomerId({ payments, viewer }: Context, id: string): Promise<string> {
   const uuid = uuidOf(id, 'Customer');
   const known =

@@ -1,9 +1,9 @@
 import type { Read } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 
-/** Facts that the two sides of a payment to or from a UMA address tell each other. */
+/** The facts that the two sides of a payment to or from a UMA address exchange. */
 
-/** The facts of a column that has them by name. */
+/** Reads the facts in a jsonb column, an object with their names as keys. */
 export const informationOf = (column: string): Read => ({
   kind: 'values',
   from: ({ row }, alias) => ({

@@ -5,7 +5,7 @@ import { type Env, leaf, type Read, reads } from '../../reading/reads.ts';
 import { literal } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 
-/** What is known of a currency by its code, as JSON. */
+/** Reads a property of a currency by its code. */
 function currencyProperty(property: 'name' | 'symbol' | 'decimals'): Read {
   const cases = currencies
     .map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`)
@@ -13,26 +13,27 @@ function currencyProperty(property: 'name' | 'symbol' | 'decimals'): Read {
   return leaf.of((env) => [`case ${env.code} ${cases} end`]);
 }
 
-/** How much of a major unit the smallest unit of a currency is: a numeric whose scale is the currency's decimals. */
+/** SQL cases from a currency's code to its smallest unit in major units: a numeric whose scale is the currency's decimals. */
 const smallestUnit = currencies
   .map(
     ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,
   )
   .join(' ');
 
-/** A currency by its code. */
+/** Reads a currency by its code. */
 export const currencyRead = (code: (env: Env) => string): Read => ({
   kind: 'value',
   env: (env) => ({ code: code(env) }),
 });
 
-/** Money, from the columns of its amount and its currency; null where the amount is. */
+/** Reads money from the columns of its amount and its currency; null where either is. */
 export const moneyRead = (amount: string, currency: string): Read =>
   moneyReadOf(
     (env) => `${env.row}.${amount}`,
     (env) => `${env.row}.${currency}`,
   );
 
+/** Reads money from SQL expressions of its amount and its currency; null where either is. */
 export const moneyReadOf = (amount: (env: Env) => string, currency: (env: Env) => string): Read => ({
   kind: 'value',
   env: (env) => ({ amount: amount(env), currency: currency(env) }),
@@ -61,18 +62,19 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** The currency of a stored code. The tables admit only known ones. */
+/** Returns the currency of a stored code. The tables accept only known codes. */
 export function requireCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return currency;
 }
 
+/** Creates money from a stored amount and currency code. */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requireCurrency(currency) };
 }
 
-/** Money where both amount and currency are known, else null. */
+/** Creates money where both amount and currency are known, else returns null. */
 export function moneyOrNull(amount: bigint | null, currency: string | null): Money | null {
   return amount === null || currency === null ? null : money(amount, currency);
 }
