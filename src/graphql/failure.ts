@@ -7,7 +7,7 @@ export function failure(
   details: { readonly field?: string | undefined; readonly status?: number } = {},
 ): GraphQLError {
   const { field, status } = details;
-  // With `spec`, application/json keeps the 200 that GraphQL over HTTP asks for. 401 is HTTP's own and holds for every media type.
+  // With `spec`, application/json keeps the 200 that GraphQL over HTTP requires. 401 is HTTP's own and holds for every media type.
   const http = status && { status, spec: status !== 401 };
   return new GraphQLError(message, {
     extensions: { code, ...(field && { field }), ...(http && { http }) },

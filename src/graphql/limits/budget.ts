@@ -53,9 +53,9 @@ export type BudgetLimit = keyof typeof documentBudget;
 export function checkBudget(request: DocumentRequest & { readonly introspection: boolean }): GraphQLError[] {
   const { size, costliest, schemaField } = measureDocument(request);
   if (schemaField !== undefined && !request.introspection) return [introspectionDisabled(schemaField)];
-  const broken = limits.filter((limit) => size[limit] > documentBudget[limit]);
-  if (broken.length > 0 && schemaField !== undefined && isStandardIntrospection(request.document)) return [];
-  return broken.map((limit) =>
+  const brokenLimits = limits.filter((limit) => size[limit] > documentBudget[limit]);
+  if (brokenLimits.length > 0 && schemaField !== undefined && isStandardIntrospection(request.document)) return [];
+  return brokenLimits.map((limit) =>
     limit === 'cost' && costliest
       ? costExceeded(size.cost, costliestPath(costliest))
       : budgetExceeded(limit, size[limit]),
@@ -65,17 +65,17 @@ export function checkBudget(request: DocumentRequest & { readonly introspection:
 /** Creates the refusal of a document that breaks a limit; `actual` is the document's own value, where known. */
 export function budgetExceeded(budget: BudgetLimit, actual?: number): GraphQLError {
   const value = isExact(actual) ? `: it has ${actual}` : '';
-  return exceeded(budget, value, isExact(actual) ? { actual } : {});
+  return limitExceeded(budget, value, isExact(actual) ? { actual } : {});
 }
 
 function costExceeded(actual: number, { path, cost }: CostlyPath): GraphQLError {
   if (!isExact(actual) || !isExact(cost))
-    return exceeded('cost', `, most of all by ${path.join('.')}`, { costliest: { path } });
+    return limitExceeded('cost', `, most of all by ${path.join('.')}`, { costliest: { path } });
   const value = `: it costs ${actual}, ${cost} of that for ${path.join('.')}`;
-  return exceeded('cost', value, { actual, costliest: { path, cost } });
+  return limitExceeded('cost', value, { actual, costliest: { path, cost } });
 }
 
-function exceeded(budget: BudgetLimit, value: string, details: object): GraphQLError {
+function limitExceeded(budget: BudgetLimit, value: string, details: object): GraphQLError {
   const limit = documentBudget[budget];
   return new GraphQLError(`The document breaks the ${budget} limit of ${limit}${value}.`, {
     extensions: { code: 'COST_LIMIT_EXCEEDED', budget, limit, ...details, http: requestErrorStatus() },
@@ -96,7 +96,7 @@ function introspectionDisabled(field: FieldNode): GraphQLError {
   });
 }
 
-/** Returns status 400 for application/graphql-response+json; `spec` keeps the 200 that GraphQL over HTTP asks of application/json. */
+/** Returns status 400 for application/graphql-response+json; `spec` keeps the 200 that GraphQL over HTTP requires of application/json. */
 function requestErrorStatus(): { spec: boolean; status: number } {
   return { spec: true, status: 400 };
 }
@@ -106,7 +106,7 @@ const maxTypeDepth = 100;
 
 /** Derives from a document the options that would print it, prints the standard query with them, and compares the two. */
 function isStandardIntrospection(document: DocumentNode): boolean {
-  const text = normalised(document);
+  const text = normalizedText(document);
   const typeDepth = text.split('ofType').length - 1;
   if (typeDepth > maxTypeDepth) return false;
   const standard = getIntrospectionQuery({
@@ -119,10 +119,10 @@ function isStandardIntrospection(document: DocumentNode): boolean {
     oneOf: text.includes('isOneOf'),
     typeDepth,
   });
-  return text === normalised(parse(standard));
+  return text === normalizedText(parse(standard));
 }
 
-function normalised(document: DocumentNode): string {
+function normalizedText(document: DocumentNode): string {
   const plain = visit(document, {
     OperationDefinition: (operation) => ({ ...operation, name: undefined }),
     Field: (field) => ({ ...field, alias: undefined }),

@@ -101,22 +101,22 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
   const size: DocumentSize = { tokens: 0, depth: 0, fields: 0, aliases: 0, directives: 0, mutationFields: 0, cost: 0 };
   let costliest: CostlyField | undefined;
   for (const definition of document.definitions) {
-    let whole = nothing;
+    let expansion = nothing;
     if (definition.kind === Kind.OPERATION_DEFINITION) {
       for (const variable of definition.variableDefinitions ?? []) countDirectives(pass, variable);
       countDirectives(pass, definition);
-      whole = expand(pass, definition.selectionSet, schema.getRootType(definition.operation) ?? undefined);
-      if (definition.operation === 'mutation') size.mutationFields = Math.max(size.mutationFields, whole.ownFields);
+      expansion = expand(pass, definition.selectionSet, schema.getRootType(definition.operation) ?? undefined);
+      if (definition.operation === 'mutation') size.mutationFields = Math.max(size.mutationFields, expansion.ownFields);
     } else if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      whole = expandFragment(pass, definition);
+      expansion = expandFragment(pass, definition);
     } else if ('directives' in definition) {
       countDirectives(pass, definition);
     }
-    size.depth = Math.max(size.depth, whole.depth, whole.nestedFragments);
-    size.fields = Math.max(size.fields, whole.fields);
-    size.aliases = Math.max(size.aliases, whole.aliases);
-    if (whole.cost > size.cost) costliest = whole.costliest;
-    size.cost = Math.max(size.cost, whole.cost);
+    size.depth = Math.max(size.depth, expansion.depth, expansion.nestedFragments);
+    size.fields = Math.max(size.fields, expansion.fields);
+    size.aliases = Math.max(size.aliases, expansion.aliases);
+    if (expansion.cost > size.cost) costliest = expansion.costliest;
+    size.cost = Math.max(size.cost, expansion.cost);
   }
   // The parser sets it; its type is optional for trees made in other ways.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;

@@ -24,10 +24,10 @@ export interface SentDocument {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** How many rows a list can have, as far as its arguments say. */
+/** The number of rows that a list can have, by its arguments. */
 export interface ListSize {
   readonly rows: number;
-  /** Whether a variable decides. */
+  /** Whether a variable gives it. */
   readonly isVariable: boolean;
 }
 
@@ -51,11 +51,11 @@ export function listSizes(
   function sizeOf(
     values: readonly ValueNode[],
     sizeFrom: (value: ArgumentValue) => number | undefined,
-    otherwise: number,
+    defaultSize: number,
   ): ListSize {
     const sizes = values.map((value) => sizeFrom(argumentValue(value))).filter((size) => size !== undefined);
     return {
-      rows: sizes.length === 0 ? otherwise : Math.max(...sizes),
+      rows: sizes.length === 0 ? defaultSize : Math.max(...sizes),
       isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
     };
   }
@@ -103,21 +103,21 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
 
 /** Returns a page size; undefined where the value is no number, which coercion refuses later. */
 function pageSize(value: ArgumentValue): number | undefined {
-  if ('sent' in value) return typeof value.sent === 'number' ? bounded(value.sent) : undefined;
+  if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
   const { written } = value;
-  return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? bounded(Number(written.value)) : undefined;
+  return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
 }
 
 /** Counts the values of a list. Coercion makes a list of one of what is no list. */
 function listLength(value: ArgumentValue): number {
-  if ('sent' in value) return bounded(Array.isArray(value.sent) ? value.sent.length : 1);
-  return bounded(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
+  if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
+  return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
 }
 
 /**
  * Limits a size to 1 up to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here they
  * must only not lower the cost, or make it no number. A size of 0 counts as 1, since one row is read to see whether there is any.
  */
-function bounded(size: number): number {
+function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
 }

@@ -6,25 +6,27 @@ import { type DocumentNode, GraphQLError, Kind, type SelectionNode, type Selecti
  */
 export function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
-    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [])),
+    definitions.flatMap((node) =>
+      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [],
+    ),
   );
   const visited = new Set<SelectionSetNode>();
 
   /** Returns the selections of a subscription's root, those in fragments included. */
-  function rootSelections(set: SelectionSetNode | undefined): SelectionNode[] {
-    if (!set || visited.has(set)) return [];
-    visited.add(set);
-    return set.selections.flatMap((one) => [
-      one,
-      ...(one.kind === Kind.INLINE_FRAGMENT ? rootSelections(one.selectionSet) : []),
-      ...(one.kind === Kind.FRAGMENT_SPREAD ? rootSelections(fragments.get(one.name.value)) : []),
+  function rootSelections(selectionSet: SelectionSetNode | undefined): SelectionNode[] {
+    if (!selectionSet || visited.has(selectionSet)) return [];
+    visited.add(selectionSet);
+    return selectionSet.selections.flatMap((node) => [
+      node,
+      ...(node.kind === Kind.INLINE_FRAGMENT ? rootSelections(node.selectionSet) : []),
+      ...(node.kind === Kind.FRAGMENT_SPREAD ? rootSelections(fragments.get(node.name.value)) : []),
     ]);
   }
 
   return definitions
-    .flatMap((one) =>
-      one.kind === Kind.OPERATION_DEFINITION && one.operation === 'subscription'
-        ? rootSelections(one.selectionSet)
+    .flatMap((node) =>
+      node.kind === Kind.OPERATION_DEFINITION && node.operation === 'subscription'
+        ? rootSelections(node.selectionSet)
         : [],
     )
     .flatMap(({ directives = [] }) =>

@@ -1,4 +1,4 @@
-import { joined, literal, Part, type Run, type Sql, sql } from './sql.ts';
+import { joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -24,10 +24,10 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
   const tables = new Map(
     types.map((type) => {
       const rows = rowsOf(type, (run) => queryOf(run).uuids.get(type) ?? []);
-      const whole = isList
+      const query = isList
         ? sql`select ${literal(`${type}:`)} || n.id as id, n.json from (${rows}) n`
         : sql`coalesce((select json from (${rows}) n), 'null')`;
-      return [type, new Part(whole)];
+      return [type, new Part(query)];
     }),
   );
   return [
@@ -38,7 +38,7 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
       if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
       // An id that is not ours may have characters that Postgres refuses.
       const idList = run.bind(ids.map((id) => (isGrouped(id, uuids) ? id : '')));
-      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, place) left join (${joined(parts, ' union all ')}) r on r.id = u.id)`;
+      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
     },
   ];
 }

@@ -149,7 +149,7 @@ export class PageRows {
     return this.#firstCursor(this.#args.reverseOrder);
   }
 
-  /** Writes the query that reads the rows and answers an expression over them. Where the expression needs none, none are read. */
+  /** Writes the query that reads the rows and returns an expression over them. Where it uses none, no rows are read. */
   read(expression: Sql): Sql {
     if (!this.#isUsed) return [this.#args.check, ...expression];
     const { table, keyColumn, readOrder, limit } = this.#args;

@@ -25,7 +25,7 @@ import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
 import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
-import { concatenated, type JsonPart, joined, Part, type Run, type Sql, sql } from './sql.ts';
+import { concatenate, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
 
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
@@ -58,36 +58,39 @@ export class Planner implements DocumentWalker {
 
   /** Returns the fields that are selected of a type, in the order of the answer. Those with the same response key are merged. */
   selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
-    const found = new Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>();
-    for (const set of sets) this.#collect(type, set, found);
-    return Array.from(found, ([key, selected]) => ({ key, ...selected }));
+    const fieldsByKey = new Map<
+      string,
+      { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }
+    >();
+    for (const set of sets) this.#collect(type, set, fieldsByKey);
+    return Array.from(fieldsByKey, ([key, selected]) => ({ key, ...selected }));
   }
 
   #collect(
     type: GraphQLObjectType,
     set: SelectionSetNode,
-    found: Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>,
+    fieldsByKey: Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>,
   ): void {
     for (const selection of set.selections) {
       if (!this.#isIncluded(selection)) continue;
       if (selection.kind === Kind.FIELD) {
         const key = selection.alias?.value ?? selection.name.value;
-        const known = found.get(key);
-        if (known) {
-          if (selection.selectionSet) known.below.push(selection.selectionSet);
+        const existing = fieldsByKey.get(key);
+        if (existing) {
+          if (selection.selectionSet) existing.below.push(selection.selectionSet);
           continue;
         }
         const name = selection.name.value;
         const field = name === '__typename' ? undefined : type.getFields()[name];
         if (!field && name !== '__typename') throw new NotPlanned(`${name} is introspection`);
-        found.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
+        fieldsByKey.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
         continue;
       }
       const fragment =
         selection.kind === Kind.FRAGMENT_SPREAD ? this.#options.fragments.get(selection.name.value) : selection;
       const condition = fragment?.typeCondition?.name.value;
       if (fragment && (condition === undefined || this.#satisfies(type, condition))) {
-        this.#collect(type, fragment.selectionSet, found);
+        this.#collect(type, fragment.selectionSet, fieldsByKey);
       }
     }
   }
@@ -114,7 +117,7 @@ export class Planner implements DocumentWalker {
     const cases = variants.map(
       ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
     );
-    return sql`case ${joined(cases, ' ')} end`;
+    return sql`case ${joinSql(cases, ' ')} end`;
   }
 
   #objectType(name: string): GraphQLObjectType {
@@ -131,7 +134,7 @@ export class Planner implements DocumentWalker {
       parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${selected.key}":` });
       parts.push(selected.field === undefined ? { text: `"${type.name}"` } : { of: each(selected) });
     }
-    return concatenated([...parts, { text: '}' }]);
+    return concatenate([...parts, { text: '}' }]);
   }
 
   #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
@@ -196,7 +199,7 @@ export class Planner implements DocumentWalker {
           const alias = this.alias();
           return sql`(select ${this.#row(this.#objectType(name), below, { row: alias })} from ${from(env, alias)})`;
         });
-        return sql`coalesce(${joined(rows, ', ')}, 'null')`;
+        return sql`coalesce(${joinSql(rows, ', ')}, 'null')`;
       }
       case 'page':
         return pageSql(this, { selected, read, env });
@@ -208,11 +211,11 @@ export class Planner implements DocumentWalker {
   #list(type: GraphQLCompositeType, below: readonly SelectionSetNode[], rows: Rows): Sql {
     const item = this.value(type, below, rows.env);
     const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
-    const whole =
+    const json =
       rows.isComplete === undefined
         ? list
         : sql`case when ${rows.isComplete} then ${list} else concat(${notSequencedPlaceholder}, ${list}) end`;
-    return sql`(select ${whole} from ${rows.from})`;
+    return sql`(select ${json} from ${rows.from})`;
   }
 
   /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */

@@ -160,8 +160,8 @@ export const jsonObject = (name: string): Read => ({
 export const jsonList = (expression: (env: Env) => string): Read => ({
   kind: 'values',
   from: (env, alias) => ({
-    from: [`jsonb_array_elements(${expression(env)}) with ordinality as ${alias}(value, place)`],
-    orderBy: `${alias}.place`,
+    from: [`jsonb_array_elements(${expression(env)}) with ordinality as ${alias}(value, position)`],
+    orderBy: `${alias}.position`,
     env: { json: `${alias}.value` },
   }),
 });

@@ -48,16 +48,18 @@ function documentInfoOf(
   document: DocumentNode | OperationDefinitionNode,
   parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
 ): DocumentInfo {
-  let found = documentInfos.get(document);
-  if (!found) {
+  let info = documentInfos.get(document);
+  if (!info) {
     lastNumber += 1;
-    found = { number: lastNumber, conditions: conditionsIn(parts()) };
-    documentInfos.set(document, found);
+    info = { number: lastNumber, conditions: directiveVariables(parts()) };
+    documentInfos.set(document, info);
   }
-  return found;
+  return info;
 }
 
-function conditionsIn(parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[]): string[] {
+function directiveVariables(
+  parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
+): string[] {
   const names = new Set<string>();
   for (const part of parts) {
     visit(part, {
@@ -95,7 +97,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
   }
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    const json = planner.object(query, [operation.selectionSet], (asked) => planner.root(asked));
+    const json = planner.object(query, [operation.selectionSet], (selected) => planner.root(selected));
     return { statement: new PlanStatement(sql`select ${json}`), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;

@@ -53,15 +53,15 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
     else if (Array.isArray(value)) pieces.push(...(value as Sql));
     else pieces.push(value as Piece);
   }
-  return merged(pieces);
+  return mergeText(pieces);
 }
 
 /** Joins lists of SQL with a separator. */
-export function joined(parts: readonly Sql[], between: string): Sql {
-  return merged(parts.flatMap((part, at) => (at === 0 ? part : [between, ...part])));
+export function joinSql(parts: readonly Sql[], separator: string): Sql {
+  return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
-function merged(pieces: readonly Piece[]): Sql {
+function mergeText(pieces: readonly Piece[]): Sql {
   const result: Piece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
@@ -91,8 +91,8 @@ export class PlanStatement {
     const draft = new StatementDraft();
     draft.add(this.#sql, run);
     const { key } = draft;
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#texts.get(key);
+    if (cached !== undefined) return cached;
     const { text } = draft;
     if (this.#texts.size < maxTexts) this.#texts.set(key, text);
     return text;
@@ -123,14 +123,14 @@ class StatementDraft {
   }
 
   /** Adds text that the run has made: all of it belongs to the key. */
-  #addRunText(made: string | Sql, run: Run): void {
-    if (typeof made === 'string') {
+  #addRunText(sqlOfRun: string | Sql, run: Run): void {
+    if (typeof sqlOfRun === 'string') {
       // The length before it makes the key unambiguous.
-      this.#key += `${made.length}:${made}`;
-      this.#texts.push(made);
+      this.#key += `${sqlOfRun.length}:${sqlOfRun}`;
+      this.#texts.push(sqlOfRun);
       return;
     }
-    for (const piece of made) {
+    for (const piece of sqlOfRun) {
       if (typeof piece === 'string') this.#addRunText(piece, run);
       else if (typeof piece === 'function') this.#addRunText(piece(run), run);
       else this.#addPart(piece, run);
@@ -167,7 +167,7 @@ export type JsonPart = { readonly text: string } | { readonly of: Sql };
 const maxArguments = 90;
 
 /** Writes an expression that concatenates parts of JSON. `concat` writes them one after another; `||` would copy at each step. */
-export function concatenated(parts: readonly JsonPart[]): Sql {
+export function concatenate(parts: readonly JsonPart[]): Sql {
   const pieces: Sql[] = [];
   let text = '';
   const flush = () => {
@@ -185,7 +185,7 @@ export function concatenated(parts: readonly JsonPart[]): Sql {
   if (pieces.length === 1) return pieces[0] ?? [];
   const groups: Sql[] = [];
   for (let from = 0; from < pieces.length; from += maxArguments) {
-    groups.push(sql`concat(${joined(pieces.slice(from, from + maxArguments), ', ')})`);
+    groups.push(sql`concat(${joinSql(pieces.slice(from, from + maxArguments), ', ')})`);
   }
-  return groups.length === 1 ? (groups[0] ?? []) : concatenated(groups.map((of) => ({ of })));
+  return groups.length === 1 ? (groups[0] ?? []) : concatenate(groups.map((of) => ({ of })));
 }

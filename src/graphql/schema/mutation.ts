@@ -95,7 +95,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
         try {
           authorize(context.viewer, name);
-          requireViewToRead(context.viewer, info);
+          requireViewForFurtherRead(context.viewer, info);
           // The input's type has the fields that `options.input` declares, which the compiler cannot follow.
           return await options.resolve(args.input as never, context, info);
         } catch (error) {
@@ -114,7 +114,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
  * takes effect: afterwards the answer would be lost.
  * @throws Refusal FORBIDDEN
  */
-function requireViewToRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
+function requireViewForFurtherRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
   if (permissions.includes('VIEW')) return;
   const field = findFurtherRead(info);
   if (field !== undefined) {

@@ -122,8 +122,8 @@ export class Operations {
     const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
-    const presented = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
-    return context.reportsCost ? withCost(presented, args) : presented;
+    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
+    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
   }
 
   async #run(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
@@ -148,12 +148,12 @@ export class Operations {
     return mapAsyncIterator(
       stream,
       (result: ExecutionResult) => {
-        const presented = result.errors ? this.#present(result, args) : result;
+        const presentedAnswer = result.errors ? this.#present(result, args) : result;
         const isReported = isFirst && context.reportsCost;
         isFirst = false;
         return isReported
-          ? { ...presented, extensions: { ...presented.extensions, cost: costReport(args) } }
-          : presented;
+          ? { ...presentedAnswer, extensions: { ...presentedAnswer.extensions, cost: costReport(args) } }
+          : presentedAnswer;
       },
       (error: unknown) => {
         throw present(error);

@@ -9,18 +9,18 @@ const maxOpenings = 256;
 
 /** Limits how many streams are opening at once. */
 export class StreamOpenings {
-  readonly #turns: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
   #opening = 0;
 
   /** Opens a stream, after those before it in the queue. */
   async open<Stream>(open: () => Promise<Stream>): Promise<Stream> {
     if (this.#opening < maxOpenings) this.#opening += 1;
     // Whoever finishes passes its slot on, so that no later one overtakes the queue.
-    else await new Promise<void>((resolve) => this.#turns.push(resolve));
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {
       return await open();
     } finally {
-      const next = this.#turns.shift();
+      const next = this.#queue.shift();
       if (next) next();
       else this.#opening -= 1;
     }

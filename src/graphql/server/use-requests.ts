@@ -19,7 +19,7 @@ export function useRequests(): Plugin {
 function readQuery(params: URLSearchParams): GraphQLParams {
   const json = (name: string) => {
     const text = params.get(name);
-    return text ? jsonIn(text, name) : undefined;
+    return text ? parseJsonPart(text, name) : undefined;
   };
   return {
     query: params.get('query') || undefined,
@@ -41,13 +41,13 @@ async function readBody(request: Request): Promise<GraphQLParams> {
   }
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw badRequest('the body is not text in UTF-8');
-  return jsonIn(text, 'the body') as GraphQLParams;
+  return parseJsonPart(text, 'the body') as GraphQLParams;
 }
 
-function jsonIn(text: string, what: string): unknown {
+function parseJsonPart(text: string, source: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw badRequest(`${what} is not well-formed JSON`);
+    throw badRequest(`${source} is not well-formed JSON`);
   }
 }

@@ -138,11 +138,11 @@ export class EventStream {
     if (!response || response.destroyed || this.#isEnded) return;
     if (response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
     await new Promise<void>((resolve) => {
-      const done = () => {
-        response.off('drain', done).off('close', done);
+      const resume = () => {
+        response.off('drain', resume).off('close', resume);
         resolve();
       };
-      response.on('drain', done).on('close', done);
+      response.on('drain', resume).on('close', resume);
     });
   }
 }

@@ -93,7 +93,7 @@ class Handler {
       response.setHeaders(new Map(Object.entries(unsupported.headers)));
       return refuse(response, 415, 'UNSUPPORTED_MEDIA_TYPE', unsupported.message);
     }
-    const parsed = operationBody.safeParse(jsonIn(body));
+    const parsed = operationBody.safeParse(parseBody(body));
     if (!parsed.success) return refuse(response, 400, 'INVALID_INPUT', 'the body has query and extensions.operationId');
     const params = parsed.data;
     const id = params.extensions.operationId;
@@ -136,7 +136,7 @@ function searchParams(request: IncomingMessage): URLSearchParams {
 }
 
 /** Parses the body's JSON. Undefined where it is none, or not in UTF-8. */
-function jsonIn(body: Buffer): unknown {
+function parseBody(body: Buffer): unknown {
   try {
     return parseJson(bodyText(body) ?? '');
   } catch {

@@ -97,8 +97,8 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     execute: (args) => operations.execute(args),
     subscribe: (args) => operations.subscribe(args),
     jsonMessageReviver: notRounded,
-    onConnect: ({ extra, connectionParams }) => openSession(options, extra, authorizationIn(connectionParams)),
-    onPing: ({ extra }, payload) => renewSession(options, extra, authorizationIn(payload)),
+    onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
+    onPing: ({ extra }, payload) => renewSession(options, extra, findAuthorization(payload)),
     onSubscribe: async ({ extra }, id, params) => {
       const operationIds = extra.operationIds ?? new Set();
       if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
@@ -109,7 +109,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       if (Array.isArray(prepared)) operationIds.delete(id);
       return prepared as Exclude<typeof prepared, readonly unknown[]>;
     },
-    // graphql-ws answers with what is returned here: statuses belong to HTTP.
+    // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
     onError: ({ extra }, id, _payload, errors) => {
       extra.operationIds?.delete(id);
       return errors.map(withoutStatus);
@@ -170,7 +170,7 @@ function superviseSocket(socket: WebSocket) {
 }
 
 /** Finds the credentials in a message's payload: `authorization`, in any case. */
-function authorizationIn(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
+function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [name, value] of Object.entries(payload ?? {})) {
     if (name.toLowerCase() === 'authorization' && typeof value === 'string') return value;
   }

@@ -183,20 +183,20 @@ const EventFilter = builder.inputType('EventFilter', {
 type Filter = typeof EventFilter.$inferInput | null | undefined;
 
 /** Parses an id: undefined where none is given, null where it is malformed and so names nothing. */
-const uuidIn = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
+const parseFilterId = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
   id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
 
 /** Returns the ids that a filter names: undefined where it names none, null where it names nothing that the caller may see. */
-function idsIn(viewer: Viewer, filter: Filter) {
-  const customerId = uuidIn(filter?.customerId, 'Customer');
+function filterIds(viewer: Viewer, filter: Filter) {
+  const customerId = parseFilterId(filter?.customerId, 'Customer');
   return {
     customerId: customerId && !seesAny('customer', viewer) ? null : customerId,
-    transactionId: uuidIn(filter?.transactionId, 'Transaction'),
+    transactionId: parseFilterId(filter?.transactionId, 'Transaction'),
   };
 }
 
 function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
-  const { customerId, transactionId } = idsIn(viewer, filter);
+  const { customerId, transactionId } = filterIds(viewer, filter);
   if (customerId === null || transactionId === null) return matchesNothing;
   return {
     ...(filter?.types && { type: { in: filter.types } }),
@@ -207,7 +207,7 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 
 /** Returns the same conditions as `whereEvents`, as a function of one event. */
 function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
-  const { customerId, transactionId } = idsIn(viewer, filter);
+  const { customerId, transactionId } = filterIds(viewer, filter);
   return {
     wants: (event) =>
       (!filter?.types || filter.types.includes(event.type)) &&

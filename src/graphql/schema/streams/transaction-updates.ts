@@ -40,7 +40,7 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   }),
 });
 
-const isPayment = (event: Event) => paymentEvents.includes(event.type);
+const isPaymentEvent = (event: Event) => paymentEvents.includes(event.type);
 
 function updateOf(event: Event, first = false): TransactionUpdate {
   return {
@@ -64,7 +64,7 @@ function transactionStream({ payments, viewer }: Context, id: string): RowStream
         : readRow(payments.database, 'Transaction', { AND: [visibleTransactions(viewer), { id: uuid }] }),
     notFound: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
     whereEvents: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
-    isOwnEvent: (row, event) => event.transactionId === row.id && isPayment(event),
+    isOwnEvent: (row, event) => event.transactionId === row.id && isPaymentEvent(event),
     subject: (row) => ({ of: 'transaction', id: row.id }),
     hasEvent: () => true,
     toUpdate: updateOf,
@@ -95,10 +95,10 @@ builder.subscriptionField('transactionUpdates', (t) =>
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
       if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId));
-      if (customerId == null) return watchMany(context, after, { wants: isPayment }, updateOf);
+      if (customerId == null) return watchMany(context, after, { wants: isPaymentEvent }, updateOf);
       const customer = await visibleCustomerId(context, customerId);
       const filter = {
-        wants: (event: Event) => isPayment(event) && event.customerId === customer,
+        wants: (event: Event) => isPaymentEvent(event) && event.customerId === customer,
         subject: { of: 'customer', id: customer } as const,
       };
       return watchMany(context, after, filter, updateOf);
@@ -113,8 +113,8 @@ builder.subscriptionField('transactionUpdates', (t) =>
  */
 async function visibleCustomerId({ payments, viewer }: Context, id: string): Promise<string> {
   const uuid = uuidOf(id, 'Customer');
-  const known =
+  const customer =
     uuid && (await readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id: uuid }] }));
-  if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
-  return known.id;
+  if (!customer) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
+  return customer.id;
 }

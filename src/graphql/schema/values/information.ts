@@ -7,8 +7,8 @@ import { builder } from '../builder.ts';
 export const informationOf = (column: string): Read => ({
   kind: 'values',
   from: ({ row }, alias) => ({
-    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, place)`],
-    orderBy: `${alias}.place`,
+    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, position)`],
+    orderBy: `${alias}.position`,
     env: { json: `jsonb_build_object('name', ${alias}.name, 'value', ${alias}.value)` },
   }),
 });
