@@ -30,6 +30,7 @@ export class PageArguments {
   readonly readOrder: Piece = (run) => this.#query(run).page.read;
   /** The order in which rows are answered. */
   readonly answerOrder: Piece = (run) => (this.#answersAscending(run) ? 'asc' : 'desc');
+  /** The opposite of `answerOrder`. */
   readonly reverseOrder: Piece = (run) => (this.#answersAscending(run) ? 'desc' : 'asc');
   /** Adds no text, but throws where the arguments are wrong: for a page of which no rows are read. */
   readonly check: Piece = (run) => (this.#query(run) ? '' : '');
@@ -141,10 +142,12 @@ export class PageRows {
     return this.#aggregate(sql`case when count(*) > ${this.#args.size} then 'true' else 'false' end`);
   }
 
+  /** Writes the cursor of the first row of the page, or null, as JSON. */
   startCursor(): Sql {
     return this.#firstCursor(this.#args.answerOrder);
   }
 
+  /** Writes the cursor of the last row of the page, or null, as JSON. */
   endCursor(): Sql {
     return this.#firstCursor(this.#args.reverseOrder);
   }

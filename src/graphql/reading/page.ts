@@ -10,6 +10,7 @@ import type { Env, PageRead } from './reads.ts';
 import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
 import { type Sql, sql } from './sql.ts';
 
+/** A connection that a document selects. */
 interface PageOptions {
   readonly selected: SelectedField;
   readonly read: PageRead;

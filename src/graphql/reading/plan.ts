@@ -27,6 +27,7 @@ import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRea
 import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
 import { concatenate, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
 
+/** What a planner reads: a document with its schema. */
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -41,7 +42,7 @@ export const typeKey = '';
 
 /**
  * Walks the selections of a document and writes the SQL that makes the answer. What differs between runs (arguments, variables,
- * the caller) is a piece of SQL that each run fills in, so a plan depends on its document alone.
+ * the caller) is a piece of SQL that each run fills in, so one plan serves all of them.
  */
 export class Planner implements DocumentWalker {
   readonly #options: PlannerOptions;

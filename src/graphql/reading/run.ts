@@ -183,7 +183,7 @@ export async function runField(
     );
     if (plans.size < 100) plans.set(key, statement);
   }
-  const input = { variables: info.variableValues, row: row?.json, given: nodes?.ids };
+  const input = { variables: info.variableValues, row: row?.json, ids: nodes?.ids };
   const answer = await runStatement(statement, input, context);
   return parseAnswer(answer.json, answer);
 }
@@ -202,7 +202,7 @@ const sequencingTimeoutMs = 2_000;
 interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
-  readonly given?: readonly string[] | undefined;
+  readonly ids?: readonly string[] | undefined;
 }
 
 async function runStatement(
@@ -237,10 +237,10 @@ class BoundRun extends Binding implements Run, Notes {
   /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
   readonly #cache = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, { variables, row, given = [] }: RunInput) {
+  constructor(viewer: Viewer, { variables, row, ids = [] }: RunInput) {
     super();
     this.viewer = viewer;
-    this.ids = given;
+    this.ids = ids;
     this.row = row;
     this.#variables = variables;
   }

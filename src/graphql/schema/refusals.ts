@@ -38,6 +38,7 @@ const members = {
     'The database did not answer in time: the mutation may have taken effect or not. Send it again with the same idempotencyKey, or ask mutationReceipt.',
 } as const;
 
+/** The name of a refusal's type. */
 export type MemberName = keyof typeof members;
 
 /** The union member of each code. The compiler reports a code that is missing here. */
@@ -77,6 +78,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   OUTCOME_UNKNOWN: 'OutcomeUnknownError',
 };
 
+/** The types of refusals, by their names. */
 export const memberTypes = Object.fromEntries(
   Object.entries(members).map(([name, description]) => [
     name,
@@ -90,6 +92,7 @@ export function asUserError(refusal: Refusal, name: Operation, input: unknown): 
   return { refusal, path: path ? argumentPath(name, path, input) : null };
 }
 
+/** Tells whether a result is a refusal. */
 export function isUserError(value: object): value is UserError {
   return 'refusal' in value && value.refusal instanceof Refusal;
 }

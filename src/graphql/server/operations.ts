@@ -41,6 +41,7 @@ export interface Transport {
   readonly response?: ServerResponse | undefined;
 }
 
+/** What operations are run with. */
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
   /** Whether clients may read the schema. */
@@ -58,7 +59,7 @@ export interface OperationsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/** An operation that may run. */
+/** An operation that may run: parsed, valid and authenticated. */
 export interface Prepared extends ExecutionArgs {
   readonly contextValue: Context;
   readonly isSubscription: boolean;

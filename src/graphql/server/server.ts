@@ -17,6 +17,7 @@ import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
 import { useRequests } from './use-requests.ts';
 
+/** What the GraphQL endpoint is served with. */
 export interface GraphqlOptions {
   readonly payments: Payments;
   readonly feed: Feed;
@@ -36,6 +37,7 @@ export interface GraphqlOptions {
   readonly log: Logger;
 }
 
+/** The server of the GraphQL endpoint, for its transports. */
 export interface GraphqlServer {
   /** Runs the operations of every transport. */
   readonly operations: Operations;

@@ -9,6 +9,7 @@ import { withoutStatus } from './operation.ts';
 /** A reserved stream that nobody opens within this time ends. */
 const reservationMs = 30_000;
 
+/** What an event stream is reserved with. */
 export interface EventStreamOptions {
   /** Who reserved the stream. */
   readonly viewer: Viewer;

@@ -26,15 +26,17 @@ const closeRestart = 1012;
 /** The token has ended or is not valid: the client needs another. */
 const closeForbidden = 4403;
 
+/** The state of one socket. */
 type Extra = {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
-  /** The operations under way. */
+  /** The ids of the operations under way. */
   operationIds?: Set<string>;
 };
 
+/** What sockets are served with. */
 export interface SocketOptions {
   readonly operations: Operations;
   readonly credentials: Credentials;
@@ -72,6 +74,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
+/** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
     // Node takes its own listener off an upgraded connection; without one a reset would end the process.

@@ -35,7 +35,7 @@ import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, watchMany } from './stream.ts';
 
-/** The feed itself: everything that happened, as a list and as a stream. */
+/** The feed: every change, as a list and as a stream. */
 
 /** The model of the row that an event of each type is about; the event's snapshot is that row as of the change. */
 const modelOf = {

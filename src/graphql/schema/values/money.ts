@@ -115,6 +115,7 @@ export const MoneyType = builder.objectRef<Money>('Money').implement({
   }),
 });
 
+/** The parts of a price, as they are stored: exact numbers as text. */
 export interface RateDetails {
   readonly counterpartyMultiplier?: string | null;
   readonly counterpartyFixedFee?: string | null;
