@@ -42,6 +42,7 @@ export const settings = {
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
+  MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z

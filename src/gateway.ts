@@ -40,6 +40,7 @@ export type GatewaySettings = Pick<
   | 'PORT'
   | 'DATABASE_POOL'
   | 'MAX_IN_FLIGHT'
+  | 'MAX_ANSWER_BYTES'
   | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
@@ -115,6 +116,7 @@ export async function startGateway(options: {
     sessions,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: options.pace?.operationMs ?? operationMs,
+    maxAnswerBytes: config.MAX_ANSWER_BYTES,
     webhooks,
     introspection: config.INTROSPECTION,
     reportsCost: config.NODE_ENV !== 'production',

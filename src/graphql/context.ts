@@ -15,6 +15,13 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
+  /**
+   * Whether nobody waits for the answer any more: the client has gone, or the time limit is over. Then nothing more is read, and
+   * no further mutation of the document begins; a command that has begun is finished.
+   */
+  isAbandoned: () => boolean;
+  /** The most that a read may add to an answer, in bytes. */
+  readonly maxAnswerBytes: number;
   /** The response of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   readonly webhooks: Webhooks;

@@ -23,6 +23,11 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, http: { status, ...(headers && { headers }) } } });
 }
 
+/** Creates the error of what has not begun when nobody waits for the operation's answer any more. */
+export function abandoned(): GraphQLError {
+  return failure('TIMEOUT', 'the client has gone, or the time of the operation is over: this was not begun');
+}
+
 /** Creates the error of a malformed or out-of-range argument. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });

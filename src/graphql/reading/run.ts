@@ -3,7 +3,7 @@ import {
   type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLField,
   type GraphQLResolveInfo,
   getArgumentValues,
@@ -16,13 +16,13 @@ import {
 import type { Viewer } from '../../access/viewer.ts';
 import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
-import { failure } from '../failure.ts';
+import { abandoned, failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
 import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
 import { NotPlanned } from './selected.ts';
-import { literal, PlanStatement, type Run, sql } from './sql.ts';
+import { literal, PlanStatement, type Run, type Sql, sql } from './sql.ts';
 
 /** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
@@ -98,7 +98,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
     const json = planner.object(query, [operation.selectionSet], (selected) => planner.root(selected));
-    return { statement: new PlanStatement(sql`select ${json}`), operation };
+    return { statement: new PlanStatement(withinLimit(sql`select ${json} as json`)), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
@@ -177,9 +177,11 @@ export async function runField(
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
     statement = new PlanStatement(
-      row
-        ? sql`select ${json} from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.row)}::jsonb) r`
-        : sql`select ${json}`,
+      withinLimit(
+        row
+          ? sql`select ${json} as json from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.row)}::jsonb) r`
+          : sql`select ${json} as json`,
+      ),
     );
     if (plans.size < 100) plans.set(key, statement);
   }
@@ -189,6 +191,12 @@ export async function runField(
 }
 
 const faults = new WeakMap<Context, unknown>();
+
+/** Replaces an answer with more bytes than the run may read by '', so that it stays in the database. */
+function withinLimit(read: Sql): Sql {
+  // Without the offset Postgres would make the answer once to count it and once more to send it.
+  return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
+}
 
 /** Records why the plan of a whole query has failed: the fields that the executor then runs fail alike, without another statement. */
 export function recordFault(context: Context, fault: unknown): void {
@@ -215,10 +223,12 @@ async function runStatement(
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
   for (;;) {
-    const run = new BoundRun(viewer, input);
+    if (context.isAbandoned()) throw abandoned();
+    const run = new BoundRun(viewer, input, context.maxAnswerBytes);
     const text = statement.textFor(run);
     try {
       const json = await payments.database.readText(text, run.values);
+      if (json === '') throw answerTooLarge(context.maxAnswerBytes);
       return { json: fillPlaceholders(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
@@ -227,19 +237,26 @@ async function runStatement(
   }
 }
 
+function answerTooLarge(limit: number): GraphQLError {
+  const message = `The answer would have more than ${limit} bytes: ask for less of it at once, such as shorter pages.`;
+  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit } });
+}
+
 class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly ids: readonly string[];
   readonly row: string | undefined;
+  readonly maxBytes: number;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
   readonly #cache = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, { variables, row, ids = [] }: RunInput) {
+  constructor(viewer: Viewer, { variables, row, ids = [] }: RunInput, maxBytes: number) {
     super();
     this.viewer = viewer;
+    this.maxBytes = maxBytes;
     this.ids = ids;
     this.row = row;
     this.#variables = variables;

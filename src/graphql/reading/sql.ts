@@ -9,6 +9,8 @@ export interface Run extends Binding {
   readonly ids: readonly string[];
   /** The row that has the field, as the columns of its table in JSON. */
   readonly row: string | undefined;
+  /** The most that the answer may have, in bytes. */
+  readonly maxBytes: number;
   /** Returns the arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
   /** Returns the value that `make` returned at the first call with this owner. */

@@ -4,6 +4,7 @@ import { authorize, type Operation } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
+import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
@@ -92,21 +93,30 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       type: result,
       description: options.description,
       args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
-      resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
-        try {
-          authorize(context.viewer, name);
-          requireViewForFurtherRead(context.viewer, info);
-          // The input's type has the fields that `options.input` declares, which the compiler cannot follow.
-          return await options.resolve(args.input as never, context, info);
-        } catch (error) {
-          const refusal = refusalIn(error);
-          if (refusal) return asUserError(refusal, name, args.input);
-          throw error;
-        }
-        // A member of the result's union, which the compiler cannot follow through the table of refusals.
-      }) as never,
+      // A member of the result's union, which the compiler cannot follow through the table of refusals.
+      resolve: resolverOf(name, options.resolve) as never,
     }),
   );
+}
+
+/** Returns the resolver of a mutation: it runs the command, and answers a refusal as data. */
+function resolverOf<Input, Success>(
+  name: Operation,
+  resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
+) {
+  return async (_root: unknown, args: { input: Input }, context: Context, info: GraphQLResolveInfo) => {
+    // The mutations of a document run one after another: those that have not begun yet do not begin.
+    if (context.isAbandoned()) throw abandoned();
+    try {
+      authorize(context.viewer, name);
+      requireViewForFurtherRead(context.viewer, info);
+      return await resolve(args.input, context, info);
+    } catch (error) {
+      const refusal = refusalIn(error);
+      if (refusal) return asUserError(refusal, name, args.input);
+      throw error;
+    }
+  };
 }
 
 /**

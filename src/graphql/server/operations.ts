@@ -37,6 +37,8 @@ export interface Transport {
   readonly authorization?: string | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
+  /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
+  readonly isGone?: () => boolean;
   /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
 }
@@ -120,7 +122,10 @@ export class Operations {
   /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
   async answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
-    const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs).catch(
+    const onTimeout = () => {
+      context.isAbandoned = () => true;
+    };
+    const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -168,8 +173,10 @@ export class Operations {
   ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
     // graphql-js' type is an AsyncGenerator; transports need its iterator only.
     const opening: Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> = subscribe(args);
-    const stream = await withTimeLimit(opening, this.#options.operationMs, (late) => {
-      if (isAsyncIterable(late)) late.return?.();
+    const stream = await withTimeLimit(opening, this.#options.operationMs, {
+      onLateResult: (result) => {
+        if (isAsyncIterable(result)) result.return?.();
+      },
     });
     if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;

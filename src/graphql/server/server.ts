@@ -26,6 +26,8 @@ export interface GraphqlOptions {
   readonly sessions: Sessions;
   /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
+  /** The most that one read of an operation may bring, in bytes. */
+  readonly maxAnswerBytes: number;
   /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
   readonly webhooks: Webhooks;
@@ -62,14 +64,18 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
-  const { payments, feed, webhooks, credentials, clientTokens, retentionDays } = options;
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
   const { authorization, response } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
   if (!viewer) throw unauthenticated();
   const closeForRetry = transport.closeForRetry ?? (() => response?.destroy());
-  return { viewer, payments, feed, webhooks, clientTokens, retentionDays, closeForRetry, eventStream: response };
+  const isAbandoned = transport.isGone ?? (() => response?.closed === true);
+  return {
+    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
+    ...{ closeForRetry, isAbandoned, eventStream: response },
+  };
 }
 
 /** The context that http/server.ts and json-requests.ts pass to Yoga: the response that it writes. */

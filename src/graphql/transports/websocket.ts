@@ -108,7 +108,9 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       // Counted before the first await, so that a burst is counted too.
       operationIds.add(id);
       const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-      const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
+      const isGone = () => !operationIds.has(id) || extra.socket.readyState !== extra.socket.OPEN;
+      const transport = { authorization: extra.authorization, closeForRetry, isGone };
+      const prepared = await operations.prepare(transport, params);
       if (Array.isArray(prepared)) operationIds.delete(id);
       return prepared as Exclude<typeof prepared, readonly unknown[]>;
     },
