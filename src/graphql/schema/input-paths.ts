@@ -1,5 +1,5 @@
 import type { Operation } from '../../access/operations.ts';
-import { type FieldPath, movedPath } from '../../core/path.ts';
+import { type FieldPath, translatePath } from '../../core/path.ts';
 
 /** Stands for the one field that a @oneOf input object has. */
 const chosenField = Symbol('chosen');
@@ -26,7 +26,7 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 /** Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`. */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...movedPath(path, table).map(String)];
+  return ['input', ...translatePath(path, table).map(String)];
 }
 
 /** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */

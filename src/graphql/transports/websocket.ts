@@ -4,7 +4,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
-import { notRounded } from '../../bodies/json.ts';
+import { reviveExact } from '../../bodies/json.ts';
 import type { Operations } from '../server/operations.ts';
 import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
@@ -99,7 +99,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
     execute: (args) => operations.execute(args),
     subscribe: (args) => operations.subscribe(args),
-    jsonMessageReviver: notRounded,
+    jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
     onPing: ({ extra }, payload) => renewSession(options, extra, findAuthorization(payload)),
     onSubscribe: async ({ extra }, id, params) => {
