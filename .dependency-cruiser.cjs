@@ -1,6 +1,6 @@
-// The arrows of the house (README): each room may import itself and the rooms named after it, nothing else. A room is a
-// folder without the rooms inside it. What is not named here is refused, so a new room or a new arrow is a decision, made in
-// this file.
+// Who may import whom (the README draws it): each module may import itself and the modules named after it, nothing else. A
+// module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
+// decision, made in this file.
 const base = ['core', 'database'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'transfers'];
@@ -9,7 +9,7 @@ const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
 const nouns = ['customers', 'payments', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
 const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
 
-const rooms = {
+const modules = {
   database: [],
   'database/embedded': ['database'],
   'database/migrations': ['database/embedded', 'database'],
@@ -17,7 +17,7 @@ const rooms = {
   bodies: [],
   events: base,
   rails: base,
-  // What the sandbox pretends: the domain reaches it through the port, so only the root may name it.
+  // The simulation: the domain reaches it through the rail's interface, so only the files at the root of src import it.
   'rails/sandbox': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
@@ -55,28 +55,28 @@ const rooms = {
   cli: ['root', 'start', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
-/** The files of a room: those on its own floor. What is not a room of its own belongs to the room around it. */
-function filesOf(room) {
-  if (room === 'root') return '^src/[^/]+$';
-  const inside = Object.keys(rooms).filter((other) => other.startsWith(`${room}/`));
-  const without = inside.map((other) => `(?!${other.slice(room.length + 1)}/)`).join('');
-  return `^src/${room}/${without}`;
+/** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */
+function filesOf(name) {
+  if (name === 'root') return '^src/[^/]+$';
+  const inside = Object.keys(modules).filter((other) => other.startsWith(`${name}/`));
+  const without = inside.map((other) => `(?!${other.slice(name.length + 1)}/)`).join('');
+  return `^src/${name}/${without}`;
 }
 
 module.exports = {
   forbidden: [
-    ...Object.entries(rooms).map(([room, allowed]) => ({
-      name: `from-${room.replaceAll('/', '-')}`,
+    ...Object.entries(modules).map(([name, allowed]) => ({
+      name: `from-${name.replaceAll('/', '-')}`,
       severity: 'error',
-      from: { path: filesOf(room) },
-      to: { path: '^src/', pathNot: [room, ...allowed].map(filesOf) },
+      from: { path: filesOf(name) },
+      to: { path: '^src/', pathNot: [name, ...allowed].map(filesOf) },
     })),
     {
-      name: 'known-rooms-only',
-      comment: 'A folder that this file does not know has no place in the house yet.',
+      name: 'known-modules-only',
+      comment: 'This file names every folder of src that others import.',
       severity: 'error',
       from: {},
-      to: { path: '^src/[^/]+/', pathNot: Object.keys(rooms).map(filesOf) },
+      to: { path: '^src/[^/]+/', pathNot: Object.keys(modules).map(filesOf) },
     },
     {
       name: 'apis-have-viewers',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
 
-/** A setting that was given wrongly, or several: the message names each and says what it should be. */
+/** The error for invalid settings: the message names each and says what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`The settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -9,12 +9,12 @@ export class ConfigError extends Error {
   }
 }
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must lie between ${least} and ${most}`);
+    .refine((value) => value >= min && value <= max, `must lie between ${min} and ${max}`);
 
 const key = z
   .string()
@@ -27,7 +27,7 @@ const key = z
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
 /**
- * Every setting, with its default. The README's table is this list in words, and a test holds the two together.
+ * Every setting, with its default. The README's table describes them, and a test compares it with this list.
  */
 export const settings = {
   NODE_ENV: z
@@ -42,6 +42,7 @@ export const settings = {
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
+  MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z
@@ -94,12 +95,12 @@ export type Config = Readonly<z.infer<typeof schema>> & {
 };
 
 /**
- * Reads the settings from the environment; an empty variable is one that is not set.
- * @throws ConfigError naming every wrong one
+ * Reads the settings from the environment. An empty variable counts as not set.
+ * @throws ConfigError that names every invalid setting
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined]));
-  const result = schema.safeParse(given);
+  const variables = Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined]));
+  const result = schema.safeParse(variables);
   if (!result.success) {
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
   }

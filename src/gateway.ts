@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { ApiTokens } from './access/api-tokens.ts';
 import { ClientTokens } from './access/client-tokens.ts';
-import { Credentials as TokenHolders } from './access/credentials.ts';
+import { Credentials } from './access/credentials.ts';
 import { Sessions } from './access/sessions.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
@@ -17,19 +17,20 @@ import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
-import { stopInOrder } from './stop.ts';
+import { type Serving, stopInOrder } from './stop.ts';
 import type { Resolver } from './webhooks/delivery/addresses.ts';
-import { openWebhooks } from './webhooks/webhooks.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
+/** A running instance. */
 export interface Gateway {
-  /** Where it listens, or undefined when it only works. */
+  /** The base URL of its APIs; undefined when it only works in the background. */
   readonly url: string | undefined;
   readonly payments: Payments;
   readonly feed: Feed;
-  /** The sockets and event streams that are open here. */
+  /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
-  /** Stops in the reverse order of starting (`stop.ts`). */
+  /** Stops the instance in an orderly way (`stop.ts`). */
   stop(): Promise<void>;
 }
 
@@ -40,6 +41,7 @@ export type GatewaySettings = Pick<
   | 'PORT'
   | 'DATABASE_POOL'
   | 'MAX_IN_FLIGHT'
+  | 'MAX_ANSWER_BYTES'
   | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
@@ -56,7 +58,7 @@ export type GatewaySettings = Pick<
   | 'WEBHOOK_TIME_SCALE'
 >;
 
-/** The domain on a database, without any API or worker. */
+/** Opens the domain on a database, without any API or worker. */
 export function openPayments(database: Database, config: GatewaySettings, log: Logger): Payments {
   return {
     database,
@@ -67,29 +69,34 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
   };
 }
 
-/** Starts one instance on a migrated database: its workers and its APIs, as its role says. */
-export async function startGateway(options: {
+interface GatewayOptions {
   readonly databaseUrl: string;
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** Makes GraphiQL ready to use: for the local sandbox only. */
+  /** The example that GraphiQL begins with: for the local sandbox only. */
   readonly newcomer?: Newcomer | undefined;
-  /** How often open streams are sent a sign of life, the most that one operation may take, and the like: for tests only. */
+  /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
     readonly slowMs?: number;
     readonly statementMs?: number;
-    readonly silentMs?: number;
+    readonly idleMs?: number;
   };
-  /** How webhooks find addresses; the operating system's way, if left out. */
+  /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
-}): Promise<Gateway> {
-  const { config, log } = options;
+}
+
+/**
+ * Starts one instance on a migrated database: its workers and its APIs, as its role says.
+ * @throws ConfigError when HOST or PORT cannot be used
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, log, pace } = options;
   const database = openDatabase({
     url: options.databaseUrl,
     poolSize: config.DATABASE_POOL,
-    ...(options.pace?.statementMs !== undefined && { statementMs: options.pace.statementMs }),
+    ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
   });
   const payments = openPayments(database, config, log);
   const webhooks = openWebhooks(payments, config, options.webhooks);
@@ -98,15 +105,31 @@ export async function startGateway(options: {
   const sessions = new Sessions(database, log);
   await feed.open().catch((error: unknown) => abandon(error, [() => sessions.leave(0), () => database.close()]));
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
+  const parts = { sessions, workers, feed, database, log };
   if (config.ROLE === 'work') {
-    const stop = () => stopInOrder({ sessions, workers, feed, database, log });
-    return { url: undefined, payments, feed, sessions, stop };
+    return { url: undefined, payments, feed, sessions, stop: () => stopInOrder(parts) };
   }
+  const serving = await startServing(options, { payments, webhooks, feed, sessions }).catch((error: unknown) =>
+    abandon(listenError(error, config), [
+      () => sessions.leave(0),
+      () => feed.close(),
+      () => workers?.stop(),
+      () => database.close(),
+    ]),
+  );
+  return { url: serving.http.url, payments, feed, sessions, stop: () => stopInOrder({ ...parts, serving }) };
+}
 
+/** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
+async function startServing(
+  { config, log, newcomer, pace }: GatewayOptions,
+  { payments, webhooks, feed, sessions }: Pick<Gateway, 'payments' | 'feed' | 'sessions'> & { webhooks: Webhooks },
+): Promise<Serving> {
+  const { database } = payments;
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
-  const credentials = new TokenHolders(tokens, clientTokens);
-  const keepAliveMs = options.pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const credentials = new Credentials(tokens, clientTokens);
+  const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   const graphql = createGraphqlServer({
     payments,
     feed,
@@ -114,58 +137,51 @@ export async function startGateway(options: {
     clientTokens,
     sessions,
     retentionDays: config.EVENT_RETENTION_DAYS,
-    operationMs: options.pace?.operationMs ?? operationMs,
+    operationMs: pace?.operationMs ?? operationMs,
+    maxAnswerBytes: config.MAX_ANSWER_BYTES,
     webhooks,
     introspection: config.INTROSPECTION,
     reportsCost: config.NODE_ENV !== 'production',
-    graphiql: config.GRAPHIQL && { newcomer: options.newcomer },
+    graphiql: config.GRAPHIQL && { newcomer },
     log,
   });
+  const { operations } = graphql;
   const http = await startHttpServer({
     credentials,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    singleConnections: createSingleConnections({ operations: graphql.operations, credentials, sessions, keepAliveMs }),
+    singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
     database,
-    admission: { most: config.MAX_IN_FLIGHT, slowMs: options.pace?.slowMs ?? slowMs },
-  }).catch((error: unknown) =>
-    abandon(refusedPort(error, config), [
-      () => sessions.leave(0),
-      () => feed.close(),
-      () => workers?.stop(),
-      () => database.close(),
-    ]),
-  );
+    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
+  });
   const sockets = serveWebSockets(http.server, {
-    operations: graphql.operations,
+    operations,
     credentials,
     sessions,
     acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),
     keepAliveMs,
   });
-  const serving = { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, silentMs: options.pace?.silentMs ?? silentMs };
-  const stop = () => stopInOrder({ serving, sessions, workers, feed, database, log });
-  return { url: http.url, payments, feed, sessions, stop };
+  return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-/** The most that one operation may take. */
+/** The most milliseconds that one operation may take. */
 const operationMs = 10_000;
-/** Answers that take longer on average mean that there are too many at once. */
+/** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** A client that has just got an answer, or connected, sends its next request within so long. */
-const silentMs = 50;
+/** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
+const idleMs = 50;
 
-/** Stops what had been started before the start failed, so that nothing works on behind a caller who was told so. */
+/** Stops the parts that were started before a start failed, and then throws its error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;
 }
 
-/** What is wrong with HOST or PORT when the operating system does not give them; any other error as it is. */
-function refusedPort(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
+/** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
+function listenError(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
   switch (error instanceof Error && 'code' in error && error.code) {
     case 'EADDRINUSE':
       return new ConfigError([`PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another PORT`]);

@@ -11,7 +11,7 @@ import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-plat
 import { findSecretKey } from './start/secret-key.ts';
 import { findSigningKey } from './start/signing-key.ts';
 
-/** `npm start`: settings, database, migrations, sandbox, server; stopped in reverse by Ctrl-C or SIGTERM. */
+/** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
 async function main(): Promise<void> {
   const settings = readConfig(process.env);
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
 
   try {
     await migrate(databaseUrl, { dataDirectory: embedded?.dataDirectory });
-    // The sandbox's fixed credentials exist only on a database of our own that nobody else can reach.
+    // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
     let newcomer: Newcomer | undefined;
     if (local) {

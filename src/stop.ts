@@ -7,17 +7,20 @@ import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
 import type { startWorkers } from './work/workers.ts';
 
-/** What an instance runs, as far as a stop has to end it. */
+/** The APIs that an instance serves, and how their connections end. */
+export interface Serving {
+  readonly http: HttpServer;
+  readonly sockets: ReturnType<typeof serveWebSockets>;
+  /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
+  readonly delayMs: number;
+  /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
+  readonly idleMs: number;
+}
+
+/** The parts of an instance that a stop ends. */
 export interface Running {
-  /** Undefined for an instance that only works. */
-  readonly serving?: {
-    readonly http: HttpServer;
-    readonly sockets: ReturnType<typeof serveWebSockets>;
-    /** How long requests are taken although readiness says no, so that balancers see it. */
-    readonly delayMs: number;
-    /** How long a connection may say nothing after that: its client may have sent a request already. */
-    readonly silentMs: number;
-  };
+  /** Undefined for an instance that only works in the background. */
+  readonly serving?: Serving;
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
@@ -26,54 +29,55 @@ export interface Running {
 }
 
 /**
- * When a step is given up, counted from the closing of the port. With the default delay of production the last is less
- * than the 10 s after which Docker kills; what is given up is rolled back or ends with the process.
+ * The deadline of each step, in milliseconds after the port begins to close. With the default delay of production the
+ * last one is less than the 10 s after which Docker kills. A step past its deadline is rolled back, or ends with the process.
  */
-const untilMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
-/** Open streams are sent away over so long, so that the other instances are not met by all at once. */
+const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
+/** Open streams end spread over this time, so that their clients do not all connect to the other instances at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
+
 /**
- * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests under way are
- * finished, then the workers, the feed and the database end.
+ * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests in progress
+ * finish, then the workers, the feed and the database end.
  */
 export async function stopInOrder({ serving, sessions, workers, feed, database, log }: Running): Promise<void> {
   if (serving) {
     serving.http.announceStop();
     if (serving.delayMs > 0) await delay(serving.delayMs);
   }
-  const begun = performance.now();
-  const within = async (step: keyof typeof untilMs, work: Promise<unknown>) => {
-    if (await endsWithin(work, begun + untilMs[step] - performance.now())) return;
+  const start = performance.now();
+  const waitFor = async (step: keyof typeof deadlinesMs, work: Promise<unknown>) => {
+    if (await endsWithin(work, start + deadlinesMs[step] - performance.now())) return;
     log.warn({ step }, 'the stop does not wait any longer');
   };
   if (serving) {
-    await within('requests', Promise.all([stopServing(serving, sessions), workers?.stopDelivering()]));
+    await waitFor('requests', Promise.all([stopServing(serving, sessions), workers?.stopDelivering()]));
     serving.http.destroy();
   } else {
     await sessions.leave(0);
   }
-  await within('workers', Promise.resolve(workers?.stop()));
-  await within(
+  await waitFor('workers', Promise.resolve(workers?.stop()));
+  await waitFor(
     'database',
     feed.close().then(() => database.close()),
   );
 }
 
-/** Closes the port, then sends streams away and lets requests finish, side by side. */
-async function stopServing({ http, sockets, silentMs }: NonNullable<Running['serving']>, sessions: Sessions) {
+/** Closes the port, then ends the streams and, at the same time, lets requests finish. */
+async function stopServing({ http, sockets, idleMs }: Serving, sessions: Sessions) {
   await http.close();
-  const ended = http.endConnections(silentMs);
-  const left = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
-  await Promise.all([ended, left.then(() => sockets.close())]);
+  const requests = http.endConnections(idleMs);
+  const streams = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
+  await Promise.all([requests, streams.then(() => sockets.close())]);
 }
 
-/** Whether the work ends within so many milliseconds. */
+/** Says whether `work` ends within `ms` milliseconds. */
 async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const ended = work.then(() => true);
-  const late = delay(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
+  const timeout = delay(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
   try {
-    return await Promise.race([ended, late]);
+    return await Promise.race([ended, timeout]);
   } finally {
     timer.abort();
   }

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
@@ -161,3 +162,55 @@ function headingsOf(page: string): ReadonlySet<string> {
     ),
   );
 }
+
+describe('the picture of imports in the README', () => {
+  /** The columns of the picture: the lines of each, every line a list of folders. `''` is the folder that they are in. */
+  const picture = (/^### Who may import whom\?\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('README.md'))?.[1] ?? '')
+    .split('\n')
+    .map((line) => line.slice(4));
+  const [titles = ''] = picture;
+  const columns = [...titles.matchAll(/\S+( \S+)*/g)].map(({ index, 0: title }, position, all) => ({
+    title,
+    around: title.replace(/^(all of|within) /, '').replace(/^src$/, ''),
+    lines: picture
+      .slice(1)
+      .map((line) => line.slice(index, all[position + 1]?.index).trim())
+      .filter((line) => line !== '')
+      .map((line) => (line.endsWith('own files') ? [''] : line.split(/ +/))),
+  }));
+
+  /** The folders that the rules know, each with those that it may import. */
+  const { forbidden }: { forbidden: { name: string; from: { path: string }; to: { pathNot: string[] } }[] } =
+    createRequire(import.meta.url)('../.dependency-cruiser.cjs');
+  const folders = new Map(
+    forbidden
+      .filter(({ name }) => name.startsWith('from-'))
+      .map(({ from, to }) => {
+        const [, folder = ''] = /^\^src\/([\w/-]+?)\/(?:\(|$)/.exec(from.path) ?? [];
+        return [folder, to.pathNot.map((pattern) => new RegExp(pattern))] as const;
+      }),
+  );
+
+  test.each(columns)('the column $title has every folder, and no folder imports upwards', ({ around, lines }) => {
+    /** The line of the picture that a folder is in, or undefined where it is not about this folder. */
+    const lineOf = (folder: string) => {
+      if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;
+      const [name = ''] = (around === '' ? folder : folder.slice(around.length + 1)).split('/');
+      return { name, line: lines.findIndex((line) => line.includes(name)) };
+    };
+    const wrong = [...folders].flatMap(([folder, allowed]) => {
+      const from = lineOf(folder);
+      if (!from) return [];
+      if (from.line < 0) return [`${folder} is not in it`];
+      return [...folders.keys()]
+        .filter((other) => allowed.some((pattern) => pattern.test(`src/${other}/file.ts`)))
+        .filter((other) => {
+          const to = lineOf(other);
+          return to && to.name !== from.name && to.line <= from.line;
+        })
+        .map((other) => `${folder} may import ${other}`);
+    });
+    expect(lines.length).toBeGreaterThan(3);
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import semver from 'semver';
 import { expect, test } from 'vitest';
 
@@ -6,6 +6,9 @@ import { expect, test } from 'vitest';
 
 interface Package {
   readonly version?: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
   readonly engines?: { readonly node?: string };
 }
 
@@ -46,4 +49,15 @@ test('from the Node on that the README names, npm has nothing to warn of', () =>
 
 test('the lock file names no host to download from', () => {
   expect(readFileSync('package-lock.json', 'utf8')).not.toContain('"resolved"');
+});
+
+test.each(['package-lock.json', 'bench/package-lock.json'])('each package of %s has a checksum', (file) => {
+  const locked: Readonly<Record<string, Package>> = read(file).packages;
+  const unchecked = Object.entries(locked).filter(([path, { integrity }]) => path !== '' && !integrity);
+  // Programs of the formatter and the compiler for other systems, which only development there installs: npm writes the
+  // checksum of what it has seen, and has not seen these.
+  const others = unchecked.filter(([path, { optional, os }]) => {
+    return optional && os !== undefined && /^node_modules\/@(biomejs\/cli|swc\/core)-/.test(path) && !existsSync(path);
+  });
+  expect(unchecked).toEqual(others);
 });

@@ -1,5 +1,5 @@
--- An account as the feed and stored answers keep it. Its balance is text: it may pass what a JSON number holds exactly.
--- Stable, as to_jsonb is: only then is it built into the statement that calls it.
+-- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
+-- number holds exactly. Stable, like to_jsonb: only then is it inlined into the statement that calls it.
 create or replace function account_snapshot(a account) returns jsonb
   language sql stable parallel safe
 as $$

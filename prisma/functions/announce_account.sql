@@ -1,5 +1,5 @@
--- After a change of an internal account's balance, or of an external account's status or
--- verification: its event.
+-- After a change of an internal account's balance, or of an external account's status or verification: writes its
+-- event.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- After a final decision on a customer's identity check: its event.
+-- After a final decision on a customer's identity check: writes its event.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- After every insert or update of quotes: the event of each, as announce_transaction does it.
+-- After every insert or update of quotes: writes the event of each, in the same way as announce_transaction.
 create or replace function announce_quote() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,5 @@
--- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
+-- After every insert or update of transactions: writes the event of each, in the same transaction, in one statement for
+-- all of them.
 create or replace function announce_transaction() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,5 @@
--- The part of apply_plans for a plan that changes customers or accounts outside, or when the rail is asked about one again.
+-- The part of apply_plans for a plan that changes customers or external accounts, or the time of the next check of an
+-- account.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$
@@ -30,7 +31,7 @@ begin
       beneficiary_verified_name = v_account.beneficiary_verified_name
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- The rail is asked about an account again, or has said its last word.
+  -- The rail checks an account again, or has given its final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then

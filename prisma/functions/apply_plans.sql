@@ -1,6 +1,7 @@
--- Carries out plans that check_group has found possible, a list of {platform, plan}: new rows, money, status moves, and the
--- rail's orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
--- comes first here is told first; of plans that have nothing in common it does not matter.
+-- Applies plans that check_group has accepted, as a list of {platform, plan}: new rows, money, changes of status, and
+-- orders for the rail. Each kind takes one statement for all plans. Triggers write the events and change the balances.
+-- The events of a plan come in the order of this function. The order of different plans does not matter, because they
+-- do not conflict.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -8,7 +9,7 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
-  -- What few plans have is asked for by an expression: a statement costs, also where it finds nothing to do.
+  -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -28,11 +29,12 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
+  -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
+  -- rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
-      select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
-      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, place),
+      select p.platform, p.plan_number, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
+      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, plan_number),
         rows from (
           jsonb_to_recordset(p.plan -> 'journals') as (kind text, transaction_id uuid, legs jsonb)
         ) with ordinality as j(kind, transaction_id, legs, number)
@@ -45,12 +47,13 @@ begin
     from movement m, rows from (
       jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
     ) with ordinality as l(account, system, currency, amount, leg)
-    -- A leg moves its account's balance as it is written, which must never be below zero on the way.
-    order by m.place, m.number, l.leg;
+    -- Each leg changes the balance of its account as it is written, and the balance must never be below zero in
+    -- between.
+    order by m.plan_number, m.number, l.leg;
   end if;
 
-  -- Rows are found by their keys as a list: only joined to what moves them, they would be found by reading all of a table that
-  -- was small when this was planned.
+  -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the
+  -- whole table.
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
   if v_rows <> '[]' then
     update quote q set status = m."to", status_reason = m.reason
@@ -65,7 +68,7 @@ begin
       failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
       refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
-      -- A refund that waits has been started and has not arrived.
+      -- A refund that waits in suspense has started, but is not settled.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,

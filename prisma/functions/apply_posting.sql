@@ -1,6 +1,6 @@
--- Before insert on posting, of legs on an account: the leg moves its account's balance as it is written, so that books and
--- balances cannot differ. The account stays for ever, so it is found here once, and no foreign key looks again. (Legs on system
--- accounts move nothing; what holds for all legs is in check_legs.)
+-- Before insert on posting, for legs on an account: changes the balance of the account, so that postings and balances
+-- cannot differ. An account is never deleted, so finding it here replaces a foreign key, which would look it up again.
+-- (Legs on system accounts change no balance; the checks for all legs are in check_legs.)
 create or replace function apply_posting() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- The part of apply_plans for a plan that registers customers or accounts, which few do.
+-- The part of apply_plans for a plan that inserts customers or accounts. Few plans do.
 create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
   language plpgsql
 as $$
@@ -9,7 +9,7 @@ begin
     insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
   end if;
   if p_insert ? 'account' then
-    -- One default deposit account per customer: a new default takes the place of the old one.
+    -- One default deposit account per customer: a new default replaces the old one.
     for v_account in
       select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
       where r.default_uma_deposit_account and r.customer_id is not null

@@ -1,5 +1,5 @@
--- The part of check_plan for external accounts whose status or verification a plan moves. A move that names a version is of what
--- was read then, and of nothing newer.
+-- The part of check_plan for external accounts whose status or verification a plan changes. A change with a version is
+-- valid only for that version of the account.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -15,7 +15,7 @@ begin
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
     end if;
-    -- Its owner may have registered it anew while it was INACTIVE.
+    -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a
     where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
       and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency

@@ -1,4 +1,4 @@
--- The part of check_plan for accounts whose balances a plan moves: none goes below zero, and none beyond its bound
+-- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
 -- (check_balance).
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
@@ -12,7 +12,7 @@ declare
   v_gain numeric;
   v_refusal jsonb;
 begin
-  -- What each account here gains or loses, in one pass over the legs.
+  -- The change of each account, in one pass over the legs.
   for v_journal in 0 .. jsonb_array_length(p_journals) - 1 loop
     v_legs := p_journals -> v_journal -> 'legs';
     for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
@@ -24,7 +24,7 @@ begin
   if cardinality(v_accounts) = 0 then
     return null;
   end if;
-  -- By their keys: joined, the planner would rather read every account of the platform.
+  -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
     select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop

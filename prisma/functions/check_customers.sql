@@ -1,5 +1,5 @@
--- The part of check_plan for customers that a plan changes. A deleted customer stays as it is, and a UMA address has one live
--- holder.
+-- The part of check_plan for customers that a plan changes. A deleted customer cannot change, and only one customer
+-- that is not deleted has a UMA address.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote stays as it is and is paid once;
--- whether it was paid before is seen by the journals of its payment, under the quote's lock.
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote does not change and is
+-- paid once. The journals of its payment, under the lock of the quote, show whether it was paid before.
 create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,9 +1,9 @@
--- Tells what is to become of a group of plans: {outcome: now, plans}, the plans that are to be applied; {outcome: now, refusal},
--- the first reason why it may not happen; or the answer that its idempotency key had before (first_answer). A claim is in groups
--- of one plan only. Nothing is written before all groups of a batch have been checked.
--- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
--- The clock is read after the quote's lock is held, so that a deposit at the moment of expiry either executes its quote or is
--- credited, and is never refused for its timing.
+-- Decides about a group of plans. Returns {outcome: now, plans}, the plans to apply; or {outcome: now, refusal}, the
+-- first reason against it; or the first answer to its idempotency key (first_answer). Only a group of one plan has a
+-- claim. Nothing is written before all groups of a batch have been checked.
+-- A plan may have an alternative, under `otherwise`: it replaces a plan that is refused because a quote has expired.
+-- The clock is read while the lock of the quote is held. So a deposit at the moment of expiry either executes its quote
+-- or is credited, and is never refused for its timing.
 create or replace function check_group(p_group jsonb) returns jsonb
   language plpgsql
 as $$

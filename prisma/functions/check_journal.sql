@@ -1,4 +1,4 @@
--- Deferred, once per new journal, at commit: at least two legs, and every currency sums to zero.
+-- Deferred, once per new journal, at commit: checks that it has at least two legs and that every currency sums to zero.
 create or replace function check_journal() returns trigger
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'

@@ -1,11 +1,11 @@
--- After each insert of legs, over all of them at once: each belongs to a journal that this very transaction has written (one
--- that another committed is sealed), and is in a known currency. Both never go away again, so no foreign keys are needed
--- beside it, which would ask the same once more for each leg.
+-- After each insert of legs, for all of them at once: checks that each belongs to a journal of this transaction (a
+-- committed journal is sealed), and is in a known currency. Journals and currencies are never deleted, so foreign keys
+-- are not needed. They would check the same again for each leg.
 create or replace function check_legs() returns trigger
   language plpgsql
 as $$
 begin
-  -- An age of 0: the row is of the present transaction.
+  -- An age of 0 means that this transaction wrote the row.
   if exists (
     select from leg l
     where age((select j.xmin from journal j where j.platform_id = l.platform_id and j.id = l.journal_id)) is distinct from 0

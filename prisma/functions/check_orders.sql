@@ -1,6 +1,6 @@
--- The part of check_plan for the rail's orders that a plan concludes or puts off: refuses one that has its outcome already. So
--- two workers that held the same order (the first for longer than its lease) settle it once, even where the payment's status
--- does not tell, as after a pull.
+-- The part of check_plan for orders that a plan concludes or postpones: refuses an order that has its outcome. So an
+-- order that two workers held (the first for longer than its lease) is settled once, even where the status of the
+-- payment does not show it, as after a pull.
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql
 as $$

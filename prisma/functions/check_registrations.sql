@@ -1,5 +1,5 @@
--- The part of check_plan for customers and external accounts that a plan registers: a UMA address has one live holder, and an
--- owner has one live account with an identifier.
+-- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
+-- has a UMA address, and an owner has only one account with an identifier that is not INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- The part of check_plan for transactions whose status a plan moves. A refund that waits in suspense is paid once.
+-- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid once.
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$

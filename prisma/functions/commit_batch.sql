@@ -1,5 +1,5 @@
--- Checks the groups of a batch one by one, applies together those that are possible, and concludes each: what statements cost
--- beside their rows is a good part of a payment. Answers as commit_batches does.
+-- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. Together, because
+-- the fixed cost of statements is a large part of a payment. Returns answers like commit_batches.
 create or replace function commit_batch(p_groups jsonb) returns jsonb[]
   language plpgsql
 as $$

@@ -1,13 +1,13 @@
--- Commits plans that share a transaction. A group is a list of {platform, plan} that happen together or not at all: one plan, as
--- most commands and outcomes are, or the two sides of a payment between platforms. A batch is a list of groups of which none
--- changes what another is judged by: the caller sees to that (src/ledger/batches.ts). Each group is done or refused on its own,
--- as if they came one after another. Answers, once for each group, in the order of the batches:
---   {outcome: now, refusal, result}    it happened now; or it did not, and why; and the row that its plan names as its result
---   {outcome: first, refusal, result}  what came of it when its idempotency key was first used
---   {outcome: mismatch}                its idempotency key was used for something else
+-- Commits plans that share a transaction. A group is a list of {platform, plan} that are carried out all or none: one plan,
+-- like most commands and outcomes, or the two sides of a payment between platforms. A batch is a list of groups of which none
+-- changes what decides the check of another: the caller ensures this (src/ledger/batches.ts). Each group is done or refused on
+-- its own, as if they came one after another. Returns one answer for each group, in the order of the batches:
+--   {outcome: now, refusal, result}    done now, or refused now; with the row that its plan names as its result
+--   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
+--   {outcome: mismatch}                its idempotency key was used with another input
 -- All locks come first; then each batch is checked, applied and concluded (commit_batch).
--- Every statement here and below is planned once per connection and kept, since planning took longer than carrying out; and by
--- keys, row by row, since the tables may have been empty then.
+-- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
+-- execution. The plans use keys, row by row, because the tables may have been empty when they were made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'

@@ -1,17 +1,17 @@
--- What is answered to a plan that has happened or was refused: the row that it names as its result, as it is now. It is kept
--- under the plan's idempotency key, for the next call with it.
+-- Returns the answer to a plan that was applied or refused, with the row that it names as its result, in its present
+-- state. Stores the answer under the idempotency key of the plan, for repeats.
 create or replace function conclude_plan(p_platform uuid, p_plan jsonb, p_refusal jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_claim jsonb := p_plan -> 'claim';
-  v_named jsonb := p_plan -> 'result';
-  v_id uuid := v_named ->> 'id';
+  v_target jsonb := p_plan -> 'result';
+  v_id uuid := v_target ->> 'id';
   v_row jsonb;
   v_result jsonb;
 begin
-  if p_refusal is null and v_named is not null then
-    case v_named ->> 'type'
+  if p_refusal is null and v_target is not null then
+    case v_target ->> 'type'
       when 'Transaction' then
         select to_jsonb(t) into v_row from transaction t where t.platform_id = p_platform and t.id = v_id;
       when 'Quote' then
@@ -21,9 +21,9 @@ begin
       when 'Account' then
         select account_snapshot(a) into v_row from account a where a.platform_id = p_platform and a.id = v_id;
     end case;
-    v_result := jsonb_build_object('type', v_named -> 'type', 'row', v_row);
+    v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Answers with status 403 or 404 are not kept: a later try with the key may succeed.
+  -- Answers with status 403 or 404 are not stored: a later call with the key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)

@@ -1,4 +1,4 @@
--- What is answered to a command whose idempotency key was used before, or null.
+-- Returns the first answer to an idempotency key that was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$

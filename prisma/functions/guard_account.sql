@@ -1,5 +1,5 @@
--- Before update on account: a balance moves only through postings (apply_posting), owner and currency never, and an
--- external account's status along external_account_move.
+-- Before update on account: the balance changes only through postings (apply_posting), owner and currency never change,
+-- and the status of an external account changes only along external_account_move.
 create or replace function guard_account() returns trigger
   language plpgsql
 as $$
@@ -11,7 +11,7 @@ begin
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
     raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
   end if;
-  -- One condition inside the other: together with `exists` the first would cost a statement of its own.
+  -- Two nested conditions: combined with `exists`, the first would cost a statement of its own.
   if new.status is distinct from old.status then
     if not exists (select from external_account_move m where m."from" = old.status and m."to" = new.status) then
       raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';

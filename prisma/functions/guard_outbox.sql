@@ -1,5 +1,5 @@
--- Before insert on outbox, of rows that no trigger writes (such as test events): what they name is of their platform. A
--- trigger writes the ids of the row that it was called for, so there is nothing to ask then.
+-- Before insert on outbox, for rows that no trigger writes (such as test events): checks that the rows that they name
+-- belong to their platform. A trigger writes the ids of the row that it was called for, so those need no check.
 create or replace function guard_outbox() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- Before update on quote: only the status moves, and only along quote_move. What was priced and promised stays.
+-- Before update on quote: only the status changes, and only along quote_move. Prices and parties never change.
 create or replace function guard_quote() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- Before insert on quote: its story starts as PENDING, with its first version, at the moment inside its id; every later
--- status is a move. Its currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
+-- Before insert on quote: it starts PENDING, with version 1, at the time in its id. Every later status is a move. Its
+-- currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
 create or replace function guard_quote_start() returns trigger
   language plpgsql
 as $$

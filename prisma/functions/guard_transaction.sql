@@ -1,5 +1,5 @@
--- Before update on transaction: the status moves along transaction_move, sides and sent amount stay, and the moments of
--- settlement and refund are taken from the database's clock.
+-- Before update on transaction: the status changes along transaction_move, the parties and the sent amount never
+-- change, and the times of settlement and refund come from the clock of the database.
 create or replace function guard_transaction() returns trigger
   language plpgsql
 as $$
@@ -11,7 +11,7 @@ begin
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  -- A refund that waited in suspense is paid after the payment has come to its end: its status stays.
+  -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';

@@ -1,6 +1,6 @@
--- Before insert on transaction: its story starts as CREATED or PENDING, with its first version, at the moment inside its
--- id; every later status is a move. Somebody of its platform takes part in it, and its currencies are known: neither ever
--- goes away again, so it is enough to look once, where foreign keys would also lock the one row of each that all share.
+-- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
+-- is a move. A customer or account of its platform takes part in it, and its currencies are known. None of these is
+-- ever deleted, so one check is enough. Foreign keys would also lock the one row that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
--- Whether an account's columns fit together, and no more is gone than it had: the check on its rows. Written as a function of
--- the row, because Postgres reads the text of a plain check anew in every statement, which took a quarter of the time of writing
--- a transaction; a function's it keeps.
+-- Tells whether the columns of an account are consistent, and its balance is not negative: the check constraint of its
+-- rows. It is a function of the row, because Postgres parses a plain check constraint again in every statement, which
+-- took a quarter of the time to write a transaction. A function is parsed once.
 create or replace function is_sound_account(a account) returns boolean
   language plpgsql immutable parallel safe
 as $$

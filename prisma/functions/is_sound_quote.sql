@@ -1,5 +1,6 @@
--- Whether a quote's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
--- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
+-- Tells whether the columns of a quote are consistent: the check constraint of its rows. It is a function of the row,
+-- because Postgres parses a plain check constraint again in every statement, which took a quarter of the time to write
+-- a transaction. A function is parsed once.
 create or replace function is_sound_quote(q quote) returns boolean
   language plpgsql immutable parallel safe
 as $$

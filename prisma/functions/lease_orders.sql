@@ -1,7 +1,6 @@
--- Takes up to p_limit orders of the rail that are due, each with everything that its outcome may need; nobody else takes
--- them for p_lease_ms. Planned once per connection, join by join as it is written, and by keys alone: an order and what
--- belongs to it are some twenty rows among millions, and finding the best of all orders of these joins took far longer
--- than the joins.
+-- Leases up to p_limit due orders for p_lease_ms, each with all data that its outcome may need. Nobody else takes them
+-- in this time. Planned once per connection, in the written order of joins and by keys alone: an order needs some
+-- twenty rows among millions, and the search for the best order of these joins took far longer than the joins.
 create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
@@ -32,7 +31,7 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- The owner's account of that currency, where the money comes from outside.
+    -- The internal account of the owner in that currency, where the money comes from outside.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),

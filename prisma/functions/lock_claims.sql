@@ -1,11 +1,11 @@
--- Locks the idempotency keys of plans, in one order: who comes with the same key waits for the first to end, at most as long as
--- lock_timeout says.
+-- Locks the idempotency keys of plans, in one order. A call with the same key waits for the first one to end, for
+-- lock_timeout at most.
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql
 as $$
 begin
   if jsonb_array_length(p_plans) = 1 then
-    -- Asked without waiting at first, since an expression costs less than a statement.
+    -- The first try does not wait, since an expression costs less than a statement.
     if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
       return;
     end if;

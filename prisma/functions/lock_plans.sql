@@ -1,11 +1,13 @@
--- Locks all that a list of {platform, plan} changes or is judged by, before any of it is looked at. There is one order, for every
--- transaction that commits plans, so that no two of them wait for each other:
+-- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read. All transactions
+-- that commit plans use one order, so that no two of them wait for each other:
 --   1. idempotency keys, by their number
---   2. quotes  3. transactions  4. the rail's orders  5. customers  6. accounts here  7. accounts outside, each by platform and id
--- What changes is locked for no key update, as rows that point to it need not wait; what must only stay as it is, for share,
--- which any number may have at once. Where plans of one list do both to customers or to accounts outside, the first is taken for
--- all of these. An alternative changes nothing that its plan does not name (src/ledger/plan.ts).
--- What is named is collected by expressions, which cost far less than statements; then each table is asked once, by its key.
+--   2. quotes  3. transactions  4. orders for the rail  5. customers  6. internal accounts  7. external accounts, each by
+--      platform and id
+-- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
+-- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
+-- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
+-- (src/ledger/plan.ts).
+-- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
 as $$

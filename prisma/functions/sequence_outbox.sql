@@ -1,7 +1,8 @@
--- The sequencer's step: takes committed changes from the outbox, oldest first, gives each the next number of its
--- platform's feed, and tells all instances once. Rows are consumed, not passed by a moving cursor, so one that commits
--- late is numbered late and never missed. Only one caller at a time (the sequencer's advisory lock), so what it finds
--- first nobody moves before it is taken. Planned once per connection, and by keys: the outbox is empty at times.
+-- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
+-- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
+-- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
+-- a row between the first read and the delete. Planned once per connection, by keys, because the outbox is empty at
+-- times.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -31,7 +32,7 @@ begin
   select array_agg(h.platform_id::text || ':' || h.sequence), coalesce(sum(c.events), 0)::int into v_heads, v_count
   from heads h join counted c using (platform_id);
 
-  -- A notification carries less than 8,000 bytes: about 57 bytes for each platform.
+  -- A notification has less than 8,000 bytes: about 57 bytes for each platform.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;

@@ -1,4 +1,4 @@
--- Before update on customers: the next version, at the database's clock.
+-- Before update on customers: sets the next version, and the time of the clock of the database.
 create or replace function stamp_change() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- Before insert on lookup: made at the moment inside its id, and good for ten minutes.
+-- Before insert on lookup: sets its creation time, which is in its id, and its expiry ten minutes later.
 create or replace function stamp_lookup() returns trigger
   language plpgsql
 as $$

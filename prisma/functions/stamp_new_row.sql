@@ -1,4 +1,4 @@
--- Before insert on every versioned table: its first version, made at the moment inside its id.
+-- Before insert on every versioned table: sets version 1 and the creation time, which is in the id.
 create or replace function stamp_new_row() returns trigger
   language plpgsql
 as $$

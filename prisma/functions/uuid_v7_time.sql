@@ -1,5 +1,5 @@
 -- before tables
--- The millisecond inside a UUIDv7: when the record was made.
+-- Returns the millisecond in a UUIDv7: when the record was created.
 create or replace function uuid_v7_time(id uuid) returns timestamptz
   language sql immutable strict parallel safe
 as $$

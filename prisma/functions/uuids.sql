@@ -1,6 +1,6 @@
 -- before tables
--- A JSON list of ids as an array. An expression, which PL/pgSQL evaluates without a statement: unnested and gathered again it
--- would cost several times as much. Ids have no character that means something in an array's text.
+-- Converts a JSON list of ids to an array. PL/pgSQL evaluates this expression without a statement: unnest and array_agg
+-- would cost several times as much. Ids have no characters with a meaning in the text form of an array.
 create or replace function uuids(p_list jsonb) returns uuid[]
   language sql stable parallel safe
 as $$

@@ -3,7 +3,7 @@ import { publicId } from '../core/ids.ts';
 import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
 import { hashSecret } from './api-tokens.ts';
 
-/** Which API tokens. What is given combines with AND; date-times are inclusive. */
+/** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
 export interface ApiTokenFilter {
   readonly name?: string | undefined;
   readonly createdAfter?: Date | undefined;
@@ -13,8 +13,8 @@ export interface ApiTokenFilter {
 }
 
 /**
- * The rows of a platform's tokens that a filter wants; revoked ones are not there any more. Nothing of a token changes
- * until it is revoked, so it was last changed when it was made.
+ * Returns the condition for a platform's API tokens that match a filter, without the revoked ones. A token does not
+ * change before its revocation, so its last change is its creation.
  */
 export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
   return {
@@ -28,12 +28,15 @@ export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Pris
   };
 }
 
-/** By the moment that the record shows: a token's id and its time are each taken from the clock, so the id may be a millisecond older. */
+/**
+ * Returns a condition on `createdAt`, the time that the record shows. The id may be a millisecond older, because the
+ * two are read from the clock separately.
+ */
 function createdBetween(after: Date | undefined, before: Date | undefined): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** An API token as REST has it (decision 27), without its secret. */
+/** An API token as REST returns it (decision 27), without its secret. */
 export interface ApiTokenRecord {
   readonly id: string;
   readonly name: string;
@@ -43,7 +46,7 @@ export interface ApiTokenRecord {
   readonly updatedAt: string;
 }
 
-/** The record of a token. */
+/** Converts a row to the record of its token. */
 export function apiTokenRecord(row: ApiToken): ApiTokenRecord {
   return {
     id: publicId('ApiToken', row.id),
@@ -55,6 +58,7 @@ export function apiTokenRecord(row: ApiToken): ApiTokenRecord {
   };
 }
 
+/** The fields of an API token to store, with its secret. */
 export interface NewApiToken {
   readonly clientId: string;
   readonly secret: string;
@@ -62,7 +66,7 @@ export interface NewApiToken {
   readonly permissions: readonly Permission[];
 }
 
-/** Stores a platform's new token. Of its secret only the hash is stored. */
+/** Stores a new token of a platform, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,

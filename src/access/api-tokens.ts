@@ -6,12 +6,15 @@ import type { Environment, Permission } from '../database/generated/client/clien
 import { statement } from '../database/statement.ts';
 import type { Viewer } from './viewer.ts';
 
-/** Secrets are 256 random bits (the fixed one of the local sandbox aside), so one SHA-256 keeps them. */
+/**
+ * Returns the SHA-256 hash of a secret. One round is enough: secrets are 256 random bits (the fixed one of the local
+ * sandbox aside).
+ */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** A new clientId and secret. A clientId has no colon, which parts the two in Basic credentials. */
+/** Generates a clientId and a secret. A clientId has no colon, which separates the two in Basic credentials. */
 export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
@@ -36,32 +39,34 @@ const usedStatement = statement<object>(
    where platform_id = $1 and id = $2 and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
 );
 
-/** How long a good answer is remembered: a revoked token ends within this time. */
-const rememberMs = 2_000;
-const nobody = Buffer.alloc(32);
+/** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
+const cacheMs = 2_000;
+const unknownHash = Buffer.alloc(32);
 
-/** Tells who presents an Authorization header. Unknown tokens and wrong secrets are alike, in answer and in time. */
+/**
+ * Authenticates servers by their API tokens. Unknown tokens and wrong secrets get the same answer, in the same time.
+ */
 export class ApiTokens {
   readonly #database: Database;
-  readonly #known = new LRUCache<string, Viewer>({ max: 10_000, ttl: rememberMs });
+  readonly #viewers = new LRUCache<string, Viewer>({ max: 10_000, ttl: cacheMs });
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** The viewer behind `Basic base64(clientId:secret)`, or undefined when there is none. */
+  /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined when there is none. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
-    // By a digest of the header as it came: what is remembered is no secret.
+    // The cache is keyed by a digest of the header, so it holds no secret.
     const digest = hash('sha256', authorization, 'base64');
-    const known = this.#known.get(digest);
-    if (known) return known;
+    const cached = this.#viewers.get(digest);
+    if (cached) return cached;
 
     const credentials = basicCredentials(authorization);
     if (!credentials) return undefined;
     const [row] = await tokenStatement(this.#database.pool, credentials.clientId);
-    const right = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? nobody);
-    if (!row || !right) return undefined;
+    const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
+    if (!row || !matches) return undefined;
     const viewer: Viewer = {
       kind: 'PLATFORM',
       platformId: row.platformId,
@@ -72,8 +77,8 @@ export class ApiTokens {
       subject: publicId('Platform', row.platformId),
       expiresAt: null,
     };
-    this.#known.set(digest, viewer);
-    // For people who look after their tokens; a request does not wait for it.
+    this.#viewers.set(digest, viewer);
+    // The time of last use is for people who manage tokens, so a request does not wait for it.
     usedStatement(this.#database.pool, row.platformId, row.id).catch(() => undefined);
     return viewer;
   }
@@ -84,7 +89,7 @@ function basicCredentials(authorization: string): { clientId: string; secret: st
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
-  // No clientId has one, and Postgres would not take U+0000 in a search for it.
+  // No clientId has a control character, and Postgres rejects U+0000 in a parameter.
   if (/\p{Cc}/u.test(decoded)) return undefined;
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }

@@ -2,8 +2,8 @@ import type { Tenant } from '../core/tenant.ts';
 import type { Permission } from '../database/generated/client/client.ts';
 
 /**
- * What a caller is bound to, which is all that it can see: everything of the platform, everything of one customer, or one
- * payment (its quote and its transaction).
+ * The part of a platform that a caller can see: everything, everything of one customer, or one payment (its quote and
+ * its transaction).
  */
 export type Bound =
   | { readonly kind: 'PLATFORM' }
@@ -11,14 +11,14 @@ export type Bound =
   | { readonly kind: 'PAYMENT'; readonly transactionId: string; readonly quoteId: string | null };
 
 /**
- * On whose behalf a command runs, what it may do and what it may see: a viewer who holds a token, or the platform itself
- * (platform-itself.ts).
+ * The party on whose behalf a command runs, with what it may do and what it may see: a viewer who holds a token, or the
+ * platform itself (platform-itself.ts).
  */
 export interface Caller extends Tenant {
-  /** A platform's server, or an app of one. */
+  /** A platform's server, or an app of a platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly permissions: readonly Permission[];
   readonly bound: Bound;
-  /** Idempotency keys of an app are its own: no other app of the platform can meet or probe them. */
+  /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
   readonly keySpace?: string | undefined;
 }

@@ -22,7 +22,7 @@ interface Row {
   boundTransactionId: string | null;
 }
 
-/** The database's clock decides what has expired, as everywhere. */
+/** Finds a valid token. The database's clock decides what has expired, as everywhere. */
 const tokenStatement = statement<Row>(
   'client_token',
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.expires_at,
@@ -34,35 +34,36 @@ const tokenStatement = statement<Row>(
    where t.platform_id = $1 and t.id = $2 and t.revoked_at is null and t.expires_at > clock_timestamp()`,
 );
 
-/** How long a good answer is remembered: a revoked token ends within this time. */
-const rememberMs = 1_000;
+/** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
+const cacheMs = 1_000;
 const algorithm = 'HS256';
-const leastKeyLength = 32;
+const minKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Tokens of web and mobile apps: JSON Web Tokens (RFC 7519) signed by this service for itself, hence with one symmetric
- * key. The signature keeps made-up ones away from the database; the row behind each tells scope, expiry and revocation.
+ * Signs and authenticates the tokens of web and mobile apps: JSON Web Tokens (RFC 7519). Only this service verifies
+ * them, so one symmetric key is enough. The signature keeps forged tokens away from the database. The row of each token
+ * has its scope, expiry and revocation.
  */
 export class ClientTokens {
   readonly #database: Database;
   readonly #key: Uint8Array | undefined;
-  readonly #known = new LRUCache<string, Viewer>({ max: 10_000, ttl: rememberMs });
+  readonly #viewers = new LRUCache<string, Viewer>({ max: 10_000, ttl: cacheMs });
 
   /**
-   * Without a key no token is minted and none is good.
+   * Takes the signing key. Without one, no token is minted and none is valid.
    * @throws RangeError when the key is short enough to be guessed
    */
   constructor(database: Database, key: string | undefined) {
-    if (key !== undefined && key.length < leastKeyLength) {
-      throw new RangeError(`the key of client tokens must have at least ${leastKeyLength} characters`);
+    if (key !== undefined && key.length < minKeyLength) {
+      throw new RangeError(`the key of client tokens must have at least ${minKeyLength} characters`);
     }
     this.#database = database;
     this.#key = key === undefined ? undefined : hash('sha256', `client token ${key}`, 'buffer');
   }
 
   /**
-   * The text of a token whose row has been stored.
+   * Returns the text of a token whose row has been stored.
    * @throws Refusal SERVICE_UNAVAILABLE without a key
    */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
@@ -76,24 +77,27 @@ export class ClientTokens {
       .sign(this.#signingKey());
   }
 
-  /** Makes sure that tokens can be minted, before anything is stored. */
+  /**
+   * Checks that tokens can be minted, before anything is stored.
+   * @throws Refusal SERVICE_UNAVAILABLE without a key
+   */
   requireKey(): void {
     this.#signingKey();
   }
 
-  /** The viewer behind `Bearer <token>`, or undefined when the token is not ours, expired or revoked. */
+  /** Returns the viewer for `Bearer <token>`, or undefined when the token is not ours, expired or revoked. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     const token = /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization ?? '')?.[1];
     if (token === undefined || this.#key === undefined) return undefined;
     const digest = hash('sha256', token, 'base64');
-    const known = this.#known.get(digest);
-    if (known) return known;
+    const cached = this.#viewers.get(digest);
+    if (cached) return cached;
 
-    const named = await verified(token, this.#key);
-    const [row] = named ? await tokenStatement(this.#database.pool, named.platformId, named.id) : [];
+    const rowKey = await verifySignature(token, this.#key);
+    const [row] = rowKey ? await tokenStatement(this.#database.pool, rowKey.platformId, rowKey.id) : [];
     if (!row) return undefined;
     const viewer = viewerOf(row);
-    this.#known.set(digest, viewer);
+    this.#viewers.set(digest, viewer);
     return viewer;
   }
 
@@ -108,8 +112,14 @@ export class ClientTokens {
   }
 }
 
-/** The row that a well-signed token names. Its expiry is left to the database, whose clock decides. */
-async function verified(token: string, key: Uint8Array): Promise<{ platformId: string; id: string } | undefined> {
+/**
+ * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
+ * @returns the key of the row that the token names, or undefined
+ */
+async function verifySignature(
+  token: string,
+  key: Uint8Array,
+): Promise<{ platformId: string; id: string } | undefined> {
   try {
     const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
@@ -143,7 +153,7 @@ function boundOf(row: Row): Bound {
   return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 
-/** The public id of what a token is bound to. */
+/** Returns the public id of what a token is bound to. */
 export function subjectOf(bound: {
   readonly customerId: string | null;
   readonly quoteId: string | null;

@@ -2,7 +2,7 @@ import type { ApiTokens } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
-/** Who presents an Authorization header, of either kind: a server's `Basic` or an app's `Bearer`. */
+/** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
 export class Credentials {
   readonly #servers: ApiTokens;
   readonly #apps: ClientTokens;
@@ -12,7 +12,10 @@ export class Credentials {
     this.#apps = apps;
   }
 
-  /** The viewer, or undefined for what is missing, malformed, unknown, expired or revoked: all alike. */
+  /**
+   * Returns the viewer, or undefined for credentials that are missing, malformed, unknown, expired or revoked, without
+   * telling which.
+   */
   authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     return /^bearer /i.test(authorization ?? '')
       ? this.#apps.authenticate(authorization)

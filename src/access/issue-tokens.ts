@@ -15,9 +15,10 @@ import type { Operation } from './operations.ts';
 import { runIdempotent } from './run-idempotent.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
 
-/** The longest that a client token lives: a day. */
+/** The longest lifetime of a client token, in seconds: a day. */
 export const maxClientSeconds = 86_400;
 
+/** The input of a new client token. Exactly one of the three ids is given. */
 export interface NewClientToken {
   readonly customerId?: string | null | undefined;
   readonly quoteId?: string | null | undefined;
@@ -30,7 +31,9 @@ const at = pathsIn<NewClientToken>();
 
 type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
 
-/** What a client token can be bound to: the type of its id, the refusal of an unknown one, and how it is looked up. */
+/**
+ * What a client token can be bound to: the type of its id, the refusal of an unknown one, and the query that finds it.
+ */
 const targets = {
   customerId: {
     type: 'Customer',
@@ -55,7 +58,8 @@ const targets = {
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), USER_NOT_FOUND, QUOTE_NOT_FOUND,
- *   TRANSACTION_NOT_FOUND, CONFLICT (the key's first call was answered: its token is not kept), SERVICE_UNAVAILABLE
+ *   TRANSACTION_NOT_FOUND, CONFLICT (the first call with the key was answered: its token is not stored),
+ *   SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -80,12 +84,12 @@ export async function createClientToken(
       path: at('expiresInSeconds'),
     });
   }
-  const { row, replayed } = await recorded(
+  const { row, replayed } = await runOnce(
     database,
     caller,
     { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
     (transaction) => storeClientToken(transaction, caller, target, input),
-    secretIsGone('ClientToken'),
+    refuseRepeat('ClientToken'),
   );
   return {
     token: await tokens.sign(row, subjectOf(row)),
@@ -135,8 +139,10 @@ async function storeClientToken(
   });
 }
 
-/** Makes or ends a token once per idempotency key. Only its id is kept, so that no secret ever is. */
-function recorded<Row extends { readonly id: string }>(
+/**
+ * Issues or revokes a token once per idempotency key. Only its id is stored with the key, so that no secret ever is.
+ */
+function runOnce<Row extends { readonly id: string }>(
   database: Database,
   caller: Caller,
   command: {
@@ -148,21 +154,24 @@ function recorded<Row extends { readonly id: string }>(
   change: (transaction: Transaction) => Promise<Row>,
   repeat: (id: string) => Row,
 ): Promise<{ readonly row: Row; readonly replayed: boolean }> {
-  const { type, ...act } = command;
+  const { type, ...rest } = command;
   return runIdempotent(database, caller, {
-    ...act,
+    ...rest,
     effect: async (transaction) => {
       const row = await change(transaction);
       return { result: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
     },
     repeat: async ({ row }) => {
-      if (!row) throw new Error('what is kept of a token is its id');
+      if (!row) throw new Error('the stored result of a token command has no row');
       return { row: repeat(row.id) };
     },
   });
 }
 
-/** Nobody hands out more than they have. */
+/**
+ * Refuses permissions that the caller does not have, and an empty list of them.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN
+ */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
     throw new Refusal('INVALID_INPUT', 'a token needs a permission', { path: at('permissions') });
@@ -175,8 +184,11 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   }
 }
 
-/** Refuses a repeat: an answer that carries a secret is kept nowhere, so it cannot be given again. */
-function secretIsGone(type: 'ApiToken' | 'ClientToken') {
+/**
+ * Returns a function that refuses a repeat: an answer that carries a secret is stored nowhere, so it cannot be given
+ * again.
+ */
+function refuseRepeat(type: 'ApiToken' | 'ClientToken') {
   return (id: string): never => {
     const existingId = publicId(type, id);
     throw new Refusal(
@@ -188,8 +200,9 @@ function secretIsGone(type: 'ApiToken' | 'ClientToken') {
 }
 
 /**
- * Makes a token for a server. The secret is answered here and kept nowhere.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), CONFLICT (the key's first call was answered)
+ * Issues a token for a server. The secret is returned here and stored nowhere.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), CONFLICT (the first call with the key was
+ *   answered)
  */
 export async function issueApiToken(
   database: Database,
@@ -201,19 +214,19 @@ export async function issueApiToken(
   if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
-  const { row, replayed } = await recorded(
+  const { row, replayed } = await runOnce(
     database,
     caller,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
     ({ prisma }) => storeApiToken(prisma, caller.platformId, { ...input, ...credentials }),
-    secretIsGone('ApiToken'),
+    refuseRepeat('ApiToken'),
   );
   return { apiToken: row, secret: credentials.secret, replayed };
 }
 
 /**
- * Ends a token: within seconds no request is answered under it, and what it holds open is closed. A second time is no
- * error.
+ * Revokes a token: within seconds no request is answered under it, and its open connections are closed. To revoke it
+ * again is no error.
  * @throws Refusal TOKEN_NOT_FOUND
  */
 export async function revokeToken(
@@ -223,7 +236,7 @@ export async function revokeToken(
   tokenId: string,
   idempotencyKey?: string | null,
 ): Promise<{ revokedId: string; replayed: boolean }> {
-  const { row, replayed } = await recorded(
+  const { row, replayed } = await runOnce(
     database,
     caller,
     { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
@@ -238,7 +251,10 @@ export async function revokeToken(
   return { revokedId: publicId(type, row.id), replayed };
 }
 
-/** Ends a token, unless it has ended before. @returns undefined where there is none */
+/**
+ * Marks a token as revoked, unless it is already.
+ * @returns undefined where there is no such token
+ */
 async function revoke(
   { client, prisma }: Transaction,
   caller: Caller,
@@ -247,12 +263,12 @@ async function revoke(
 ): Promise<{ id: string } | undefined> {
   const { now: revokedAt } = await readClock(client);
   const token = { AND: [visibleToPlatform(caller), { id }] };
-  const alive = { ...token, revokedAt: null };
-  // Told apart here: to TypeScript the two tables have nothing in common.
+  const unrevoked = { ...token, revokedAt: null };
+  // Two branches, because the two tables have no common type in TypeScript.
   if (type === 'ApiToken') {
-    await prisma.apiToken.updateMany({ where: alive, data: { revokedAt } });
+    await prisma.apiToken.updateMany({ where: unrevoked, data: { revokedAt } });
     return (await prisma.apiToken.count({ where: token })) > 0 ? { id } : undefined;
   }
-  await prisma.clientToken.updateMany({ where: alive, data: { revokedAt } });
+  await prisma.clientToken.updateMany({ where: unrevoked, data: { revokedAt } });
   return (await prisma.clientToken.count({ where: token })) > 0 ? { id } : undefined;
 }

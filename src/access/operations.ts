@@ -3,9 +3,10 @@ import type { Permission } from '../database/generated/client/client.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * What each operation needs, in every API. The name is the GraphQL mutation's, and the scope of its idempotency keys, so
- * that one key means the same whichever way it comes. `client`: an app's token may carry it out too, on what it is bound
- * to; without the word it is for platforms alone. `keyless`: it takes no idempotency key, and is no mutation.
+ * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
+ * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
+ * too, on what the token is bound to; otherwise it is for platforms alone. `keyless`: it takes no idempotency key, and
+ * is no mutation.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
@@ -36,9 +37,10 @@ export const operations = {
   updatePlatform: { permission: 'MANAGE', keyless: true },
 } as const satisfies Record<string, { permission: Permission; client?: true; keyless?: true }>;
 
+/** The name of an operation. */
 export type Operation = keyof typeof operations;
 
-/** Whether this is the name of an operation that takes idempotency keys: of a mutation. */
+/** Tells whether a name is that of an operation with idempotency keys: of a mutation. */
 export function isKeyed(name: string): boolean {
   return isOperation(name) && !('keyless' in operations[name]);
 }
@@ -48,8 +50,8 @@ function isOperation(name: string): name is Operation {
 }
 
 /**
- * Refuses a caller who may not carry out an operation. Every command asks this before it does anything; the APIs ask it
- * before they look at the input, so that nobody is told what is wrong with an input that they may not give.
+ * Refuses a caller who may not run an operation. Every command calls this before it does anything. The APIs call it
+ * before they look at the input, so that nobody learns what is wrong with an input that they may not give.
  * @throws Refusal FORBIDDEN
  */
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions'>, name: Operation): void {
@@ -60,7 +62,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions'>, name: Op
 }
 
 /**
- * Refuses a caller who has not this permission.
+ * Refuses a caller who lacks a permission.
  * @throws Refusal FORBIDDEN
  */
 export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, permission: Permission): void {

@@ -8,25 +8,28 @@ import { inTransaction, type Transaction } from '../database/transaction.ts';
 import type { Caller } from './caller.ts';
 import { authorize, type Operation } from './operations.ts';
 
-/** What is kept of a command's success, for a repeat of it: by the form that receipts read, where it is a thing. */
+/** The result of a successful command, as it is stored for repeats. Receipts read `type` and `row`. */
 export interface StoredResult {
   readonly type?: 'WebhookEndpoint' | 'ApiToken' | 'ClientToken' | 'Lookup';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }
 
-/** What a command does, in the transaction. A Refusal undoes everything and is not kept. */
+/** The work of a command, in its transaction. A Refusal rolls everything back and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
-type Act<Answer> = {
+type Command<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** The answer to a repeat. */
+  /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
-  /** Asks others what the effect needs, for as long as they take: before the transaction, and not for a repeat. */
+  /**
+   * Gets from other services what the effect needs, for as long as they take. It runs before the transaction, and not
+   * for a repeat.
+   */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );
 
@@ -36,44 +39,44 @@ const claimStatement = statement<object>(
    values ($1, $2, $3, decode($4, 'hex')) on conflict do nothing returning 1`,
 );
 
-interface First {
+interface FirstCall {
   readonly same: boolean;
   readonly result: StoredResult;
 }
 
-const firstStatement = statement<First>(
-  'kept_result',
+const firstCallStatement = statement<FirstCall>(
+  'stored_result',
   `select request_hash = decode($4, 'hex') as same, coalesce(result, '{}') as result
    from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
 );
 
-const keepStatement = statement<object>(
-  'keep_result',
+const storeResultStatement = statement<object>(
+  'store_result',
   'update idempotency_record set result = $4 where platform_id = $1 and operation = $2 and key = $3',
 );
 
 /**
- * Carries out a command on plain records once per idempotency key, in one transaction with its key. (Commands that move
- * money or statuses are plans: payments/command.ts.)
- * @throws Refusal FORBIDDEN (the caller may not carry it out), IDEMPOTENCY_MISMATCH, CONFLICT (the key's first call is under
- *   way), and what the act throws
+ * Runs a command on plain records once per idempotency key, in one transaction with its key. (Commands that move money
+ * or statuses are plans: payments/command.ts.)
+ * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
+ *   still running), and what the command throws
  */
 export async function runIdempotent<Answer>(
   database: Database,
   caller: Caller,
-  act: Act<Answer>,
+  command: Command<Answer>,
 ): Promise<Answer & { readonly replayed: boolean }> {
-  authorize(caller, act.operation);
-  const claim = claimOf(caller, act);
+  authorize(caller, command.operation);
+  const claim = claimOf(caller, command);
   const key = claim && ([caller.platformId, claim.operation, claim.key, claim.hash] as const);
-  const first = key && 'prepare' in act ? (await firstStatement(database.pool, ...key))[0] : undefined;
-  if (first) return repeated(first, act);
-  const effect = 'prepare' in act ? await act.prepare() : act.effect;
+  const first = key && 'prepare' in command ? (await firstCallStatement(database.pool, ...key))[0] : undefined;
+  if (first) return answerRepeat(first, command);
+  const effect = 'prepare' in command ? await command.prepare() : command.effect;
   try {
     const outcome = await retryLostRaces(() =>
-      inTransaction(database, (transaction) => claimed(transaction, key, effect)),
+      inTransaction(database, (transaction) => runClaimed(transaction, key, effect)),
     );
-    return 'first' in outcome ? await repeated(outcome.first, act) : { ...outcome.answer, replayed: false };
+    return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
@@ -83,23 +86,23 @@ export async function runIdempotent<Answer>(
   }
 }
 
-/** The effect, with its key; or what the key's first call has kept. */
-async function claimed<Answer>(
+/** Runs the effect with its key, or returns the record of the first call with the key. */
+async function runClaimed<Answer>(
   transaction: Transaction,
   key: readonly [platformId: string, operation: string, key: string, hash: string] | undefined,
   effect: Effect<Answer>,
-): Promise<{ readonly answer: Answer } | { readonly first: First | undefined }> {
+): Promise<{ readonly answer: Answer } | { readonly first: FirstCall | undefined }> {
   const { client } = transaction;
   if (key && (await claimStatement(client, ...key)).length === 0) {
-    const [first] = await firstStatement(client, ...key);
+    const [first] = await firstCallStatement(client, ...key);
     return { first };
   }
   const { result, answer } = await effect(transaction);
-  if (key) await keepStatement(client, ...key.slice(0, 3), JSON.stringify(result));
+  if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
   return { answer };
 }
 
-async function repeated<Answer>(first: First | undefined, { repeat }: Pick<Act<Answer>, 'repeat'>) {
+async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {
   if (!first?.same) {
     throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
       path: keyPath,

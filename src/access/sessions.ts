@@ -11,22 +11,29 @@ const aliveStatement = statement<{ id: string }>(
                    and t.expires_at > clock_timestamp())`,
 );
 
-/** How often open connections are looked at: a token that ends closes them within this time and a little. */
+/**
+ * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close a
+ * little after this time at the latest.
+ */
 const sweepMs = 1_000;
 
-/** A connection that stays open: a socket or an event stream. */
+/** A connection that stays open: a WebSocket or an event stream. */
 export interface Connection {
-  /** Its token has ended. */
+  /** Closes it, because its token has ended. */
   readonly forbid: () => void;
-  /** The server stops: come back elsewhere. */
+  /** Asks the client to connect elsewhere, because the server stops. */
   readonly leave: () => void;
-  /** Looks whether its reader still takes what it is sent, and ends it if not. */
+  /** Checks whether the client still reads what it is sent, and closes the connection if not. */
   readonly check: () => void;
 }
 
+/** The session of one open connection. */
 export interface Session {
   readonly viewer: Viewer;
-  /** A newer token of the same subject takes the place of the first; false for one of another subject. */
+  /**
+   * Replaces the token by a newer one of the same subject.
+   * @returns false for a token of another subject
+   */
   renew(viewer: Viewer): boolean;
   close(): void;
 }
@@ -37,33 +44,33 @@ interface Open {
 }
 
 /**
- * All connections that outlive their first request. Their tokens are looked at together, on a timer and in one
- * statement, so that ten thousand idle ones cost one small query a second and an event costs none.
+ * Holds all connections that outlive their first request. Checks their tokens together, on a timer and in one
+ * statement: ten thousand idle connections cost one small query a second, and an event costs none.
  */
 export class Sessions {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #open = new Set<Open>();
   readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
-  #leaving = false;
+  #sweeping: Promise<void> | undefined;
+  #stopping = false;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
     this.#log = log;
-    this.#timer = setInterval(() => this.#look(), sweepMs).unref();
+    this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
-  /** How many connections are open here. */
+  /** The number of open connections on this server. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Watches over a connection until it closes. */
+  /** Holds a connection until it closes. */
   open(viewer: Viewer, connection: Connection): Session {
     const open: Open = { viewer, connection };
     this.#open.add(open);
-    if (this.#leaving) queueMicrotask(() => connection.leave());
+    if (this.#stopping) queueMicrotask(() => connection.leave());
     return {
       get viewer() {
         return open.viewer;
@@ -77,10 +84,13 @@ export class Sessions {
     };
   }
 
-  /** Tells every connection to come back elsewhere, one by one over `spreadMs`, so that they do not all come at once. */
+  /**
+   * Asks every connection to connect elsewhere, one by one over `spreadMs` milliseconds, so that the clients do not all
+   * reconnect at once.
+   */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
-    this.#leaving = true;
+    this.#stopping = true;
     const all = [...this.#open];
     const pause = all.length > 0 ? spreadMs / all.length : 0;
     let due = performance.now();
@@ -90,23 +100,23 @@ export class Sessions {
       const wait = due - performance.now();
       if (wait >= 1) await new Promise<void>((resolve) => setTimeout(resolve, wait));
     }
-    await this.#looking;
+    await this.#sweeping;
   }
 
-  #look(): void {
+  #sweep(): void {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
-    this.#looking ??= this.#forbidEnded()
+    this.#sweeping ??= this.#forbidEnded()
       .catch((error: unknown) => this.#log.warn({ err: error }, 'tokens could not be looked at; trying again'))
       .finally(() => {
-        this.#looking = undefined;
+        this.#sweeping = undefined;
       });
   }
 
   async #forbidEnded(): Promise<void> {
-    const pendingViewers = new Map<string, Viewer>();
-    for (const { viewer } of this.#open) pendingViewers.set(viewer.tokenId, viewer);
-    const viewers = [...pendingViewers.values()];
+    const checkedViewers = new Map<string, Viewer>();
+    for (const { viewer } of this.#open) checkedViewers.set(viewer.tokenId, viewer);
+    const viewers = [...checkedViewers.values()];
     const alive = new Set(
       (
         await aliveStatement(
@@ -117,8 +127,8 @@ export class Sessions {
       ).map((row) => row.id),
     );
     for (const { viewer, connection } of [...this.#open]) {
-      // A token that came while the question was under way was not part of it.
-      if (pendingViewers.has(viewer.tokenId) && !alive.has(viewer.tokenId)) connection.forbid();
+      // A token that was renewed while the query ran was not part of it.
+      if (checkedViewers.has(viewer.tokenId) && !alive.has(viewer.tokenId)) connection.forbid();
     }
   }
 }

@@ -7,16 +7,16 @@ import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
- * What a caller can see, in one place: each list, getter, node, reference, stream and command asks here. What is not
- * visible is not there: it looks unknown.
+ * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. What is not
+ * visible looks unknown.
  */
 
-/** What of a caller decides that, and nothing else of it does. */
+/** The fields of a caller that decide what it can see. */
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * The field of a row that must be the customer, or the payment's transaction, that a caller is bound to; null where a caller
- * with such a bound sees no row.
+ * For each bound, the field of a row that must be the customer, or the transaction of the payment, that a caller is
+ * bound to; null where a caller with that bound sees no row.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -26,74 +26,79 @@ interface Rule<Field extends string = string> {
 const rules = {
   quote: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
   transaction: { CUSTOMER: 'customerId', PAYMENT: 'id' },
-  // The token of one payment shows the payment, not whose it is.
+  // The token of a payment shows the payment, but not its customer.
   customer: { CUSTOMER: 'id', PAYMENT: null },
   account: { CUSTOMER: 'customerId', PAYMENT: null },
-  // Events of quotes carry their transaction, so one field holds for both.
+  // Events of quotes have the id of their transaction too, so one field holds for both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // What a platform's servers make for themselves (lookups, webhook endpoints, tokens): an app sees none.
+  // Records of a platform's servers (lookups, webhook endpoints, tokens): an app sees none.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 
-/** What a platform has, of which a caller sees all, some or nothing. */
+/** A kind of record, of which a caller sees all, some or none. */
 export type Noun = keyof typeof rules;
 
+/** Returns the condition for the quotes that a caller may see. */
 export function visibleQuotes(scope: Scope): Prisma.QuoteWhereInput {
   return where(rules.quote, scope);
 }
 
+/** Returns the condition for the transactions that a caller may see. */
 export function visibleTransactions(scope: Scope): Prisma.TransactionWhereInput {
   return where(rules.transaction, scope);
 }
 
+/** Returns the condition for the customers that a caller may see. */
 export function visibleCustomers(scope: Scope): Prisma.CustomerWhereInput {
   return where(rules.customer, scope);
 }
 
+/** Returns the condition for the accounts that a caller may see. */
 export function visibleAccounts(scope: Scope): Prisma.AccountWhereInput {
   return where(rules.account, scope);
 }
 
+/** Returns the condition for the events of the feed that a caller may see. */
 export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
   return where(rules.event, scope);
 }
 
-/** The condition for what a platform's servers make for themselves: lookups, webhook endpoints and tokens. */
+/** Returns the condition for records of a platform's servers: lookups, webhook endpoints and tokens. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }
 
-/** API tokens are shown to those who may make them. */
+/** Returns the condition for the API tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, whereApiTokens(viewer.platformId, {})] };
 }
 
-/** As `visibleEvents`, for one event in hand. */
+/** Tells whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Whether the caller may see a row in hand of its own platform. */
+/** Tells whether the caller may see a row of its own platform that has been read. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Whether the caller sees rows of this noun at all. */
+/** Tells whether the caller can see any rows of this noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
 
-/** Prisma's condition for the rows that a caller may see by this rule. */
+/** Returns Prisma's condition for the rows that a caller may see by a rule. */
 function where<Field extends string>(rule: Rule<Field>, { platformId, bound }: Scope) {
   if (bound.kind === 'PLATFORM') return { platformId };
   const field = rule[bound.kind];
   return { platformId, ...(field === null ? matchesNothing : equal(field, idOf(bound))) };
 }
 
-/** An object with one field, whose name the compiler would forget. */
+/** Returns an object with one field, typed by its name. (The compiler would widen a computed name to `string`.) */
 function equal<Field extends string>(field: Field, value: string): { readonly [F in Field]?: string } {
   return { [field]: value } as { readonly [F in Field]?: string };
 }
@@ -103,9 +108,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Makes a statement one that is given the caller with each call: for what commands read. Its text names the rows that it reads
- * by `visibleRow`: its first three parameters are the caller's platform and the customer or the payment that the caller is
- * bound to, each null where it is not. The values of the call are the parameters from $4 on.
+ * Makes a statement for commands take the caller with each call. The first three parameters of its text are the
+ * platform of the caller and the customer and the transaction that it is bound to, each null where it is not bound to
+ * one. The values of the call are the parameters from $4 on. Its text limits the rows that it reads by `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
@@ -115,7 +120,7 @@ export function forCaller<Row>(statement: Statement<Row>) {
   };
 }
 
-/** The SQL condition for the rows, under an alias, that the caller of a statement `forCaller` may see. */
+/** Returns the SQL condition, in a statement `forCaller`, for the rows under an alias that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

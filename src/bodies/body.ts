@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What both APIs take as a request's body: JSON in UTF-8, sent as it is. */
+// Both APIs accept only bodies that are JSON in UTF-8 without a Content-Encoding.
 
-/** Why a body is not read, for an answer 415. */
+/** The contents of a response 415. */
 export interface Unsupported {
   readonly message: string;
-  /** What would be read, where HTTP has a header for it. */
+  /** The headers that name what would be accepted. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Tells by the headers of a request with a body whether it can be read at all; undefined when it can. */
+/** Checks the headers of a request with a body. @returns why the body cannot be read; undefined when it can */
 export function unsupportedBody(headers: {
   readonly type: string | null | undefined;
   readonly encoding: string | null | undefined;
@@ -17,24 +17,24 @@ export function unsupportedBody(headers: {
   if (headers.type === 'application/json' && !headers.encoding) return undefined;
   const [type = '', ...parameters] = headers.type?.toLowerCase().split(';') ?? [];
   if (type.trim() !== 'application/json') return { message: 'a request body is application/json', headers: {} };
-  if (!parameters.every(leavesUtf8)) return { message: 'a request body is application/json in UTF-8', headers: {} };
+  if (!parameters.every(allowsUtf8)) return { message: 'a request body is application/json in UTF-8', headers: {} };
   const encoding = headers.encoding?.trim().toLowerCase() ?? '';
   return encoding === '' || encoding === 'identity'
     ? undefined
     : {
         message: 'a request body is sent as it is, without a Content-Encoding',
-        // RFC 9110, 15.5.16: what would have been accepted.
+        // RFC 9110, 15.5.16: names what would be accepted.
         headers: { 'Accept-Encoding': 'identity' },
       };
 }
 
-/** Whether a parameter of a media type leaves the text in UTF-8. */
-function leavesUtf8(parameter: string): boolean {
+/** Says whether a parameter of a media type allows UTF-8: it is no charset, or the charset UTF-8. */
+function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());
 }
 
-/** The text of a body; undefined where its bytes are not UTF-8, in whose place none are made up. */
+/** Decodes a body; undefined when it is not UTF-8: no replacement characters are inserted. */
 export function bodyText(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 }

@@ -1,7 +1,7 @@
 import { audit, auditRules } from '../ledger/audit.ts';
 import { runOnDatabase } from './command-line.ts';
 
-/** `npm run audit`: proves the ledger over all rows; exits 1 with the offending rows when a rule is broken. */
+// `npm run audit` checks the ledger over all rows. It prints the rows that break a rule, and then exits with 1.
 await runOnDatabase(async (database) => {
   const breaches = await audit(database);
   for (const { rule, rows } of breaches) {

@@ -6,8 +6,9 @@ import { migrate } from '../database/migrations/migrate.ts';
 import { printError } from '../print-error.ts';
 
 /**
- * Runs a command on the database that the settings name: DATABASE_URL, or the embedded one in DATA_DIR, beside a running
- * gateway or alone. Migrations are applied first.
+ * Runs a command on the database of the settings: DATABASE_URL, or the embedded one in DATA_DIR, which a running gateway
+ * may use at the same time. Applies migrations first. The command returns the exit code; an error is printed and exits
+ * with 1.
  */
 export async function runOnDatabase(command: (database: Database, config: Config) => Promise<number>): Promise<void> {
   try {

@@ -6,9 +6,9 @@ import { runOnDatabase } from './command-line.ts';
 
 const usage = `Usage: npm run platform -- create NAME [--sandbox]
 
-Makes a platform and prints its first API token, once. With --sandbox the world outside is simulated.`;
+Makes a platform and prints its first API token, once. With --sandbox its payments are simulated.`;
 
-/** `npm run platform -- create NAME [--sandbox]`: the first credential on any database. */
+// `npm run platform -- create NAME [--sandbox]` makes the first credential on any database.
 const [action, ...rest] = process.argv.slice(2);
 const names = rest.filter((argument) => !argument.startsWith('--'));
 const flags = rest.filter((argument) => argument.startsWith('--'));
@@ -29,7 +29,7 @@ if (action !== 'create' || name === undefined || names.length > 1 || flags.some(
   secret         ${secret}
   Authorization  ${basicAuthorization({ clientId, secret })}
 
-The secret is shown this once and kept nowhere.`);
+The secret is shown only here and is not stored.`);
       return 0;
     } catch (error) {
       console.error(error instanceof Error ? error.message : error);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { printedSchema } from '../graphql/server/schema.ts';
 
-/** `npm run schema` writes schema.graphql; with --check it fails when the file is not what the code prints. */
+// `npm run schema` writes schema.graphql; with --check it fails when the file differs from what the code prints.
 const file = new URL('../../schema.graphql', import.meta.url);
 const printed = printedSchema();
 if (!process.argv.includes('--check')) {

@@ -1,7 +1,7 @@
 import { currencyOf, formatDecimal } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
-import { listSuspense, releaseSuspense, type Suspended } from '../payments/settlement/suspense.ts';
+import { listSuspense, releaseSuspense, type SuspendedRefund } from '../payments/settlement/suspense.ts';
 import { runOnDatabase } from './command-line.ts';
 
 const usage = `Usage: npm run suspense -- list
@@ -10,7 +10,7 @@ const usage = `Usage: npm run suspense -- list
 Refunds that could not be paid wait in SUSPENSE. list shows them, the oldest first. release pays one to the internal account
 that it is owed to, once the money is known to be back; a second release of the same does nothing.`;
 
-/** `npm run suspense`: what waits in suspense, and its release; exits 1 when there is nothing in suspense to release. */
+// `npm run suspense` lists the refunds in suspense, or releases one; it exits with 1 when that one is not in suspense.
 const [action, transactionId, ...rest] = process.argv.slice(2);
 
 if (action === 'list' && transactionId === undefined) await runOnDatabase(list);
@@ -49,8 +49,8 @@ async function release(database: Database, id: string): Promise<number> {
   return 0;
 }
 
-/** The amount of a refund, in major units: it is what was sent. */
-function refundOf({ transaction }: Suspended): string {
+/** Formats the amount of a refund in major units of the currency that was sent. */
+function refundOf({ transaction }: SuspendedRefund): string {
   const currency = currencyOf(transaction.sentCurrency ?? '');
   if (!currency) throw new Error(`transaction ${transaction.id} was sent in an unknown currency`);
   return `${formatDecimal(transaction.refundAmount ?? 0n, currency.decimals)} ${currency.code}`;

@@ -1,16 +1,19 @@
 import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
 
-/** The most that one payment may move on either side, in smallest units (specification 8). */
+/** The largest amount of one payment on either side, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**
- * The most that an account may have with what it is owed, refunds and fees, in smallest units; with new money it has at most
- * `maxAmount` (check_balance.sql).
+ * The largest balance of an account, which refunds, fees and other money that it is owed may raise it to, in smallest
+ * units. New money may raise it to `maxAmount` (check_balance.sql).
  */
 export const maxBalance = 1_000n * maxAmount;
 
-/** Refuses an amount (smallest units) that is not positive or over what one payment may move. */
+/**
+ * Refuses an amount (in smallest units) that is not positive or exceeds what one payment may move.
+ * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
+ */
 export function checkAmount(amount: bigint, path: FieldPath): void {
   if (amount < 1n) {
     throw new Refusal('INVALID_AMOUNT', "the amount must be at least 1 (the currency's smallest unit)", {
@@ -26,38 +29,51 @@ export function checkAmount(amount: bigint, path: FieldPath): void {
   }
 }
 
-/** Refuses text that is longer than `most` characters, or has control characters or half a surrogate pair. */
-export function checkText(text: string | null | undefined, path: FieldPath, most = 500): void {
+/**
+ * Refuses text that is longer than `maxLength` characters, or has control characters or half a surrogate pair.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkText(text: string | null | undefined, path: FieldPath, maxLength = 500): void {
   if (text === null || text === undefined) return;
-  if (text.length > most) throw new Refusal('INVALID_INPUT', `the text must have at most ${most} characters`, { path });
+  if (text.length > maxLength)
+    throw new Refusal('INVALID_INPUT', `the text must have at most ${maxLength} characters`, { path });
   if (!isPlainText(text)) {
     throw new Refusal('INVALID_INPUT', 'the text must not have control characters or halves of characters', { path });
   }
 }
 
-/** Whether text can be stored: Postgres keeps neither U+0000 nor half a surrogate pair, and nobody reads the other control characters. */
+/**
+ * Tells whether text can be stored. Postgres stores neither U+0000 nor half a surrogate pair. The other control
+ * characters are refused because nobody can read them.
+ */
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Whether text is a day of the calendar, YYYY-MM-DD. There is no year 0 in it, nor in Postgres. */
+/** Tells whether text is a day of the calendar, YYYY-MM-DD. The calendar has no year 0, and neither has Postgres. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** The moment that text in RFC 3339 with a time zone names, within the years that can be stored; undefined for other text. */
-export function momentIn(text: string): Date | undefined {
+/**
+ * Parses a date-time in RFC 3339 with a time zone, within the years that can be stored.
+ * @returns undefined for other text
+ */
+export function parseTimestamp(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
   if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const moment = new Date(text.toUpperCase());
-  // A time zone can lead out of the years 1 to 9999. What is no moment has no year.
+  // A time zone can lead out of the years 1 to 9999. An invalid date has the year NaN.
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
 
-/** Refuses text that is missing, blank or too long. */
-export function checkRequiredText(text: string, path: FieldPath, most = 200): void {
+/**
+ * Refuses text that is blank or too long.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkRequiredText(text: string, path: FieldPath, maxLength = 200): void {
   if (text.trim() === '') throw new Refusal('INVALID_INPUT', 'the text must not be empty', { path });
-  checkText(text, path, most);
+  checkText(text, path, maxLength);
 }

@@ -1,20 +1,23 @@
 import { isPlainText } from './checks.ts';
 import { firstIdAt, lastIdAt } from './ids.ts';
 
-/** What a caller may leave out or give as null. */
+/** An optional value, which a caller may leave out or give as null. */
 export type Given<T> = T | null | undefined;
 
-/** A condition that no row meets: what a filter by an unknown id asks, and what a caller may see none of. */
+/** A condition that no row meets: for a filter by an unknown id, and for a caller who may see no rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
-/** Creation time is inside the id, so the index that pages also serves the dates. Both bounds are inclusive. */
+/**
+ * Returns the condition for rows created in a period. The id contains the creation time, so the index for paging serves
+ * this too. Both bounds are inclusive.
+ */
 export function created(after: Given<Date>, before: Given<Date>) {
   return after || before
     ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
     : {};
 }
 
-/** Text that cannot be stored is nowhere to be found. */
+/** Returns a condition on text. No row meets it where the text cannot be stored. */
 export function byText<Where>(
   text: Given<string>,
   where: (text: string) => Where,

@@ -1,5 +1,5 @@
 /**
- * The currencies the gateway knows and how their amounts are written out. A migration puts the same rows in the
+ * The currencies that the gateway knows, and the formats of their amounts. A migration writes the same rows to the
  * database, where foreign keys refer to them.
  */
 
@@ -22,9 +22,10 @@ const table = [
   { code: 'USDT', name: 'Tether', symbol: 'USDT', decimals: 6 },
 ] as const;
 
-/** ISO 4217 code, or the asset code of a cryptocurrency. */
+/** An ISO 4217 code, or the asset code of a cryptocurrency. */
 export type CurrencyCode = (typeof table)[number]['code'];
 
+/** A currency that the gateway knows. */
 export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
@@ -38,18 +39,18 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** The currency with exactly this code, in capital letters; undefined when the gateway does not know it. */
+/** Returns the currency with exactly this code, in capital letters, or undefined when the gateway does not know it. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
-/** Whether the gateway knows a currency with exactly this code. */
+/** Tells whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
 /**
- * An amount of smallest units as an exact decimal of major units, with all its places: 12550 with 2 decimals is
+ * Formats an amount of smallest units as an exact decimal of major units, with all its places: 12550 with 2 decimals is
  * "125.50", -1 is "-0.01", and 100 with no decimals is "100".
  */
 export function formatDecimal(amount: bigint, decimals: number): string {
@@ -59,7 +60,7 @@ export function formatDecimal(amount: bigint, decimals: number): string {
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** The locale asked for is no BCP 47 language tag, or one whose number format is not known here. */
+/** The error for a locale that is no BCP 47 language tag, or whose number format is not known here. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 
@@ -71,11 +72,11 @@ export class UnknownLocale extends RangeError {
 }
 
 /**
- * An amount of smallest units for the eye, in the locale's own way and with every decimal of the currency: "$125.50",
- * "125,50 €", "USDC 1.000001". Exact at any size: Intl is given a decimal string, never a number.
+ * Formats an amount of smallest units for people, in the style of the locale and with every decimal of the currency:
+ * "$125.50", "125,50 €", "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
  *
- * Never throws: an unknown locale comes back as an UnknownLocale, which is a RangeError. (Intl alone would format a
- * well-formed tag it does not know in whatever locale the process happens to run in.)
+ * Never throws. For an unknown locale it returns an UnknownLocale, which is a RangeError. (Intl alone would format a
+ * well-formed tag that it does not know in the locale of the process.)
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
   const format = moneyFormat(currency, locale);
@@ -89,12 +90,16 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * Intl takes three-letter codes only. A longer one is formatted as ISO 4217's code for tests, which no locale has a
- * sign for, and swapped back in the result: so it gets the place and the space that the locale gives a code.
+ * The code to format with instead of a longer one, because Intl takes three-letter codes only. It is the code of ISO
+ * 4217 for tests, for which no locale has a sign. The real code then replaces it in the result, with the position and
+ * the space that the locale gives a code.
  */
 const standIn = 'XTS';
 
-/** Building a format costs some fifty times what using it does; locales come from clients, so only so many are kept. */
+/**
+ * A cache of formats: building one costs some fifty times what using it does. Bounded, because clients send the
+ * locales.
+ */
 const formats = new LRUCache<string, Intl.NumberFormat>({ max: 256 });
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
@@ -113,16 +118,16 @@ function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | Un
 }
 
 function isKnownLocale(locale: string): boolean {
-  // RFC 5646 asks for 35 characters to be understood; any number of them may be private and mean nothing.
+  // RFC 5646 demands support for 35 characters; a longer tag can be private subtags without meaning.
   if (locale.length > 100) return false;
   try {
     return Intl.NumberFormat.supportedLocalesOf([locale]).length > 0;
   } catch {
-    return false; // not even the shape of a language tag
+    return false; // not a well-formed language tag
   }
 }
 
-/** Tells the compiler what formatDecimal writes: Intl's types take numeric strings only. */
+/** Tells whether text is a number, as the output of formatDecimal is. Intl takes numeric strings only in its types. */
 function isNumeral(text: string): text is `${number}` {
   return /^-?\d+(\.\d+)?$/.test(text);
 }

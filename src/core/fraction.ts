@@ -1,17 +1,17 @@
 /**
- * Exact fractions of whole numbers, and the decimals that rates are written as: what pricing calculates with, so that it
- * rounds only where a rule says so.
+ * Exact fractions of whole numbers, and the decimals of rates. Pricing calculates with them, so that it rounds only
+ * where a rule says so.
  */
 
 import { formatDecimal } from './currencies.ts';
 
-/** A rate has at most so many significant digits: exact as a JSON number, so the rate that is printed is the rate used. */
+/** The most significant digits of a rate: exact as a JSON number, so the rate that is printed is the rate used. */
 export const rateDigits = 15;
 
-/** A rate has at most so many digits after the point: all of them fit its column in the database, numeric(32,18). */
+/** The most digits of a rate after the point: all of them fit its column in the database, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** A rate is below this power of ten, for the same column. */
+/** The power of ten that every rate is below, for the same column. */
 const rateMagnitude = 14;
 
 /** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
@@ -21,8 +21,8 @@ export interface Fraction {
 }
 
 /**
- * The exact value of a plain decimal such as "0.05797101", "-3" or "120048.01920768".
- * @throws RangeError on anything else: exponents, signs other than a leading minus, grouping, bare points.
+ * Parses a plain decimal such as "0.05797101", "-3" or "120048.01920768", exactly.
+ * @throws RangeError on anything else: exponents, signs other than a leading minus, grouping, bare points
  */
 export function parseDecimal(text: string): Fraction {
   if (!isPlainDecimal(text)) throw new RangeError(`not a plain decimal: ${JSON.stringify(text)}`);
@@ -31,20 +31,22 @@ export function parseDecimal(text: string): Fraction {
   return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
 }
 
-/** Whether parseDecimal takes this text. */
+/** Tells whether parseDecimal accepts a text. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }
 
+/** Converts a whole number to a fraction. */
 export function whole(value: bigint): Fraction {
   return { numerator: value, denominator: 1n };
 }
 
-/** 10 to any whole power, negative ones included. */
+/** Returns 10 to any whole power, negative ones included. */
 export function tenTo(exponent: number): Fraction {
   return exponent >= 0 ? whole(powerOfTen(exponent)) : { numerator: 1n, denominator: powerOfTen(-exponent) };
 }
 
+/** Returns a + b. */
 export function add(a: Fraction, b: Fraction): Fraction {
   return {
     numerator: a.numerator * b.denominator + b.numerator * a.denominator,
@@ -52,55 +54,61 @@ export function add(a: Fraction, b: Fraction): Fraction {
   };
 }
 
+/** Returns a − b. */
 export function subtract(a: Fraction, b: Fraction): Fraction {
   return add(a, { numerator: -b.numerator, denominator: b.denominator });
 }
 
+/** Returns a × b. */
 export function multiply(a: Fraction, b: Fraction): Fraction {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
 
-/** @throws RangeError when b is zero. */
+/**
+ * Returns a ÷ b.
+ * @throws RangeError when b is zero
+ */
 export function divide(a: Fraction, b: Fraction): Fraction {
   if (b.numerator === 0n) throw new RangeError('division by zero');
   const sign = b.numerator < 0n ? -1n : 1n;
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 }
 
-/** Whether a is less than b. */
+/** Tells whether a is less than b. */
 export function isLess(a: Fraction, b: Fraction): boolean {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
 
-/** The greatest whole number that is not above the value. */
+/** Returns the greatest whole number that is not above the value. */
 export function roundDown({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
 }
 
-/** The least whole number that is not below the value. */
+/** Returns the least whole number that is not below the value. */
 export function roundUp({ numerator, denominator }: Fraction): bigint {
   return -roundDown({ numerator: -numerator, denominator });
 }
 
-/** The nearest whole number; the upper one when two are equally near. */
+/** Returns the nearest whole number, and the upper one when two are equally near. */
 export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
   return roundDown({ numerator: 2n * numerator + denominator, denominator: 2n * denominator });
 }
 
 /**
- * The value as a plain decimal, rounded half up where it does not end by itself: no exponent, no trailing zeros.
- * @param digits how many significant digits it has at most; 15 are exact as a JSON number
- * @param places how many digits follow the point at most
+ * Formats the value as a plain decimal, without exponent and trailing zeros. Rounds half up where the digits do not
+ * end.
+ * @param digits the most significant digits; 15 are exact as a JSON number
+ * @param places the most digits after the point
  */
 export function toDecimal(value: Fraction, digits: number, places = Number.POSITIVE_INFINITY): string {
-  const wanted = Math.min(places, digits - 1 - magnitudeOf(value));
-  const scaled = roundHalfUp(multiply(value, tenTo(wanted)));
-  if (wanted <= 0) return (scaled * powerOfTen(-wanted)).toString();
-  return formatDecimal(scaled, wanted).replace(/\.?0+$/, '');
+  const decimals = Math.min(places, digits - 1 - magnitudeOf(value));
+  const scaled = roundHalfUp(multiply(value, tenTo(decimals)));
+  if (decimals <= 0) return (scaled * powerOfTen(-decimals)).toString();
+  return formatDecimal(scaled, decimals).replace(/\.?0+$/, '');
 }
 
-/** What is wrong with an exchange rate, as words that follow its name; undefined when it can be used. */
+/** Returns what is wrong with an exchange rate, as words that follow its name, or undefined for a usable rate. */
 export function rateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "1.08695652"';
   const value = parseDecimal(rate);
@@ -111,7 +119,9 @@ export function rateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the rate of a variable fee, as words that follow its name; undefined when it can be used. */
+/**
+ * Returns what is wrong with the rate of a variable fee, as words that follow its name, or undefined for a usable rate.
+ */
 export function variableFeeRateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "0.003"';
   const value = parseDecimal(rate);
@@ -120,23 +130,26 @@ export function variableFeeRateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/** The value as the shortest plain decimal that is exactly equal, or undefined when its digits never end. */
+/**
+ * Formats the value as the shortest plain decimal that is exactly equal.
+ * @returns undefined when its digits never end
+ */
 export function toExactDecimal(value: Fraction): string | undefined {
   const { numerator, denominator } = lowestTerms(value);
-  const twos = timesDividing(denominator, 2n);
-  const fives = timesDividing(denominator, 5n);
+  const twos = multiplicity(denominator, 2n);
+  const fives = multiplicity(denominator, 5n);
   const places = Math.max(twos, fives);
   if (2n ** BigInt(twos) * 5n ** BigInt(fives) !== denominator) return undefined;
   return formatDecimal((numerator * powerOfTen(places)) / denominator, places);
 }
 
-/** The value as "numerator/denominator" in lowest terms. */
+/** Formats the value as "numerator/denominator" in lowest terms. */
 export function toRatio(value: Fraction): string {
   const { numerator, denominator } = lowestTerms(value);
   return `${numerator}/${denominator}`;
 }
 
-/** Whether writing the value with so many digits and places loses nothing of it. */
+/** Tells whether a decimal with so many digits and places is exactly the value. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return subtract(value, parseDecimal(toDecimal(value, digits, places))).numerator === 0n;
 }
@@ -145,7 +158,7 @@ function powerOfTen(exponent: number): bigint {
   return 10n ** BigInt(exponent);
 }
 
-/** The exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05. Zero counts as 0. */
+/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05. Returns 0 for zero. */
 function magnitudeOf({ numerator, denominator }: Fraction): number {
   if (numerator === 0n) return 0;
   const size = { numerator: numerator < 0n ? -numerator : numerator, denominator };
@@ -159,7 +172,7 @@ function lowestTerms({ numerator, denominator }: Fraction): Fraction {
   return { numerator: numerator / divisor, denominator: denominator / divisor };
 }
 
-function timesDividing(value: bigint, prime: bigint): number {
+function multiplicity(value: bigint, prime: bigint): number {
   let times = 0;
   for (let rest = value; rest % prime === 0n; rest /= prime) times += 1;
   return times;

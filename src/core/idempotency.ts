@@ -2,34 +2,34 @@ import { hash as digest } from 'node:crypto';
 import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
 
-/** An idempotency key, for one operation, with the SHA-256 (hex) of what was asked. */
+/** A claim on an idempotency key, for one operation, with the SHA-256 (hex) of the input. */
 export interface Claim {
   readonly operation: string;
   readonly key: string;
   readonly hash: string;
 }
 
-/** Whose idempotency keys are meant: of a platform, those without a key space; of an app, its own. */
+/** The owner of idempotency keys: a platform, without a key space, or an app, with one. */
 interface KeyOwner {
   readonly keySpace?: string | undefined;
 }
 
-/** The name under which a caller's idempotency keys for an operation are stored. */
+/** Returns the name under which a caller's idempotency keys for an operation are stored. */
 export function keyedOperation({ keySpace }: KeyOwner, operation: string): string {
   return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
-/** Where a command has its idempotency key, beside its input. */
+/** The path of the idempotency key, which lies beside the input of a command. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
-/** Whether a string has the form of an idempotency key: no other is ever stored. */
+/** Tells whether a string has the form of an idempotency key: no other is ever stored. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
 /**
- * The claim that a call makes on its idempotency key, or undefined without one.
- * @throws Refusal INVALID_INPUT for what is not a key
+ * Returns the claim that a call makes on its idempotency key, or undefined without one.
+ * @throws Refusal INVALID_INPUT for a malformed key
  */
 export function claimOf(
   owner: KeyOwner,
@@ -46,7 +46,7 @@ export function claimOf(
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/** JSON with sorted keys and nothing undefined: equal inputs have equal text. */
+/** Returns JSON with sorted keys and without null and undefined fields: equal inputs have equal text. */
 function canonicalJson(input: object): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

@@ -1,6 +1,6 @@
 /**
- * The public ids: `<Type>:<uuid>`, the same string in GraphQL, REST, events and webhooks (specification 2).
- * Inside, a row is known by its bare uuid.
+ * The types of public ids. A public id is `<Type>:<uuid>`, the same string in GraphQL, REST, events and webhooks
+ * (specification 2). The database and the domain use the bare uuid.
  */
 export type IdType =
   | 'Quote'
@@ -21,39 +21,42 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The public id of a row. */
+/** Returns the public id of a row. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/** The uuid inside a public id of one of the given types, or undefined when it is not one: malformed is unknown. */
+/**
+ * Returns the uuid in a public id of one of the given types, or undefined for other text: a malformed id is an unknown
+ * id.
+ */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);
   return types.some((type) => type === id.slice(0, separator)) && uuidForm.test(uuid) ? uuid : undefined;
 }
 
-/** The moment inside a UUIDv7: when the row was made, in milliseconds. */
-export function madeAt(uuid: string): Date {
+/** Returns the time in a UUIDv7: when the row was created, in milliseconds. */
+export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
-/** The public id of an account, whose type is told by its kind. */
+/** Returns the public id of an account, whose kind decides the type. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** What both sides write on a payment to find it again, made from its id. */
+/** Returns the reference that both sides write on a payment to find it again, derived from its id. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }
 
-/** The least uuid that a row made at this millisecond can have. */
+/** Returns the least uuid of a row created in this millisecond. */
 export function firstIdAt(moment: Date): string {
   return idAtMoment(moment, '0');
 }
 
-/** The greatest uuid that a row made at this millisecond can have. */
+/** Returns the greatest uuid of a row created in this millisecond. */
 export function lastIdAt(moment: Date): string {
   return idAtMoment(moment, 'f');
 }

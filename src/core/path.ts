@@ -1,9 +1,9 @@
-/** Where something lies in an input: the names of fields and, in lists, positions from 0. */
+/** The path of a value in an input: the names of fields and, in lists, positions from 0. */
 export type FieldPath = readonly (string | number)[];
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined;
 
-/** The paths that an input of this type has, that of the whole input among them. */
+/** The paths of an input of this type, the empty path of the whole input included. */
 export type PathIn<Input> = Input extends Leaf
   ? readonly []
   : Input extends readonly (infer Item)[]
@@ -13,19 +13,22 @@ export type PathIn<Input> = Input extends Leaf
         | { readonly [Field in keyof Input & string]-?: readonly [Field, ...PathIn<Input[Field]>] }[keyof Input &
             string];
 
-/** Makes paths into inputs of one type, so that the compiler refuses a field that they do not have. */
+/** Returns a function that makes paths into inputs of one type: the compiler refuses a field that they do not have. */
 export function pathsIn<Input>() {
   return <const Path extends PathIn<Input>>(...path: Path): Path => path;
 }
 
-/** Where an API's requests have what a command's input has elsewhere: each path of the input, and theirs. */
+/** A table from paths of a command's input to the paths of an API's requests, where the two differ. */
 export type PathTable<Input = never> = readonly (readonly [
   from: [Input] extends [never] ? FieldPath : PathIn<Input>,
   to: FieldPath,
 ])[];
 
-/** A path of a command's input as an API's request has it: by the longest entry that it begins with, or else as it is. */
-export function movedPath(path: FieldPath, table: PathTable): FieldPath {
+/**
+ * Translates a path of a command's input for an API, by the longest entry that the path begins with. Without an entry
+ * it stays as it is.
+ */
+export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const found = table
     .filter(([from]) => from.every((step, depth) => step === path[depth]))
     .reduce<readonly [FieldPath, FieldPath]>(
@@ -36,7 +39,7 @@ export function movedPath(path: FieldPath, table: PathTable): FieldPath {
   return [...to, ...path.slice(from.length)];
 }
 
-/** A path in one text: `beneficialOwners.0.taxId`. */
+/** Formats a path as one text: `beneficialOwners.0.taxId`. */
 export function dotted(path: FieldPath): string {
   return path.join('.');
 }

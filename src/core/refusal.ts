@@ -2,8 +2,8 @@ import { isDatabaseFault, OutcomeUnknown } from '../database/faults.ts';
 import type { FieldPath } from './path.ts';
 
 /**
- * Every way in which the domain says no, with the status that REST answers (decisions 46, 6 and 7). GraphQL
- * maps the same codes to members of its result unions (graphql/schema/refusals.ts).
+ * The codes of all refusals, with the HTTP status of each in REST (decisions 46, 6 and 7). GraphQL maps the same codes
+ * to members of its result unions (graphql/schema/refusals.ts).
  */
 export const refusals = {
   INVALID_INPUT: 400,
@@ -40,12 +40,14 @@ export const refusals = {
   OUTCOME_UNKNOWN: 504,
 } as const satisfies Record<string, number>;
 
+/** The code of a refusal. */
 export type RefusalCode = keyof typeof refusals;
 
+/** The facts of a refusal, besides its code and its message. */
 export interface RefusalDetails {
-  /** Where in the command's input the cause lies; the message names no field. */
+  /** The path of the cause in the input of the command; the message names no field. */
   readonly path?: FieldPath | undefined;
-  /** Places are told by `path` alone. */
+  /** Not allowed: the cause is named by `path` alone. */
   readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
@@ -53,12 +55,12 @@ export interface RefusalDetails {
 }
 
 /**
- * The refusal that an error is, or stands for; undefined for all else. SERVICE_UNAVAILABLE says that nothing has happened, so
- * that the same request may simply come again; OUTCOME_UNKNOWN that it may have.
+ * Returns the refusal that an error is or stands for, or undefined for any other error. SERVICE_UNAVAILABLE means that
+ * nothing has happened, so the same request may be sent again. OUTCOME_UNKNOWN means that it may have happened.
  */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  if (error instanceof OutcomeUnknown) return answerLost();
+  if (error instanceof OutcomeUnknown) return outcomeUnknown();
   return isDatabaseFault(error)
     ? new Refusal('SERVICE_UNAVAILABLE', 'the database is out of reach or has too much to do; try again', {
         retryAfter: 1,
@@ -66,19 +68,22 @@ export function refusalIn(error: unknown): Refusal | undefined {
     : undefined;
 }
 
-/** What is said where a command may have taken effect and its answer is lost. */
-export function answerLost(): Refusal {
+/** Returns the refusal for a command that may have taken effect, but whose answer is lost. */
+export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
     'the answer was lost: this may have taken effect or not. Send it again with the same idempotency key, or ask for its receipt',
   );
 }
 
-/** The domain's no: thrown by commands, presented by each API in its own words. Nothing has changed, but for OUTCOME_UNKNOWN. */
+/**
+ * A refusal by the domain: commands throw it, and each API presents it in its own form. Nothing has changed, except
+ * perhaps with OUTCOME_UNKNOWN.
+ */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
-  /** This answer was given to the first call with the idempotency key, and is repeated. */
+  /** Whether this repeats the answer to the first call with the idempotency key. */
   readonly replayed: boolean;
 
   constructor(code: RefusalCode, message: string, details: RefusalDetails = {}, replayed = false) {

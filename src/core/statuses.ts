@@ -1,6 +1,9 @@
 import type { QuoteStatus, TransactionStatus } from '../database/generated/client/client.ts';
 
-/** Statuses in which a payment has come to its end, as `is_terminal` says in the database. (COMPLETED may still become REFUNDED.) */
+/**
+ * The final statuses of a transaction, as `is_terminal` lists them in the database. (COMPLETED may still become
+ * REFUNDED.)
+ */
 export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new Set([
   'COMPLETED',
   'REJECTED',
@@ -9,5 +12,5 @@ export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new S
   'EXPIRED',
 ]);
 
-/** Statuses in which a quote has come to its end, as `announce_quote` says in the database. */
+/** The final statuses of a quote, as `announce_quote` lists them in the database. */
 export const terminalQuoteStatuses: ReadonlySet<QuoteStatus> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);

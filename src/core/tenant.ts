@@ -1,7 +1,7 @@
 import type { Environment } from '../database/generated/client/client.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 
-/** A platform, and the world outside in which it moves money. */
+/** A platform, and the environment in which it moves money. */
 export interface Tenant {
   readonly platformId: string;
   readonly environment: Environment;
@@ -10,8 +10,8 @@ export interface Tenant {
 const lockStatement = statement<object>('lock_platform', 'select from platform where id = $1 for no key update');
 
 /**
- * Waits for the platform's row and holds it until the transaction ends: for what changes the platform's settings, or counts
- * what it has. Prisma has no statement that locks.
+ * Locks the platform's row until the transaction ends: for what changes the platform's settings, or counts what it has.
+ * Prisma has no statement that locks.
  */
 export async function lockPlatform(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);

@@ -1,9 +1,9 @@
 import pg from 'pg';
 
 /**
- * Runs `work` under a session advisory lock: of several processes that call it at once, one works and the others wait
- * for it. The lock belongs to a connection of its own, which `work` may use, and ends with it even when the process is
- * killed.
+ * Runs `work` under a session advisory lock: of several processes that call it at once, one works and the others wait.
+ * The lock belongs to a separate connection, which `work` may use. It ends with that connection, even when the process
+ * is killed.
  *
  * @param lock a number that no other kind of work in this database uses
  */
@@ -18,7 +18,7 @@ export async function withAdvisoryLock<T>(
   });
 }
 
-/** Runs `work` on a connection of its own, without the limits on statements that the pool's sessions have. */
+/** Runs `work` on a separate connection, without the limits on statements that the pool's sessions have. */
 export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl });
   // A connection that the server ends makes the next statement fail; without a listener it would end the process.

@@ -1,19 +1,20 @@
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-/** Conditions in Prisma's words, as filters and visibility have them, as SQL: what is not understood throws. */
+// Compiles conditions in the form of Prisma's `where`, as filters and visibility write them, to SQL. An unknown
+// condition throws.
 
-/** What a statement needs while it is written: its values, and a name for each of its tables. */
+/** The parameters and the table aliases of one statement while it is composed. */
 export class Binding {
   readonly values: unknown[] = [];
   #aliases = 0;
 
-  /** Makes a parameter of a value, and answers what stands for it in the text: `$3`. */
+  /** Adds a value to the parameters and returns its placeholder in the text, such as `$3`. */
   bind(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
 
-  /** A name for a table that no other has in this statement. */
+  /** Returns a table alias that is new in this statement. */
   alias(): string {
     this.#aliases += 1;
     return `f${this.#aliases}`;
@@ -37,12 +38,12 @@ const models: ReadonlyMap<string, ReadonlyMap<string, Field>> = new Map(
   ]),
 );
 
-/** The table of a model. */
+/** Returns the table of a model, quoted. */
 export function tableOf(model: string): string {
   return `"${columnName(model.charAt(0).toLowerCase() + model.slice(1))}"`;
 }
 
-/** The column of a model's field, or undefined where it has none. */
+/** Returns the column of a model's field; undefined for a relation or an unknown field. */
 export function columnOf(model: string, field: string): string | undefined {
   return models.get(model)?.get(field)?.kind === 'object'
     ? undefined
@@ -53,25 +54,28 @@ export function columnOf(model: string, field: string): string | undefined {
 
 type Where = Readonly<Record<string, unknown>>;
 
-/** The conditions that rows of a model meet; always one at least. */
-export function conditionsOf(model: string, alias: string, where: object, to: Binds): string {
-  return conditions(model, alias, where as Where, to).join(' and ') || 'true';
+/**
+ * Compiles the conditions that rows of a model must meet to SQL; 'true' where there are none.
+ * @throws Error for a field or an operator that it does not know
+ */
+export function conditionsOf(model: string, alias: string, where: object, binds: Binds): string {
+  return conditions(model, alias, where as Where, binds).join(' and ') || 'true';
 }
 
-function conditions(model: string, alias: string, where: Where, to: Binds): string[] {
-  return Object.entries(where).flatMap(([name, wanted]): string[] => {
-    if (wanted === undefined) return [];
-    if (name === 'AND') return [wanted].flat().flatMap((one) => conditions(model, alias, one as Where, to));
+function conditions(model: string, alias: string, where: Where, binds: Binds): string[] {
+  return Object.entries(where).flatMap(([name, condition]): string[] => {
+    if (condition === undefined) return [];
+    if (name === 'AND') return [condition].flat().flatMap((part) => conditions(model, alias, part as Where, binds));
     if (name === 'OR') {
-      const each = (wanted as Where[]).map((one) => `(${conditionsOf(model, alias, one, to)})`);
-      return [each.length > 0 ? `(${each.join(' or ')})` : 'false'];
+      const parts = (condition as Where[]).map((part) => `(${conditionsOf(model, alias, part, binds)})`);
+      return [parts.length > 0 ? `(${parts.join(' or ')})` : 'false'];
     }
     const field = fieldOf(model, name);
-    if (field.kind !== 'object') return comparisons(`${alias}.${columnName(name)}`, field, wanted, to);
-    const below = to.alias();
-    const join = joinOf(model, alias, field, below);
+    if (field.kind !== 'object') return comparisons(`${alias}.${columnName(name)}`, field, condition, binds);
+    const related = binds.alias();
+    const join = joinOf(model, alias, field, related);
     return [
-      `exists (select from ${tableOf(field.type)} ${below} where ${join} and ${conditionsOf(field.type, below, wanted as Where, to)})`,
+      `exists (select from ${tableOf(field.type)} ${related} where ${join} and ${conditionsOf(field.type, related, condition as Where, binds)})`,
     ];
   });
 }
@@ -82,40 +86,40 @@ function fieldOf(model: string, name: string): Field {
   return field;
 }
 
-function comparisons(left: string, field: Field, wanted: unknown, to: Binds): string[] {
-  if (wanted === null) return [`${left} is null`];
-  if (typeof wanted !== 'object' || wanted instanceof Date) return [`${left} = ${to.bind(wanted)}`];
-  return Object.entries(wanted).flatMap(([operator, value]: [string, unknown]) => {
+function comparisons(left: string, field: Field, condition: unknown, binds: Binds): string[] {
+  if (condition === null) return [`${left} is null`];
+  if (typeof condition !== 'object' || condition instanceof Date) return [`${left} = ${binds.bind(condition)}`];
+  return Object.entries(condition).flatMap(([operator, value]: [string, unknown]) => {
     if (value === undefined) return [];
     switch (operator) {
       case 'in': {
         const values = value as readonly unknown[];
-        return [values.length > 0 ? `${left} in (${values.map((one) => to.bind(one)).join(', ')})` : 'false'];
+        return [values.length > 0 ? `${left} in (${values.map((one) => binds.bind(one)).join(', ')})` : 'false'];
       }
       case 'not':
         if (value === null) return [`${left} is not null`];
         break;
       case 'gt':
-        return [`${left} > ${to.bind(value)}`];
+        return [`${left} > ${binds.bind(value)}`];
       case 'gte':
-        return [`${left} >= ${to.bind(value)}`];
+        return [`${left} >= ${binds.bind(value)}`];
       case 'lt':
-        return [`${left} < ${to.bind(value)}`];
+        return [`${left} < ${binds.bind(value)}`];
       case 'lte':
-        return [`${left} <= ${to.bind(value)}`];
+        return [`${left} <= ${binds.bind(value)}`];
     }
     throw new Error(`a read does not know the condition ${operator} on ${field.name}`);
   });
 }
 
-/** How a row and what it refers to belong together: by the platform and the id. */
-function joinOf(model: string, alias: string, field: Field, below: string): string {
+/** Returns the condition that joins a row and the one that it refers to: the same platform, and the id. */
+function joinOf(model: string, alias: string, field: Field, related: string): string {
   const own = field.relationFromFields ?? [];
   const [from, to, names] =
     own.length > 0
-      ? [alias, below, own]
+      ? [alias, related, own]
       : [
-          below,
+          related,
           alias,
           [...(models.get(field.type)?.values() ?? [])].find((other) => other.relationName === field.relationName)
             ?.relationFromFields ?? [],

@@ -1,21 +1,21 @@
 import pg from 'pg';
 
-/** The SQLSTATE of an error from Postgres, or undefined. */
+/** Returns the SQLSTATE of an error from Postgres, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /**
- * Whether Postgres says that a statement failed and the connection lives on: then its transaction did nothing. When the
- * connection ends instead, nobody knows.
+ * Says whether Postgres reports that a statement failed and its connection is still open: then the transaction had no
+ * effect. When the connection ends instead, the outcome is unknown.
  */
 export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
 /**
- * A transaction that may have taken effect, and whose answer is lost: its commit was sent, and the connection broke or fell
- * silent before it was answered; or it was committed, and what was to be answered could not be read.
+ * The error of a transaction that may have taken effect: its commit was sent, and the connection broke or timed out before
+ * the reply; or it was committed, and its result could not be read afterwards.
  */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
@@ -25,8 +25,8 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * What is read after a commit to answer it. An error of that must not pass for one that says that nothing has happened.
- * @throws OutcomeUnknown for whatever is thrown
+ * Awaits a read that follows a commit. Its error must not look like one that says that nothing has happened.
+ * @throws OutcomeUnknown for every error of the read
  */
 export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {
@@ -34,32 +34,32 @@ export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   });
 }
 
-/** Whether the connection of this error broke or fell silent, so that nothing more is to be asked of it. */
-export function isSilent(error: unknown): boolean {
+/** Says whether the connection of this error broke or timed out, so that no further statement can use it. */
+export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
 
-/** Whether an answer did not come in time: a connection may look alive and reach nobody (a firewall forgot it). */
-export function timedOut(error: unknown): boolean {
+/** Says whether a result did not arrive in time: a connection may look open and reach nobody (a firewall dropped it). */
+export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof OutcomeUnknown ? error.cause : error;
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** SQLSTATEs, or whole classes of them, by which Postgres says that it cannot do now what it could do another time. */
-const passing = [
+/** The SQLSTATEs, or whole classes of them, of failures that may pass: the same statement may succeed another time. */
+const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
   '25P03', // idle in transaction for too long
-  '40', // lost to another transaction, again and again
+  '40', // serialization failure or deadlock, even after retries
   '53', // out of disk, memory or connections
-  '55P03', // a lock was not to be had in time
+  '55P03', // lock timeout
   '57014', // cancelled: it took too long
   '57P', // shutting down, starting up, crashed
-  '58', // the system below it failed: disk, files
+  '58', // the operating system failed: disk, files
 ];
 
-/** What the system says of a connection that is not to be had, or broke. */
-const broken = new Set([
+/** The error codes of the operating system for a connection that failed or broke. */
+const connectionErrors = new Set([
   'EADDRNOTAVAIL',
   'EAI_AGAIN',
   'ECONNABORTED',
@@ -72,29 +72,29 @@ const broken = new Set([
   'ETIMEDOUT',
 ]);
 
-/** What pg and its pool say in words only. */
-const words =
+/** The errors of pg and its pool that have a message and no code. */
+const connectionMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 
 /** Prisma's codes for the same (https://www.prisma.io/docs/orm/reference/error-reference). */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
 /**
- * Whether the database could not be reached, had too much to do, or could not write: the same request may succeed another time.
- * Says nothing about whether it took effect (see `OutcomeUnknown`). Prisma hides what its driver said in its own errors.
+ * Says whether the database could not be reached, was overloaded, or could not write: the same request may succeed
+ * another time. Says nothing about whether it took effect (see `OutcomeUnknown`). Prisma's errors wrap its driver's.
  */
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
-  if (code !== undefined && broken.has(code)) return true;
-  if (error instanceof pg.DatabaseError) return isPassing(code);
-  if (words.test(error.message)) return true;
+  if (code !== undefined && connectionErrors.has(code)) return true;
+  if (error instanceof pg.DatabaseError) return isTransient(code);
+  if (connectionMessages.test(error.message)) return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
   return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
 }
 
-function isPassing(state: string | undefined): boolean {
-  return state !== undefined && passing.some((prefix) => state.startsWith(prefix));
+function isTransient(state: string | undefined): boolean {
+  return state !== undefined && transientStates.some((prefix) => state.startsWith(prefix));
 }
 
 interface DriverCause {
@@ -103,7 +103,7 @@ interface DriverCause {
   readonly originalCode?: unknown;
 }
 
-/** What adapter-pg made of its driver's error: on the error itself, or in the `meta` of Prisma's. */
+/** Returns adapter-pg's form of its driver's error: on the error itself, or in the `meta` of Prisma's. */
 function driverCause(error: Error): DriverCause | undefined {
   const { meta } = error as { readonly meta?: { readonly driverAdapterError?: { readonly cause?: unknown } } };
   const cause = meta?.driverAdapterError?.cause ?? error.cause;
@@ -120,7 +120,7 @@ const driverKinds: ReadonlySet<unknown> = new Set([
 
 function isDriverFault(cause: DriverCause | undefined): boolean {
   if (!cause) return false;
-  return driverKinds.has(cause.kind) || [cause.originalCode, cause.code].some((code) => isPassing(textOf(code)));
+  return driverKinds.has(cause.kind) || [cause.originalCode, cause.code].some((code) => isTransient(textOf(code)));
 }
 
 function textOf(code: unknown): string | undefined {

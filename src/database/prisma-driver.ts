@@ -10,23 +10,23 @@ import {
 import pg from 'pg';
 import type { Prisma, PrismaClient } from './generated/client/client.ts';
 
-/** Names a prepared statement by its text; '' for one that is planned each time. */
+/** Returns the name of a prepared statement by its text; '' for a statement that is planned each time. */
 type NameOf = (sql: string) => string;
 
 /**
- * Prisma's driver for Postgres, on a pool of ours. It is Prisma's own, but for one thing: an interactive transaction can be
- * a part of a transaction that is begun, committed and rolled back by `inTransaction` (transaction.ts).
+ * Prisma's driver for Postgres on a given pool. It differs from Prisma's in one thing: an interactive transaction can be a
+ * part of a transaction that `inTransaction` begins, commits or rolls back (transaction.ts).
  *
- * The reason is a fault of Prisma's own interactive transactions. When one times out, Prisma rolls it back and gives its
- * connection to the pool, while a command of several statements may still be under way: those that come later run on a
- * connection without a transaction, and each commits by itself. docs/prisma.md says more.
+ * The reason is a fault of Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
+ * connection to the pool, while a command of several statements may still run: its later statements run without a
+ * transaction, and each commits by itself. docs/prisma.md says more.
  */
 export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly provider = 'postgres';
   readonly adapterName: string;
   readonly #driver: PrismaPg;
   readonly #nameOf: NameOf;
-  /** What the `$transaction` that is being started joins. */
+  /** The transaction part that the `$transaction` being started joins. */
   readonly #joining = new AsyncLocalStorage<TransactionPart>();
 
   constructor(pool: pg.Pool, nameOf: NameOf) {
@@ -45,9 +45,9 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   }
 
   /**
-   * Runs `work` with a Prisma client all of whose statements run on `client`, which has begun a transaction. Nothing runs
-   * there once `work` has ended or has taken longer than `transactionMs`, and none of it is committed or rolled back here.
-   * @throws what `work` throws; where a statement of Prisma's failed, Postgres' own error instead of Prisma's
+   * Runs `work` with a Prisma client that runs every statement on `client`, which has begun a transaction. Refuses
+   * statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
+   * @throws what `work` throws; where a statement of Prisma failed, Postgres' error instead of Prisma's
    */
   async join<T>(
     prisma: PrismaClient,
@@ -68,9 +68,9 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   }
 }
 
-/** What Prisma takes for a transaction of its own: statements on a connection, as long as it is open. */
+/** A transaction in the form that Prisma expects: it runs statements on a connection until it is closed. */
 class TransactionPart {
-  /** The error of the first statement that failed, as Postgres or the connection gave it. */
+  /** The error of the first statement that failed, from Postgres or the connection. */
   failure: unknown;
   readonly #client: pg.ClientBase;
   #transaction: Transaction | undefined;
@@ -81,11 +81,11 @@ class TransactionPart {
   }
 
   async connect(nameOf: NameOf): Promise<void> {
-    const adapter = await driverOn(new ConnectionOf(this), nameOf).connect();
+    const adapter = await driverOn(new SingleConnectionPool(this), nameOf).connect();
     this.#transaction = {
       provider: adapter.provider,
       adapterName: adapter.adapterName,
-      // Prisma sends no BEGIN, COMMIT or ROLLBACK: it calls these two, and the transaction's owner does the rest.
+      // Prisma then sends no BEGIN, COMMIT or ROLLBACK, and calls these two. The owner of the transaction commits it.
       options: { usePhantomQuery: true },
       commit: async () => this.close(),
       rollback: async () => this.close(),
@@ -94,14 +94,14 @@ class TransactionPart {
     };
   }
 
-  /** The transaction for the first `$transaction` that asks; one that is nested in it gets none. */
+  /** Returns the transaction to the first `$transaction` that calls; one that is nested in it gets undefined. */
   join(): Transaction | undefined {
     const transaction = this.#transaction;
     this.#transaction = undefined;
     return transaction;
   }
 
-  /** Lets no more statements through. */
+  /** Refuses all further statements. */
   close(): void {
     this.#open = false;
   }
@@ -119,8 +119,8 @@ class TransactionPart {
   }
 }
 
-/** A pool of the one connection that a transaction has: the form in which Prisma's driver takes it. It connects to nothing. */
-class ConnectionOf extends pg.Pool {
+/** A pool that runs every query on the connection of one transaction: Prisma's driver requires a pool. It opens no connection. */
+class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });
     this.query = ((statement: pg.QueryConfig) => part.query(statement)) as pg.Pool['query'];

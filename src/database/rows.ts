@@ -10,7 +10,7 @@ import {
 import { getDatamodel } from './generated/pothos.ts';
 import { trustedJson } from './trusted-json.ts';
 
-/** The rows that the feed and stored answers keep as of a moment, by model. */
+/** The rows that the feed and stored results hold as snapshots of a moment, by model. */
 export interface SnapshotRows {
   Account: Account;
   Customer: Customer;
@@ -21,12 +21,12 @@ export interface SnapshotRows {
 
 export type { Account, Customer, Event, Lookup, Quote, Transaction };
 
-/** A column name of ours from a Prisma field name: `totalSendingAmount` is `total_sending_amount`. */
+/** Returns the column name of a Prisma field: `total_sending_amount` for `totalSendingAmount`. */
 export function columnName(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The field of a column: `total_sending_amount` is `totalSendingAmount`. */
+/** Returns the field name of a column: `totalSendingAmount` for `total_sending_amount`. */
 export function fieldName(column: string): string {
   return column.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
@@ -49,14 +49,14 @@ const revivers = new Map<string, readonly Reviver[]>(
   ]),
 );
 
-/** The columns of a model, for a statement that answers them one by one. */
+/** Lists the columns of a model, for a statement that selects them one by one. */
 export function columnsOf(model: 'Event', alias: string): string {
   return (revivers.get(model) ?? []).map(([, column]) => `${alias}.${column}`).join(', ');
 }
 
 /**
- * A row as Prisma would have read it, from the JSON that Postgres made of it (`to_jsonb`). The columns are those of
- * the model; the JSON was written by our own triggers, which is what the assertion below relies on.
+ * Makes a row, as Prisma would read it, from the JSON that Postgres made of it (`to_jsonb`). Triggers of the database
+ * write that JSON from whole rows; the type assertion below relies on that.
  */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,

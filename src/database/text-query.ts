@@ -1,8 +1,8 @@
 import pg from 'pg';
 
-/** What a query uses of pg's connection: as pg's own Query, pg-cursor and pg-query-stream do. */
+/** The part of pg's connection that a query uses, as pg's own Query, pg-cursor and pg-query-stream do. */
 interface Connection {
-  /** The texts that are prepared, or under way, by their names. */
+  /** The texts that are prepared, and those being prepared, by their names. */
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: { cork(): void; uncork(): void };
@@ -16,19 +16,19 @@ interface Connection {
   sync(): void;
 }
 
-/** How pg writes values; its types leave it out. */
+/** Converts a value to pg's wire format; pg's types do not declare it. */
 const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
 
 /**
- * A query whose answer is one text: pg's interface for queries of one's own (Submittable). pg's Query asks what its columns are,
- * each time, and makes a result of rows of them; it takes a third more of the processor's time (bench/LOG.md).
+ * A query whose result is one text, by pg's interface for custom queries (Submittable). pg's Query requests the description
+ * of its columns each time and builds a result of rows; it takes a third more processor time (bench/LOG.md).
  */
 export class TextQuery implements pg.Submittable {
   readonly name: string;
   readonly text: string;
   readonly #values: readonly unknown[];
   #answer: string | null | undefined;
-  /** Set by pg, which waits for it. */
+  /** Set by pg, which waits for the call. */
   callback: ((error: Error | null, answer?: string | null) => void) | undefined;
 
   /** @param name under which the text is prepared, or '' */
@@ -41,11 +41,12 @@ export class TextQuery implements pg.Submittable {
   submit(connection: unknown): Error | null {
     const { parsedStatements, submittedNamedStatements, stream } = connection as Connection;
     const { name, text } = this;
-    const known = parsedStatements[name] ?? submittedNamedStatements[name];
-    if (known !== undefined && known !== text) return new Error(`${name} is the name of another statement`);
+    const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];
+    if (preparedText !== undefined && preparedText !== text)
+      return new Error(`${name} is the name of another statement`);
     stream.cork();
     try {
-      this.#send(connection as Connection, known !== undefined);
+      this.#send(connection as Connection, preparedText !== undefined);
     } finally {
       stream.uncork();
     }
@@ -79,15 +80,15 @@ export class TextQuery implements pg.Submittable {
   }
 }
 
-/** Asks a pool for the one text that a statement answers. */
-export function askText(pool: pg.Pool, query: TextQuery): Promise<string> {
+/** Runs a query on a pool and returns its text. */
+export function queryText(pool: pg.Pool, query: TextQuery): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Typed for queries that stream, which pg answers at once.
-    const ask = pool.query.bind(pool) as (
+    // pg's types know no callback for custom queries.
+    const submit = pool.query.bind(pool) as (
       query: TextQuery,
       done: (error: Error | null, answer?: string) => void,
     ) => void;
-    ask(query, (error, answer) => {
+    submit(query, (error, answer) => {
       if (error) reject(error);
       else if (typeof answer === 'string') resolve(answer);
       else reject(new Error('a text was asked for, and null came'));

@@ -1,18 +1,18 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
-import { isSilent, OutcomeUnknown, wasRolledBack } from './faults.ts';
+import { isConnectionLost, OutcomeUnknown, wasRolledBack } from './faults.ts';
 import type { Prisma } from './generated/client/client.ts';
 
-/** One transaction, by two ways: statements of ours run on `client`, and those of Prisma among them. */
+/** One transaction for two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
 export interface Transaction {
   readonly client: pg.PoolClient;
   readonly prisma: Prisma.TransactionClient;
 }
 
 /**
- * Does `work` in one transaction of one connection of the pool: all of it is committed, or with an exception nothing.
- * @throws OutcomeUnknown when the commit was sent and not answered; whatever else is thrown, nothing has happened. An
- *   error of a statement is Postgres' own, whichever way the statement came
+ * Runs `work` in one transaction of one connection of the pool. Commits when `work` returns, and rolls back when it throws.
+ * @throws OutcomeUnknown when the commit was sent and not answered; after any other error nothing has happened. The error
+ *   of a failed statement is Postgres' own, also for a statement of Prisma
  */
 export async function inTransaction<T>(
   database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
@@ -40,12 +40,12 @@ export async function inTransaction<T>(
 interface TransactionOptions {
   /** The statement that begins it: `begin` with its isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection cannot be used any more: it does not answer, or cannot roll back. */
+  /** Called when the connection cannot be used any more: it is lost, or cannot roll back. */
   readonly onBroken?: (error: unknown) => void;
 }
 
 /**
- * Does `work` in one transaction of a connection that the caller holds, as `inTransaction` does with one of the pool.
+ * Runs `work` in one transaction of the caller's connection, as `inTransaction` does with one of the pool.
  * @throws OutcomeUnknown as `inTransaction` does
  */
 export async function transactionOn<T>(
@@ -56,21 +56,21 @@ export async function transactionOn<T>(
   try {
     await client.query(begin);
     const result = await work();
-    const { command } = await certain(client.query('commit'));
-    // Postgres answers COMMIT with ROLLBACK where a statement has failed and its error was not passed on.
+    const { command } = await withKnownOutcome(client.query('commit'));
+    // Postgres answers COMMIT with ROLLBACK where a statement has failed and `work` has ignored its error.
     if (command !== 'COMMIT')
       throw new Error(`the transaction ended with ${command}: one of its statements had failed`);
     return result;
   } catch (error) {
-    // A connection that does not answer is given up, which undoes its transaction; so is one that cannot roll back.
-    if (isSilent(error)) onBroken(error);
+    // A lost connection, or one that cannot roll back, is destroyed, which rolls its transaction back.
+    if (isConnectionLost(error)) onBroken(error);
     else await client.query('rollback').catch(onBroken);
     throw error;
   }
 }
 
-/** Does `work` on a connection that the caller holds, and undoes all that it did to the database. */
-export async function rolledBack<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+/** Runs `work` in a transaction of the caller's connection that is rolled back in every case. */
+export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
     return await work();
@@ -81,30 +81,29 @@ export async function rolledBack<T>(client: pg.ClientBase, work: () => Promise<T
 
 /**
  * Runs one statement that commits by itself.
- * @throws OutcomeUnknown when it was sent and not answered; whatever else is thrown, nothing has happened
+ * @throws OutcomeUnknown when it was sent and not answered; after any other error nothing has happened
  */
-export async function committing<T>(pool: pg.Pool, statement: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  // Where no connection is to be had, nothing is sent.
+export async function runCommitting<T>(pool: pg.Pool, statement: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: unknown;
   try {
-    return await certain(statement(client));
+    return await withKnownOutcome(statement(client));
   } catch (error) {
-    broken = isSilent(error) ? error : undefined;
+    broken = isConnectionLost(error) ? error : undefined;
     throw error;
   } finally {
     client.release(asError(broken));
   }
 }
 
-/** What a statement that commits comes to: when it fails without a word from Postgres, nobody knows. */
-async function certain<T>(statement: Promise<T>): Promise<T> {
+/** Awaits a statement that commits. An error that Postgres did not report itself becomes OutcomeUnknown. */
+async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
   return statement.catch((error: unknown) => {
     throw wasRolledBack(error) ? error : new OutcomeUnknown(error);
   });
 }
 
-/** The pool destroys a connection that is given back with an error. */
+/** Returns what `release` takes: the pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
 }

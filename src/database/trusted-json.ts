@@ -1,6 +1,6 @@
 /**
- * What a JSON column holds, in the type of the command that wrote it. The tables cannot say that type and nothing else
- * writes the column: this is the one place where that is taken on trust.
+ * Returns the value of a JSON column in the type of the command that wrote it, unchecked. The tables cannot declare that
+ * type, and no other code writes the column.
  */
 export function trustedJson<T>(column: unknown): T {
   return column as T;

@@ -1,4 +1,4 @@
-/** Why a channel ended before its source did. */
+/** The error of a channel whose reader fell too far behind. */
 export class Overflow extends Error {
   constructor(limit: number) {
     super(`the reader fell ${limit} messages behind`);
@@ -8,8 +8,8 @@ export class Overflow extends Error {
 
 /**
  * A bounded queue between a writer and one reader. The reader is an async iterator whose `return` takes effect at once,
- * also while it waits (an async generator would hold on until the next message). A reader that falls too far behind
- * gets an Overflow instead of the rest.
+ * also while it waits (an async generator would wait for the next message). A reader that falls too far behind gets an
+ * Overflow instead of the rest.
  */
 export class Channel<T> implements AsyncIterableIterator<T> {
   readonly #limit: number;
@@ -21,7 +21,10 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   #ended = false;
   #error: unknown;
 
-  /** `onOverflow` is called when the reader has fallen too far behind: it may not be reading at all any more. */
+  /**
+   * @param limit the most messages that wait for the reader
+   * @param onOverflow called when the reader falls too far behind: it may not read at all any more
+   */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
     this.#onClose = onClose;
@@ -46,7 +49,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /** Waits until the reader has taken all there is (or has left): how a writer with much to tell keeps its pace. */
+  /** Waits until the reader has taken all messages, or the channel has ended: a writer of many messages waits after each page. */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;
     await new Promise<void>((resolve) => {
@@ -111,7 +114,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 }
 
-/** These messages and the end. */
+/** Returns a stream of the given messages, which then ends. */
 export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
   const channel = new Channel<T>(messages.length, () => undefined);
   for (const message of messages) channel.push(message);
@@ -120,27 +123,27 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * A channel's messages, each turned into something else; without a value it is passed over, and `last` ends the channel after
- * it. `first` goes before all. Returning releases the channel at once.
+ * Maps the messages of a channel. A message without a `value` is skipped, and `last` ends the channel after it. The value
+ * `first` comes before all others. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,
-  turn: (message: T) => { readonly value?: U | undefined; readonly last?: boolean },
+  map: (message: T) => { readonly value?: U | undefined; readonly last?: boolean },
   first?: U,
 ): AsyncIterableIterator<U> {
   let finished = false;
-  let before = first;
+  let pending = first;
   return {
     async next() {
-      if (before !== undefined && !finished) {
-        const value = before;
-        before = undefined;
+      if (pending !== undefined && !finished) {
+        const value = pending;
+        pending = undefined;
         return { done: false, value };
       }
       while (!finished) {
         const result = await channel.next();
         if (result.done) return { done: true, value: undefined };
-        const { value, last } = turn(result.value);
+        const { value, last } = map(result.value);
         if (last) {
           finished = true;
           await channel.return();

@@ -1,15 +1,15 @@
 /**
- * A place in a platform's feed, as clients keep it: one kind for subscriptions, `events`, timelines and
- * `viewer.feedCursor`. It names its platform, so that a cursor of another one is not mistaken for a place in this one.
+ * Returns the cursor of a position in a platform's feed: the same for subscriptions, `events`, timelines and
+ * `viewer.feedCursor`. It contains its platform, so that another platform does not accept it.
  */
 export function feedCursor(platformId: string, sequence: bigint): string {
   return Buffer.from(`feed:${platformId.slice(-12)}:${sequence}`).toString('base64url');
 }
 
-/** The sequence in a cursor, or undefined when it is unreadable or another platform's. */
+/** Reads the sequence in a cursor; undefined when it is malformed or another platform's. */
 export function sequenceOf(platformId: string, cursor: string): bigint | undefined {
   const [kind, platform, sequence = '', ...rest] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-  const known =
+  const isValid =
     kind === 'feed' && platform === platformId.slice(-12) && rest.length === 0 && /^(0|[1-9]\d{0,17})$/.test(sequence);
-  return known && feedCursor(platformId, BigInt(sequence)) === cursor ? BigInt(sequence) : undefined;
+  return isValid && feedCursor(platformId, BigInt(sequence)) === cursor ? BigInt(sequence) : undefined;
 }

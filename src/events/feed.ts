@@ -7,28 +7,28 @@ import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
 import { type EventFilter, offer, type Subject, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
-/** How many events a subscriber may fall behind before it is told to come back later. */
-const maxBehind = 1_000;
-const page = 500;
-/** Notifications are hints: without any for so long, the feed looks by itself. */
-const lookMs = 1_000;
-/** A database that does not answer a new listener within so long is asked again. */
+/** How many events a subscriber may fall behind before it is dropped. */
+const maxBacklog = 1_000;
+const pageSize = 500;
+/** How often the feed polls for new events: notifications are only hints. */
+const pollMs = 1_000;
+/** How many milliseconds a new listener may take to connect; then it is tried again. */
 const listenTimeoutMs = 5_000;
-/** So many looks that find what no notification told of, and the listener is taken for deaf (its peer gone without a word). */
-const deafLooks = 3;
+/** After so many polls that find events without a notification, the listener's connection counts as lost. */
+const maxMissedPolls = 3;
 
 const columns = columnsOf('Event', 'e');
 
 const eventsAfter = statement<Event>(
   'events_after',
-  `select ${columns} from event e where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${page}`,
+  `select ${columns} from event e where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${pageSize}`,
 );
 
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
     `select ${columns} from event e
-     where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${page}`,
+     where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${pageSize}`,
   );
 const eventsOfSubject = {
   customer: eventsOf('customer'),
@@ -41,18 +41,18 @@ const headStatement = statement<{ sequence: bigint }>(
   'select sequence from feed_head where platform_id = $1',
 );
 
-/** The last number given in a platform's feed: 0 before the first. */
+/** Returns the last sequence of a platform's feed: 0 before the first event. */
 export async function feedHead(database: Database, platformId: string): Promise<bigint> {
   const [row] = await headStatement(database.pool, platformId);
   return row?.sequence ?? 0n;
 }
 
-/** One platform's feed in this process: read once from the database, handed to all who subscribed. */
+/** One platform's feed in this process: read once from the database, and dispatched to all subscribers. */
 interface Hub {
   readonly subscribers: Set<Subscriber>;
-  /** Those that have caught up, found by what they want: an event costs as much as it has readers, not as there are. */
+  /** The subscribers that have caught up, indexed by subject: an event costs as much as it has readers. */
   readonly live: SubscriberIndex;
-  /** The last sequence that was handed out here. */
+  /** The last sequence that was dispatched here. */
   head: bigint;
   /** The last sequence known to exist. */
   target: bigint;
@@ -60,8 +60,8 @@ interface Hub {
 }
 
 /**
- * Live reading of the feed. Each subscriber gets every event after its position, once and in order: it first catches
- * up from the database, and is handed live events from the moment that it has reached the hub's own position.
+ * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
+ * up from the database, and gets live events when it has reached the hub's position.
  */
 export class Feed {
   readonly #database: Database;
@@ -69,11 +69,11 @@ export class Feed {
   readonly #hubs = new Map<string, Hub>();
   readonly #waiters = new Set<() => void>();
   #listener: pg.Client | undefined;
-  /** The one attempt to listen that is under way. */
+  /** The current attempt to listen. */
   #connecting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Looks since the last notification that found something new. */
-  #unheard = 0;
+  /** The polls since the last notification that found something new. */
+  #missedPolls = 0;
   #closed = false;
 
   constructor(database: Database, log: Logger) {
@@ -81,10 +81,10 @@ export class Feed {
     this.#log = log;
   }
 
-  /** Begins to listen. Until then, and while the connection is lost, the feed looks every second. */
+  /** Starts to listen for notifications, and to poll every second. */
   async open(): Promise<void> {
     await this.#connect();
-    this.#timer = setInterval(() => this.#look(), lookMs).unref();
+    this.#timer = setInterval(() => this.#poll(), pollMs).unref();
   }
 
   async close(): Promise<void> {
@@ -95,7 +95,7 @@ export class Feed {
     await this.#listener?.end().catch(() => undefined);
   }
 
-  /** How many subscriptions are open here. */
+  /** The number of subscriptions that are open in this process. */
   get subscriptions(): number {
     let count = 0;
     for (const hub of this.#hubs.values()) count += hub.subscribers.size;
@@ -103,14 +103,15 @@ export class Feed {
   }
 
   /**
-   * Every event after `after` that the filter wants, then the live ones, until the reader returns. A reader that falls too
-   * far behind, or cannot be caught up, is dropped, and `dropped` is called then: the reader itself may be stuck.
+   * Subscribes to the events after the sequence `after` that the filter wants, the stored ones and then the live ones,
+   * until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the reader is dropped: the reader itself may be stuck
    */
   async subscribe(
     platformId: string,
     after: bigint,
     filter: EventFilter,
-    dropped?: () => void,
+    onDrop?: () => void,
   ): Promise<Channel<Event>> {
     const fetched = await this.#hub(platformId);
     const hub = this.#hubs.get(platformId) ?? fetched;
@@ -119,20 +120,20 @@ export class Feed {
       hub.live.delete(subscriber);
       if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
     };
-    const channel = new Channel<Event>(maxBehind, release, dropped);
+    const channel = new Channel<Event>(maxBacklog, release, onDrop);
     const subscriber: Subscriber = { filter, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
     this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => {
       if (channel.ended) return;
-      this.#log.error({ err: error }, 'a subscriber could not be caught up; it is to come back');
+      this.#log.error({ err: error }, 'a subscriber could not catch up and was dropped');
       channel.fail(error);
-      dropped?.();
+      onDrop?.();
     });
     return channel;
   }
 
-  /** Waits until something new is in any feed, or `ms` have passed. */
+  /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
   async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -146,8 +147,8 @@ export class Feed {
   }
 
   async #hub(platformId: string): Promise<Hub> {
-    const known = this.#hubs.get(platformId);
-    if (known) return known;
+    const existing = this.#hubs.get(platformId);
+    if (existing) return existing;
     const head = await feedHead(this.#database, platformId);
     return { subscribers: new Set(), live: new SubscriberIndex(), head, target: head, reading: undefined };
   }
@@ -161,28 +162,28 @@ export class Feed {
         ? await eventsOfSubject[subject.of](this.#database.pool, ...range, subject.id)
         : await eventsAfter(this.#database.pool, ...range);
       for (const event of events) offer(subscriber, event);
-      // Nothing more of the subject up to there.
-      if (events.length < page) subscriber.position = end;
+      // A short page was the last one: the subject has no more events up to `end`.
+      if (events.length < pageSize) subscriber.position = end;
       await subscriber.channel.drained();
     }
-    // Nothing was waited for since its position was compared with the hub's: what the hub hands out next is what it lacks.
+    // No `await` since its position was compared with the hub's: the next event that the hub dispatches is its next one.
     if (!subscriber.channel.ended) hub.live.add(subscriber);
   }
 
-  /** Reads what is new on a platform and hands it out. One reader at a time, so the order is the feed's. */
+  /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
   #read(platformId: string, hub: Hub): void {
-    hub.reading ??= this.#readOn(platformId, hub)
+    hub.reading ??= this.#readToTarget(platformId, hub)
       .catch((error: unknown) => this.#log.error({ err: error }, 'the feed could not be read; trying again'))
       .finally(() => {
         hub.reading = undefined;
       });
   }
 
-  async #readOn(platformId: string, hub: Hub): Promise<void> {
+  async #readToTarget(platformId: string, hub: Hub): Promise<void> {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
       const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
       for (const event of events) {
-        // Those that still catch up read it themselves.
+        // Subscribers that still catch up read it themselves.
         hub.live.dispatch(event);
         hub.head = event.sequence;
       }
@@ -209,7 +210,7 @@ export class Feed {
       if (this.#listener === client) this.#listener = undefined;
     });
     client.on('notification', ({ payload = '' }) => {
-      this.#unheard = 0;
+      this.#missedPolls = 0;
       for (const head of payload.split(',')) {
         const [platformId = '', sequence = '0'] = head.split(':');
         this.#announce(platformId, BigInt(sequence));
@@ -234,25 +235,25 @@ export class Feed {
     this.#read(platformId, hub);
   }
 
-  #look(): void {
+  #poll(): void {
     if (this.#closed) return;
-    if (this.#unheard >= deafLooks) {
-      this.#unheard = 0;
-      // Not `end`: that would say goodbye to somebody who does not answer.
+    if (this.#missedPolls >= maxMissedPolls) {
+      this.#missedPolls = 0;
+      // Not `end`: that would send a message and wait for a peer that does not answer.
       this.#listener?.connection.stream.destroy();
       this.#listener = undefined;
     }
     if (!this.#listener && !this.#connecting)
       this.#connect().catch((error: unknown) =>
-        this.#log.warn({ err: error }, 'the feed cannot listen; looking instead'),
+        this.#log.warn({ err: error }, 'the feed cannot listen and polls instead'),
       );
-    let heard = true;
+    let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
       feedHead(this.#database, platformId)
         .then((head) => {
-          if (heard && head > hub.target) {
-            heard = false;
-            this.#unheard += 1;
+          if (!isCounted && head > hub.target) {
+            isCounted = true;
+            this.#missedPolls += 1;
           }
           this.#announce(platformId, head);
         })

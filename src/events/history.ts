@@ -2,12 +2,12 @@ import type { Database } from '../database/database.ts';
 import type { Event, EventType, Prisma } from '../database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 
-/** How long to wait for a change that is committed but has no place in the feed yet: it takes a few milliseconds. */
+/** How many milliseconds to wait for a committed change that is not yet sequenced: that usually takes a few. */
 const waitMs = 2_000;
 
 export const paymentEvents: EventType[] = ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'];
 
-/** A transaction as a caller has seen it. */
+/** The version of a transaction that a caller has seen. */
 export interface SeenTransaction {
   readonly platformId: string;
   readonly id: string;
@@ -15,8 +15,8 @@ export interface SeenTransaction {
 }
 
 /**
- * The events of each of these transactions, in order, read together. Each change of a transaction made one, so a caller
- * that has seen version 3 is shown at least three: what is committed but not yet sequenced is waited for, once for all.
+ * Returns the events of each of these transactions, in order, read together. Each change of a transaction makes one event,
+ * so a caller that has seen version 3 gets at least three: the read waits until committed changes are sequenced.
  */
 export async function eventsOfTransactions(
   database: Database,
@@ -25,23 +25,23 @@ export async function eventsOfTransactions(
 ): Promise<Event[][]> {
   const platforms = [...new Set(transactions.map(({ platformId }) => platformId))];
   const ids = [...new Set(transactions.map(({ id }) => id))];
-  const of = (events: readonly Event[], { platformId, id }: SeenTransaction) =>
+  const eventsOf = (events: readonly Event[], { platformId, id }: SeenTransaction) =>
     events.filter((event) => event.platformId === platformId && event.transactionId === id);
-  const events = await sequenced(
+  const events = await readUntil(
     feed,
-    (found) => transactions.every((seen) => of(found, seen).some((event) => event.version >= seen.version)),
+    (found) => transactions.every((seen) => eventsOf(found, seen).some((event) => event.version >= seen.version)),
     () =>
       database.prisma.event.findMany({
         where: { platformId: { in: platforms }, transactionId: { in: ids }, type: { in: paymentEvents } },
         orderBy: { sequence: 'asc' },
       }),
   );
-  return transactions.map((seen) => of(events, seen));
+  return transactions.map((seen) => eventsOf(events, seen));
 }
 
 /**
- * The last event of a thing that has reached `version`, waited for until it has its place in the feed. Undefined when it
- * gets none in time (no sequencer runs, or that change made no event).
+ * Returns the latest event of an object that has reached `version`, and waits until it is sequenced. Undefined when that
+ * does not happen in time (no sequencer runs, or that change made no event).
  */
 export async function latestEvent(
   database: Database,
@@ -49,7 +49,7 @@ export async function latestEvent(
   where: Prisma.EventWhereInput,
   version: number,
 ): Promise<Event | undefined> {
-  const [event] = await sequenced(
+  const [event] = await readUntil(
     feed,
     (found) => found.some((latest) => latest.version >= version),
     () => database.prisma.event.findMany({ where, orderBy: { sequence: 'desc' }, take: 1 }),
@@ -57,17 +57,17 @@ export async function latestEvent(
   return event && event.version >= version ? event : undefined;
 }
 
-/** Reads events until they are all that is wanted, or time is up. */
-async function sequenced(
+/** Reads events, again after each change of the feed, until `isComplete` accepts them or time is up. */
+async function readUntil(
   feed: Feed,
-  enough: (events: readonly Event[]) => boolean,
+  isComplete: (events: readonly Event[]) => boolean,
   read: () => Promise<Event[]>,
 ): Promise<Event[]> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     const events = await read();
-    const left = deadline - Date.now();
-    if (enough(events) || left <= 0) return events;
-    await feed.waitForChange(Math.min(left, 50));
+    const leftMs = deadline - Date.now();
+    if (isComplete(events) || leftMs <= 0) return events;
+    await feed.waitForChange(Math.min(leftMs, 50));
   }
 }

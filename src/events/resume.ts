@@ -9,10 +9,10 @@ const resumeStatement = statement<{ ahead: boolean; old: boolean }>(
 );
 
 /**
- * Whether a stream may resume after this place in the feed. Events are kept for good, since they are the timeline and the
- * audit trail of payments (and append-only in the database); what `retentionDays` limits is how much a stream replays.
- * So an expired cursor loses nothing: `events(after:)` still reads on from it, page by page. A place that the feed has
- * not reached (a database restored from a backup) cannot be resumed either: waiting for it would skip what comes first.
+ * Says whether a stream may resume after this position of the feed. Events are never deleted, since they are the timeline
+ * and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a stream replays. A
+ * client with an expired cursor loses nothing: `events(after:)` still reads on from it, page by page. A stream cannot
+ * resume at a position that the feed has not reached (a database restored from a backup): it would skip the events before.
  */
 export async function mayResume(
   database: Database,

@@ -1,22 +1,23 @@
 import pg from 'pg';
 import { connectionConfig, type Database } from '../database/database.ts';
 
-/** The advisory lock of the step that is under way ("feed" in ASCII). */
+/** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;
-/** How many changes one step takes at most. */
-const batch = 2_000;
-/** A database that does not take a connection within so long is asked anew. */
+/** The most changes that one step sequences. */
+const batchSize = 2_000;
+/** How many milliseconds a new connection may take. */
 const connectMs = 5_000;
 
 /**
- * One statement, its own transaction, and sent as one message: whoever is paused or cut off while it runs holds nothing, as
- * Postgres ends it without them. Its transaction's end gives the lock back, behind a connection pooler, too.
+ * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds no
+ * lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, also behind a
+ * connection pooler.
  */
-const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batch}) end as count`;
+const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
 /**
- * Gives every committed change its place in its platform's feed. All processes do so, and nobody leads: each step takes the
- * lock for itself. The step is `sequence_outbox` in the database.
+ * Gives every committed change its sequence in its platform's feed, with `sequence_outbox` in the database. All processes
+ * do so, without a leader: each step takes the lock.
  */
 export class Sequencer {
   readonly #database: Database;
@@ -27,8 +28,8 @@ export class Sequencer {
   }
 
   /**
-   * Sequences what waits.
-   * @returns how many changes that were; undefined where the step of another process was under way
+   * Sequences waiting changes, up to `batchSize`.
+   * @returns their number; undefined while another process runs a step
    */
   async step(): Promise<number | undefined> {
     const client = await this.#connect();
@@ -36,7 +37,7 @@ export class Sequencer {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
-      // Whatever failed, the next step gets another connection: this one may wait for an answer that never comes.
+      // After any error the next step uses a new connection: this one may wait for a result that never comes.
       this.#forget(client);
       client.end().catch(() => undefined);
       throw error;
@@ -50,14 +51,14 @@ export class Sequencer {
     await client.end().catch(() => undefined);
   }
 
-  /** A connection of its own, which does not wait for the pool's other users. */
+  /** Returns the sequencer's own connection: one of the pool might have to wait for its other users. */
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const client = new pg.Client({
       ...connectionConfig(this.#database.url),
       application_name: 'sequencer',
       connectionTimeoutMillis: connectMs,
-      query_timeout: this.#database.patienceMs,
+      query_timeout: this.#database.answerTimeoutMs,
     });
     client.on('error', () => this.#forget(client));
     client.on('end', () => this.#forget(client));
@@ -66,7 +67,7 @@ export class Sequencer {
     return client;
   }
 
-  /** Forgets this connection; one that has taken its place is left alone. */
+  /** Forgets this connection, unless a newer one has replaced it. */
   #forget(client: pg.Client): void {
     if (this.#client === client) this.#client = undefined;
   }

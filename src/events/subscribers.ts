@@ -1,17 +1,17 @@
 import type { Event } from '../database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
-/** What a subscriber can narrow its reading to: the feed has an index of each. */
+/** The object whose events a subscriber reads: the database has an index on each of these columns. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly id: string };
 
-/** Which events a subscriber wants. */
+/** The events that a subscriber wants. */
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
-  /** All that it wants are of this one: a gap is then read as fast as that one has events, however many others there are. */
+  /** The subject of all wanted events: catching up then reads only its events. */
   readonly subject?: Subject | undefined;
 }
 
-/** Whoever reads one platform's feed here. */
+/** One reader of a platform's feed in this process. */
 export interface Subscriber {
   readonly filter: EventFilter;
   readonly channel: Channel<Event>;
@@ -19,10 +19,10 @@ export interface Subscriber {
   position: bigint;
 }
 
-/** The subscribers that are handed events as they come, each in one place: under its subject, or among those of none. */
+/** The subscribers that get live events, indexed by subject; those without a subject get every event. */
 export class SubscriberIndex {
-  readonly #ofAll = new Set<Subscriber>();
-  readonly #of: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
+  readonly #withoutSubject = new Set<Subscriber>();
+  readonly #bySubject: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
     customer: new Map(),
     transaction: new Map(),
     account: new Map(),
@@ -31,41 +31,42 @@ export class SubscriberIndex {
   add(subscriber: Subscriber): void {
     const { subject } = subscriber.filter;
     if (!subject) {
-      this.#ofAll.add(subscriber);
+      this.#withoutSubject.add(subscriber);
       return;
     }
-    const bySubject = this.#of[subject.of];
-    const those = bySubject.get(subject.id);
-    if (those) those.add(subscriber);
-    else bySubject.set(subject.id, new Set([subscriber]));
+    const byId = this.#bySubject[subject.of];
+    const subscribers = byId.get(subject.id);
+    if (subscribers) subscribers.add(subscriber);
+    else byId.set(subject.id, new Set([subscriber]));
   }
 
   delete(subscriber: Subscriber): void {
     const { subject } = subscriber.filter;
     if (!subject) {
-      this.#ofAll.delete(subscriber);
+      this.#withoutSubject.delete(subscriber);
       return;
     }
-    const bySubject = this.#of[subject.of];
-    const those = bySubject.get(subject.id);
-    those?.delete(subscriber);
-    if (those?.size === 0) bySubject.delete(subject.id);
+    const byId = this.#bySubject[subject.of];
+    const subscribers = byId.get(subject.id);
+    subscribers?.delete(subscriber);
+    if (subscribers?.size === 0) byId.delete(subject.id);
   }
 
+  /** Offers an event to the subscribers of its subjects and to those without a subject. */
   dispatch(event: Event): void {
-    for (const subscriber of this.#ofAll) offer(subscriber, event);
+    for (const subscriber of this.#withoutSubject) offer(subscriber, event);
     this.#dispatchTo('customer', event.customerId, event);
     this.#dispatchTo('transaction', event.transactionId, event);
     this.#dispatchTo('account', event.accountId, event);
   }
 
   #dispatchTo(of: Subject['of'], id: string | null, event: Event): void {
-    const those = id === null ? undefined : this.#of[of].get(id);
-    if (those) for (const subscriber of those) offer(subscriber, event);
+    const subscribers = id === null ? undefined : this.#bySubject[of].get(id);
+    if (subscribers) for (const subscriber of subscribers) offer(subscriber, event);
   }
 }
 
-/** Hands an event to a subscriber that wants it and has not been offered it before. */
+/** Gives an event to a subscriber that wants it, unless it was offered before. */
 export function offer(subscriber: Subscriber, event: Event): void {
   if (event.sequence <= subscriber.position) return;
   subscriber.position = event.sequence;

@@ -15,6 +15,13 @@ export interface Context {
   readonly retentionDays: number;
   /** Ends the connection because its reader does not keep up, or cannot be served: it is to come back and resume. */
   readonly closeForRetry: () => void;
+  /**
+   * Whether nobody waits for the answer any more: its client has gone, or its time is over. Then nothing more is read, and no
+   * further mutation of the document begins; a command that has begun is carried out.
+   */
+  isAbandoned: () => boolean;
+  /** The most that a read may add to an answer, in bytes. */
+  readonly maxAnswerBytes: number;
   /** The answer of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   readonly webhooks: Webhooks;

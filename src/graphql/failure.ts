@@ -23,6 +23,11 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, http: { status, ...(headers && { headers }) } } });
 }
 
+/** What is left of an operation gets this when nobody waits for its answer any more. */
+export function abandoned(): GraphQLError {
+  return failure('TIMEOUT', 'the client has gone, or the time of the operation is over: this was not begun');
+}
+
 /** What a malformed or out-of-range argument gets. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });

@@ -1,31 +1,31 @@
 import type { IncomingMessage } from 'node:http';
-import { Waits } from './waits.ts';
+import { BoundedWaits } from './bounded-waits.ts';
 
-/** The most that a request's body may have. */
+/** The most bytes that a request's body may have. */
 export const bodyBytes = 100 * 1024;
 
-/** How many bodies may be under way at once. What has come of each is kept: 100 MB at the very most. */
-const mostUnderWay = 1_000;
+/** The most bodies that are read at once. What has arrived of each is in memory: at most 100 MB in all. */
+const maxReads = 1_000;
 
-/** A body in many small pieces is put together now and then, or the pieces would take far more memory than its bytes. */
-const manyPieces = 64;
+/** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
+const maxChunks = 64;
 
-/** A request's whole body, or why there is none: it is over the limit, or others needed its room. */
-export type Body = Buffer | 'TOO_LONG' | 'GAVE_WAY';
+/** A request's whole body, or why there is none: it is over the limit, or its read was evicted for others. */
+export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
 /**
- * Reads the bodies of requests, whole. A client may take its time to send one, up to the server's `requestTimeout`, and
- * nobody else waits for it: when too many are under way, the one that has been for longest gives way. Most come in one
- * piece with their head, so that a good client's is through long before its turn, however many others hang.
+ * Reads whole bodies of requests. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
+ * others: when there are too many reads, the oldest is evicted. Most bodies arrive in one chunk with their headers, long
+ * before they could be evicted, however many others are slow.
  */
-export class Bodies {
-  readonly #underWay = new Waits(mostUnderWay);
+export class BodyReader {
+  readonly #reads = new BoundedWaits(maxReads);
 
   /**
-   * What has no place any more is read on and thrown away, so that the answer arrives.
-   * @throws Error when the request is broken off
+   * Reads a body. The rest of a body that is too long or evicted is read and discarded, so that the response arrives.
+   * @throws Error when the client aborts the request
    */
   async read(request: IncomingMessage): Promise<Body> {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
@@ -39,31 +39,31 @@ export class Bodies {
 
   #readAll(request: IncomingMessage): Promise<Body> {
     return new Promise((resolve, reject) => {
-      let pieces: Buffer[] = [];
+      let chunks: Buffer[] = [];
       let bytes = 0;
       let isOver = false;
       const end = (body?: Body) => {
-        // Every request is closed in the end, also one that has arrived.
+        // 'close' follows also after a complete body.
         if (isOver) return;
         isOver = true;
-        arrived();
-        pieces = [];
-        // One that is closed and not complete was broken off, and there is nobody left to answer.
+        endWait();
+        chunks = [];
+        // A request that closes before its body is complete was aborted by its client.
         if (body === undefined) reject(new Error('the request was broken off'));
         else resolve(body);
       };
-      const arrived = this.#underWay.begin(() => {
+      const endWait = this.#reads.begin(() => {
         bytes = Number.POSITIVE_INFINITY;
-        end('GAVE_WAY');
+        end('EVICTED');
       });
       request
-        .on('data', (piece: Buffer) => {
-          bytes += piece.length;
+        .on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
           if (bytes > bodyBytes) return end('TOO_LONG');
-          pieces.push(piece);
-          if (pieces.length === manyPieces) pieces = [Buffer.concat(pieces)];
+          chunks.push(chunk);
+          if (chunks.length === maxChunks) chunks = [Buffer.concat(chunks)];
         })
-        .on('end', () => end(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)))
+        .on('end', () => end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
         .on('error', () => end())
         .on('close', () => end());
     });

@@ -1,28 +1,29 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** A client's connection and its responses. */
 interface Connection {
   readonly socket: Socket;
   /** The responses that are not complete. */
   readonly open: Set<ServerResponse>;
   /** The response to its latest request. */
   latest: ServerResponse | undefined;
-  /** When it was accepted, or a response on it was complete. */
+  /** The time in milliseconds when it was accepted, or its last response was complete. */
   usedAt: number;
-  /** The response that says `Connection: close`, as soon as it is certain which one will. */
+  /** The response that says `Connection: close`, once it is certain which one will. */
   last: ServerResponse | undefined;
   upgraded: boolean;
 }
 
-/** How long a connection that has ended waits for its client. */
+/** How many milliseconds a connection that was ended waits for its client to close it. */
 const lingerMs = 500;
 
-/** The connections of a server, and how they end when it stops. */
+/** Tracks the connections of a server, and ends them when it stops. */
 export class Connections {
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
-  /** How long a connection may be silent; no limit while the port is open. */
-  #silentMs: number | undefined;
+  /** How many milliseconds a connection may be idle; undefined, without limit, while the port is open. */
+  #idleMs: number | undefined;
   #ended: (() => void) | undefined;
 
   constructor(server: Server) {
@@ -31,19 +32,20 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node closes idle connections in the moment in which the port closes. A request that is on its way over one of them
-    // would be lost, so they are closed here.
+    // Node closes idle connections at the moment when the port closes. A request on its way over one of them would be
+    // lost, so `end` closes them instead.
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Whether responses announce the end of their connections. */
+  /** Whether responses announce the end of their connections: the server stops. */
   get announcing(): boolean {
     return this.#announcing;
   }
 
   /**
-   * Counts a response as open until it is complete or broken off. False for a request that must not be carried out: it
-   * came behind the last one of its connection (RFC 9112, 9.6), and its client sends it elsewhere.
+   * Counts a response as open until it is complete or aborted.
+   * @returns false for a request that must not be processed: it follows the last one of its connection (RFC 9112, 9.6),
+   *   and its client sends it elsewhere
    */
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(request.socket);
@@ -57,12 +59,12 @@ export class Connections {
     response.once('close', () => {
       connection.open.delete(response);
       connection.usedAt = performance.now();
-      if (this.#silentMs !== undefined) this.#endSilent(connection, this.#silentMs);
+      if (this.#idleMs !== undefined) this.#endIdle(connection, this.#idleMs);
     });
     return true;
   }
 
-  /** Lets every response whose head is not sent say `Connection: close` from now on, and end its connection. */
+  /** Makes responses whose headers are not sent yet say `Connection: close` and end their connections, from now on. */
   announceEnd(): void {
     this.#announcing = true;
     for (const connection of this.#all.values()) {
@@ -71,19 +73,19 @@ export class Connections {
   }
 
   /**
-   * Closes connections without a request that have been silent for so long, now and from now on. A client whose request
-   * crosses with that may send it again elsewhere: nothing of it has begun. Resolves when no connection is left.
+   * Closes connections that have been idle for `idleMs`, now and from now on. A client whose request arrives just after
+   * that may send it again elsewhere: it was not processed. Resolves when no connection is left.
    */
-  end(silentMs: number): Promise<void> {
-    this.#silentMs = silentMs;
-    for (const connection of this.#all.values()) this.#endSilent(connection, silentMs);
+  end(idleMs: number): Promise<void> {
+    this.#idleMs = idleMs;
+    for (const connection of this.#all.values()) this.#endIdle(connection, idleMs);
     return new Promise((resolve) => {
       if (this.#all.size === 0) resolve();
       else this.#ended = resolve;
     });
   }
 
-  /** Breaks off whatever is left. */
+  /** Destroys the remaining connections. */
   destroy(): void {
     for (const socket of this.#all.keys()) socket.destroy();
   }
@@ -102,28 +104,28 @@ export class Connections {
       this.#all.delete(socket);
       if (this.#all.size === 0) this.#ended?.();
     });
-    if (this.#silentMs !== undefined) this.#endSilent(connection, this.#silentMs);
+    if (this.#idleMs !== undefined) this.#endIdle(connection, this.#idleMs);
   }
 
-  #endSilent(connection: Connection, silentMs: number): void {
+  #endIdle(connection: Connection, idleMs: number): void {
     const { socket, open, last, upgraded, usedAt } = connection;
     if (open.size > 0 || last || upgraded || socket.destroyed) return;
-    const wait = usedAt + silentMs - performance.now();
+    const wait = usedAt + idleMs - performance.now();
     if (wait <= 0) socket.destroySoon();
-    // What has arrived is read before a callback of setImmediate: timers come earlier in a turn, also in one that is late.
-    else setTimeout(() => setImmediate(() => this.#endSilent(connection, silentMs)), wait);
+    // The event loop runs timers, then reads sockets, then runs setImmediate: a request that has arrived is seen first.
+    else setTimeout(() => setImmediate(() => this.#endIdle(connection, idleMs)), wait);
   }
 }
 
 /**
- * Lets a response say that its connection ends, or one behind it: when the first head is made, the latest request that has
- * come over the connection is the last one.
+ * Makes a response, or a later one of its connection, say `Connection: close`. When the first of their headers are
+ * written, the latest request of the connection becomes the last one.
  */
 function announceEnd(connection: Connection, response: ServerResponse): void {
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
-  // Passes on whatever it is given: the overloads of writeHead cannot be spelled as one signature.
+  // Passes all arguments on: one signature cannot express the overloads of writeHead.
   response.writeHead = ((...args: unknown[]) => {
-    // One whose head was made before the stop cannot say it any more; a request behind it, or silence, ends the connection.
+    // A response whose headers were sent before cannot say it; a later request, or the idle limit, ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');
@@ -133,8 +135,8 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
 }
 
 /**
- * Lets a connection that ends wait until its client has closed it, too (RFC 9112, 9.6): what still comes over one that is
- * closed makes the system reset it, and the client may lose the last answer.
+ * Makes a connection wait until its client has closed it too (RFC 9112, 9.6). When data arrives at a closed socket, the
+ * system resets the connection, and the client may lose the last response.
  */
 function endGently(socket: Socket): void {
   // Called by Node after a response that said `Connection: close`.
@@ -144,7 +146,7 @@ function endGently(socket: Socket): void {
   };
 }
 
-/** An argument of writeHead; headers without `Connection`, which event streams are given as keep-alive. */
+/** Removes `Connection`, which event streams set to keep-alive, from an argument of writeHead. */
 function withoutConnection(argument: unknown): unknown {
   if (typeof argument !== 'object' || argument === null || Array.isArray(argument)) return argument;
   return Object.fromEntries(Object.entries(argument).filter(([name]) => name.toLowerCase() !== 'connection'));

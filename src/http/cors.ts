@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Which pages of other origins may talk to this server: origins, or `*` for all. Credentials are never cookies. */
+/** The origins whose pages may call this server, or `*` for all. Credentials are never cookies. */
 export type AllowedOrigins = readonly string[];
 
-/** What a page of another origin may send and ask; all else that a request can carry is allowed without asking. */
+/** The answer to a preflight request: the methods and headers that a page of another origin may use. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': 'authorization, content-type, accept, idempotency-key, x-graphql-event-stream-token',
   'access-control-max-age': '600',
 } as const;
 
-/** Whether a request comes from a page that may: one of this server's own, one that is allowed, or from no page at all. */
+/** Says whether a request comes from an allowed origin: an own page, a page of an allowed origin, or no page at all. */
 export function acceptsOrigin(request: IncomingMessage, origins: AllowedOrigins): boolean {
   const { origin, host } = request.headers;
   if (origin === undefined) return true;
@@ -19,8 +19,9 @@ export function acceptsOrigin(request: IncomingMessage, origins: AllowedOrigins)
 }
 
 /**
- * Tells a browser whether a page of another origin may read the answer, and answers its question beforehand.
- * @returns whether the request was such a question and is answered
+ * Sets the headers that tell a browser whether a page of another origin may read the response, and answers preflight
+ * requests.
+ * @returns whether the request was a preflight, which is answered now
  */
 export function answerCors(request: IncomingMessage, response: ServerResponse, origins: AllowedOrigins): boolean {
   const { origin } = request.headers;

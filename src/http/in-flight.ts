@@ -1,66 +1,66 @@
-import { Waits } from './waits.ts';
+import { BoundedWaits } from './bounded-waits.ts';
 import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
-export interface Admission {
-  /** How many requests may be answered at once. */
-  readonly most: number;
-  /** How long answers may take on average, in milliseconds, before there is less room. */
+/** The limits of admission control. */
+export interface AdmissionLimits {
+  /** The most requests that are processed at once. */
+  readonly maxInFlight: number;
+  /** The average processing time, in milliseconds, above which fewer requests are admitted. */
   readonly slowMs: number;
 }
 
-/** While answers take too long, one in so many of the places is left. */
-const share = 8;
-/** How many answers the average time of an answer remembers, about. */
-const remembered = 32;
-/** How many whole answers may wait for clients to take them; each is kept until then. */
-const mostUnread = 256;
+/** The divisor of `maxInFlight` while processing is slow. */
+const slowDivisor = 8;
+/** The number of requests over which the processing time is averaged, approximately. */
+const averageWindow = 32;
+/** The most complete responses that wait in memory for their clients to read them. */
+const maxUnread = 256;
 
 /**
- * How many requests are being answered at once, and whether one more may be. Beyond it a request is refused at once: with
- * every request kept waiting, all would come too late. How many are too many depends on the machine and on what is asked,
- * so it is the time of the answers that decides: while they take longer than `slowMs`, only an eighth of the places is
- * given, and what is inside gets done. A few at once are never refused, however slow the machine. A place is about work
- * that is done here: a request takes it when its body is there and gives it back when its answer is, whether or not its
- * client takes that. A stream gives it back when it begins, since from then on it only waits.
+ * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since
+ * in a queue all would be late. The right limit depends on the machine and the requests, so the processing time decides:
+ * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
+ * the end of its body to the end of its response, whether or not its client reads that. A stream counts until it begins,
+ * since after that it mostly waits.
  */
 export class InFlight {
-  readonly #room: Admission;
-  readonly #least: number;
+  readonly #limits: AdmissionLimits;
+  readonly #maxWhileSlow: number;
   readonly #load: Load = { count: 0, averageMs: 0 };
-  readonly #unread = new Waits(mostUnread);
+  readonly #unread = new BoundedWaits(maxUnread);
 
-  constructor(admission: Admission) {
-    this.#room = admission;
-    this.#least = Math.ceil(admission.most / share);
+  constructor(limits: AdmissionLimits) {
+    this.#limits = limits;
+    this.#maxWhileSlow = Math.ceil(limits.maxInFlight / slowDivisor);
   }
 
-  /** Takes a place until the response is complete or broken off. False when there is none left. */
-  enter(response: WatchedResponse): boolean {
+  /** Admits a request, which then counts until its response ends or is aborted. @returns false when there are too many */
+  admit(response: WatchedResponse): boolean {
     const { count, averageMs } = this.#load;
-    if (count >= (averageMs > this.#room.slowMs ? this.#least : this.#room.most)) return false;
-    response.watcher = new Place(response, this.#load, this.#unread);
+    if (count >= (averageMs > this.#limits.slowMs ? this.#maxWhileSlow : this.#limits.maxInFlight)) return false;
+    response.watcher = new AdmittedRequest(response, this.#load, this.#unread);
     return true;
   }
 }
 
 interface Load {
-  /** How many requests have a place. */
+  /** The number of admitted requests. */
   count: number;
-  /** The moving average of how long answers took, in milliseconds. */
+  /** The moving average of the processing time, in milliseconds. */
   averageMs: number;
 }
 
-/** The place of one request. */
-class Place implements ResponseWatcher {
+/** Counts one request until it is processed. */
+class AdmittedRequest implements ResponseWatcher {
   readonly #response: WatchedResponse;
   readonly #load: Load;
-  readonly #unread: Waits;
-  readonly #began = performance.now();
-  #isTaken = true;
-  /** Ends the wait for the client to take the answer. */
-  #read: (() => void) | undefined;
+  readonly #unread: BoundedWaits;
+  readonly #start = performance.now();
+  #isCounted = true;
+  /** Ends the wait for the client to read the response. */
+  #endWait: (() => void) | undefined;
 
-  constructor(response: WatchedResponse, load: Load, unread: Waits) {
+  constructor(response: WatchedResponse, load: Load, unread: BoundedWaits) {
     this.#response = response;
     this.#load = load;
     this.#unread = unread;
@@ -69,29 +69,30 @@ class Place implements ResponseWatcher {
     if (response.closed) this.#close();
   }
 
-  headMade(contentType: string): void {
-    if (contentType.startsWith('text/event-stream')) this.#leaveAnswered();
+  onHeaders(contentType: string): void {
+    if (contentType.startsWith('text/event-stream')) this.#finish();
   }
 
-  ended(): void {
-    this.#leaveAnswered();
+  onEnd(): void {
+    this.#finish();
     const response = this.#response;
-    if (!response.closed) this.#read ??= this.#unread.begin(() => response.destroy());
+    if (!response.closed) this.#endWait ??= this.#unread.begin(() => response.destroy());
   }
 
   #close(): void {
-    // How long a client waited before it broke off tells nothing of the answers.
-    this.#leave();
-    this.#read?.();
+    // The time until a client aborts says nothing about the processing time.
+    this.#release();
+    this.#endWait?.();
   }
 
-  #leaveAnswered(): void {
-    if (this.#isTaken) this.#load.averageMs += (performance.now() - this.#began - this.#load.averageMs) / remembered;
-    this.#leave();
+  #finish(): void {
+    const { averageMs } = this.#load;
+    if (this.#isCounted) this.#load.averageMs += (performance.now() - this.#start - averageMs) / averageWindow;
+    this.#release();
   }
 
-  #leave(): void {
-    if (this.#isTaken) this.#load.count -= 1;
-    this.#isTaken = false;
+  #release(): void {
+    if (this.#isCounted) this.#load.count -= 1;
+    this.#isCounted = false;
   }
 }

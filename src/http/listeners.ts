@@ -2,115 +2,114 @@ import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
-/** How many sockets listen at the address: as many connections are accepted in a turn of the event loop. */
+/** The number of sockets that listen at the address: each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
-/** Connections that may wait to be accepted, at each socket; the system may allow fewer. */
+/** The most connections that wait at each socket to be accepted; the system may allow fewer. */
 const backlog = 1024;
 
 /** An address at which a server listens. */
 export interface Listening {
   readonly port: number;
-  /** Closes the port when those who have connected to it are accepted. */
+  /** Closes the port after the waiting connections are accepted. */
   close(): Promise<void>;
 }
 
 /**
- * Lets a server listen at host and port, where the system can spread connections over them (Linux) on several sockets.
- * One socket gives up one connection in each turn of the event loop. Under load a turn takes tens of milliseconds, so
- * behind a single one the last of a thousand clients that come at once waits for ten seconds and more, where none of our
- * limits sees it.
- * @param port 0 for any that is free
- * @throws Error EADDRINUSE and its like
+ * Starts to listen at host and port: on Linux on several sockets, over which the system spreads connections. One socket
+ * accepts one connection per turn of the event loop. Under load a turn takes tens of milliseconds: with one socket the
+ * last of a thousand simultaneous clients would wait for more than ten seconds, unseen by the admission control.
+ * @param port 0 for any free one
+ * @throws Error EADDRINUSE and similar errors of the system
  */
 export async function listen(server: Server, host: string, port: number): Promise<Listening> {
   if (sockets === 1) {
     await listenAt(server, { host, port, backlog });
     return { port: portOf(server), close: () => closePort(server, [server]) };
   }
-  // A port of the system's choice is never one that another process has.
+  // A port that the system chooses is not in use by another process.
   if (port === 0) return listenOnAll(server, host, port);
-  return oneAtATime(port, async () => {
-    // Sockets that share a port would share it with another process of this user as well: that one is in use is found
-    // out by asking for it alone.
-    const alone = net.createServer();
-    await listenAt(alone, { host, port });
-    await closed(alone);
+  return withPortLock(port, async () => {
+    // Sockets that share a port would share it with another process of this user too. An exclusive socket shows first
+    // whether it is in use.
+    const exclusive = net.createServer();
+    await listenAt(exclusive, { host, port });
+    await closed(exclusive);
     return listenOnAll(server, host, port);
   });
 }
 
 async function listenOnAll(server: Server, host: string, port: number): Promise<Listening> {
   await listenAt(server, { host, port, backlog, reusePort: true });
-  const chosen = portOf(server);
-  // Connections as node:http makes its own, and handed to it.
+  const actualPort = portOf(server);
+  // Connections with the options of node:http's own, passed to the server.
   const others = Array.from({ length: sockets - 1 }, () =>
     net.createServer({ allowHalfOpen: true, noDelay: true, ...keepAlive }, (socket) =>
       server.emit('connection', socket),
     ),
   );
-  for (const other of others) await listenAt(other, { host, port: chosen, backlog, reusePort: true });
-  return { port: chosen, close: () => closePort(server, [server, ...others]) };
+  for (const other of others) await listenAt(other, { host, port: actualPort, backlog, reusePort: true });
+  return { port: actualPort, close: () => closePort(server, [server, ...others]) };
 }
 
-/** For how long a quiet turn of the event loop is awaited before a port closes all the same, and what such a turn takes. */
-const closingMs = { most: 100, quiet: 0.5 } as const;
+/** How many milliseconds `closePort` waits at most for a quiet turn of the event loop, and how long such a turn may take. */
+const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**
- * Closes listening sockets. The system resets connections that wait there to be accepted, so it is done after a turn of the
- * event loop in which none came, and which was too short for one to come after the look.
+ * Closes listening sockets. The system resets connections that wait there to be accepted. So it closes after a turn of the
+ * event loop that accepted none and was so short that none is likely to have come meanwhile.
  */
 async function closePort(server: Server, listeners: readonly net.Server[]): Promise<void> {
-  const until = performance.now() + closingMs.most;
+  const deadline = performance.now() + closingMs.max;
   let accepted = 0;
   const count = () => {
     accepted += 1;
   };
   server.on('connection', count);
-  for (let quiet = false; !quiet && performance.now() < until; ) {
+  for (let quiet = false; !quiet && performance.now() < deadline; ) {
     accepted = 0;
     await turn();
-    const begun = performance.now();
+    const start = performance.now();
     await turn();
-    quiet = accepted === 0 && performance.now() - begun < closingMs.quiet;
+    quiet = accepted === 0 && performance.now() - start < closingMs.quiet;
   }
   server.off('connection', count);
   for (const listener of listeners) listener.close();
 }
 
-/** How long to wait before one asks again for its turn, which lasts a few milliseconds, and for how long it asks. */
-const turnMs = { again: 10, most: 5_000 } as const;
+/** The milliseconds between two tries to get the lock, which is held for a few, and until the tries end. */
+const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Lets one process at a time take sockets at a port: of several that start at the same moment none would be listening yet
- * when another asks. Who has the turn is known by an abstract Unix socket, which the system frees if the process ends, and
- * which belongs to the same network namespace as the port. It is named by the port alone, since an address that stands for
- * all of them, or a name of one, is in the way of others.
- * @throws Error EADDRINUSE when the turn does not come
+ * Runs `work` in one process at a time: of several that start at the same moment none would listen yet when another
+ * checks the port. The lock is an abstract Unix socket, which the system frees when its process ends, and which belongs to
+ * the same network namespace as the port. Its name has the port without the host: different hosts can be the same address,
+ * or include it.
+ * @throws Error EADDRINUSE when the lock is not free in time
  */
-async function oneAtATime<Result>(port: number, act: () => Promise<Result>): Promise<Result> {
-  const turn = await turnAt(port, performance.now() + turnMs.most);
+async function withPortLock<Result>(port: number, work: () => Promise<Result>): Promise<Result> {
+  const lock = await lockPort(port, performance.now() + lockMs.max);
   try {
-    return await act();
+    return await work();
   } finally {
-    await closed(turn);
+    await closed(lock);
   }
 }
 
-async function turnAt(port: number, until: number): Promise<net.Server> {
+async function lockPort(port: number, deadline: number): Promise<net.Server> {
   for (;;) {
-    const turn = net.createServer();
+    const lock = net.createServer();
     try {
-      await listenAt(turn, { path: `\0payments-graphql-gateway:${port}` });
-      return turn;
+      await listenAt(lock, { path: `\0payments-graphql-gateway:${port}` });
+      return lock;
     } catch (error) {
-      const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-      if (!taken || performance.now() > until) throw error;
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!isTaken || performance.now() > deadline) throw error;
     }
-    await delay(turnMs.again);
+    await delay(lockMs.retry);
   }
 }
 
-/** Connections whose client has vanished without a word are found out. */
+/** Socket options that detect connections whose client has vanished. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelay: 12_000 } as const;
 
 function listenAt(server: net.Server, options: ListenOptions): Promise<void> {

@@ -8,13 +8,14 @@ import { withoutStatus } from '../graphql/transports/operation.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
-import { Bodies, type Body, bodyBytes } from './bodies.ts';
+import { type Body, BodyReader, bodyBytes } from './bodies.ts';
 import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
-import { type Admission, InFlight } from './in-flight.ts';
+import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { WatchedResponse } from './watched-response.ts';
 
+/** The dependencies and settings of the HTTP server. */
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
@@ -25,46 +26,47 @@ export interface HttpOptions {
   readonly origins: AllowedOrigins;
   readonly rest: RestServer;
   readonly database: Database;
-  /** How many requests are answered at once; one more is refused with 503 and may come again. */
-  readonly admission: Admission;
+  /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
+  readonly admission: AdmissionLimits;
 }
 
-/** Requests with more, or slower to arrive, are refused. */
+/** The most bytes of a request's headers, and the most milliseconds until a request has arrived. */
 const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
 
+/** The running HTTP server. */
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
-  /** Answers 503 at /health/ready from now on, and lets every response end its connection; requests are still taken. */
+  /** Answers 503 at /health/ready from now on, and makes every response end its connection; requests are still processed. */
   announceStop(): void;
   /** Closes the port. */
   close(): Promise<void>;
-  /** Closes each connection that is silent for so long. Resolves when no connection is left. */
-  endConnections(silentMs: number): Promise<void>;
-  /** Breaks off the connections that are left. */
+  /** Closes each connection that is idle for so many milliseconds. Resolves when no connection is left. */
+  endConnections(idleMs: number): Promise<void>;
+  /** Destroys the remaining connections. */
   destroy(): void;
 }
 
-/** The one HTTP server: GraphQL, REST, health, and byte limits before anything reads a body. */
+/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
-  const entrance: Entrance = { bodies: new Bodies(), inFlight: new InFlight(options.admission), connections };
-  /** Requests that have come while the port closes. */
+  const admission: Admission = { bodies: new BodyReader(), inFlight: new InFlight(options.admission), connections };
+  /** The requests that arrived while the port closes. */
   let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {
     if (!connections.begin(request, response)) return;
     const answer = () =>
       request.destroyed ||
-      dispatch(options, entrance, request, response).catch((error: unknown) =>
+      dispatch(options, admission, request, response).catch((error: unknown) =>
         response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // Of requests that arrive together the last ends the connection, so all are seen before the first is answered.
+    // Of requests that arrive together the last one ends the connection: read all before answering the first.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
-  // Longer than the heartbeats of streams, so that an idle one is not cut.
+  // Longer than the heartbeats of streams, so that an idle stream is not closed.
   server.keepAliveTimeout = 65_000;
   const listening = await listen(server, options.host, options.port);
   const host = options.host.includes(':')
@@ -77,36 +79,36 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     url: `http://${host}:${listening.port}`,
     announceStop: () => connections.announceEnd(),
     async close() {
-      // Who is answered connects anew, and would meet a port that closes.
+      // A client that gets its response now would connect again, to a port that closes.
       waiting = [];
       await listening.close();
       for (const answer of waiting) setImmediate(answer);
       waiting = undefined;
     },
-    endConnections: (silentMs) => connections.end(silentMs),
+    endConnections: (idleMs) => connections.end(idleMs),
     destroy: () => connections.destroy(),
   };
 }
 
-/** What a request passes before it is answered: its connection, then its body is awaited, then it takes a place. */
-interface Entrance {
-  readonly bodies: Bodies;
+/** The steps before a request is processed: its connection is tracked, its body read, and its number in flight limited. */
+interface Admission {
+  readonly bodies: BodyReader;
   readonly inFlight: InFlight;
   readonly connections: Connections;
 }
 
 async function dispatch(
   options: HttpOptions,
-  entrance: Entrance,
+  admission: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
 ): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (answerCors(request, response, options.origins)) return;
-  if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, entrance, request, response);
-  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, entrance, request, response);
+  if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, admission, request, response);
+  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
-  if (path === '/health/ready') return serveReadiness(options, entrance, response);
+  if (path === '/health/ready') return serveReadiness(options, admission, response);
   if (path === '/') {
     response.writeHead(302, { location: '/graphql' }).end();
     return;
@@ -116,41 +118,41 @@ async function dispatch(
 
 async function serveRest(
   options: HttpOptions,
-  entrance: Entrance,
+  admission: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
 ): Promise<void> {
-  const body = await entrance.bodies.read(request);
-  return enter(entrance, response, body)
+  const body = await admission.bodies.read(request);
+  return isAdmitted(admission, response, body)
     ? options.rest(request, response, body === 'TOO_LONG' ? undefined : body)
     : refuseLoad(response, { status: 503, code: 'SERVICE_UNAVAILABLE', message: busy, details: { reason: busy } });
 }
 
 async function serveGraphql(
   options: HttpOptions,
-  entrance: Entrance,
+  admission: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
 ): Promise<void> {
-  const refused = refuseRequest(request);
-  if (refused) {
+  const refusal = refusalOf(request);
+  if (refusal) {
     request.resume();
-    return answer(response, refused.status, {
-      errors: [{ message: refused.message, extensions: { code: refused.code } }],
+    return answer(response, refusal.status, {
+      errors: [{ message: refusal.message, extensions: { code: refusal.code } }],
     });
   }
-  const body = await entrance.bodies.read(request);
+  const body = await admission.bodies.read(request);
   if (body === 'TOO_LONG') return refuseBody(request, response);
-  return enter(entrance, response, body)
+  return isAdmitted(admission, response, body)
     ? answerGraphql(options, request, response, body)
     : refuseLoad(response, {
         errors: [{ message: busy, extensions: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 } }],
       });
 }
 
-/** Takes a place among those that are answered, for a request whose body is there or has been found too long. */
-function enter({ inFlight }: Entrance, response: WatchedResponse, body: Body): body is Exclude<Body, 'GAVE_WAY'> {
-  return body !== 'GAVE_WAY' && inFlight.enter(response);
+/** Says whether a request is admitted. Its body has been read, or is too long. */
+function isAdmitted({ inFlight }: Admission, response: WatchedResponse, body: Body): body is Exclude<Body, 'EVICTED'> {
+  return body !== 'EVICTED' && inFlight.admit(response);
 }
 
 async function answerGraphql(
@@ -160,35 +162,35 @@ async function answerGraphql(
   body: Buffer,
 ): Promise<void> {
   if (request.url?.startsWith('/graphql/stream')) {
-    const distinct = streamToken(request) === undefined && wantsEvents(request);
-    if (!distinct) return options.singleConnections(request, response, body);
-    // Without a reserved stream it is the mode of a connection for each operation, which /graphql serves.
+    const isDistinct = streamToken(request) === undefined && wantsEvents(request);
+    if (!isDistinct) return options.singleConnections(request, response, body);
+    // Without a reserved stream this is graphql-sse's mode with a connection per operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
   if (request.method === 'POST' && !wantsEvents(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
   if (wantsEvents(request)) {
-    // Once an event stream has begun its status is 200: strangers are told before.
+    // The status of an event stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
     if (viewer === 'UNAVAILABLE') return refuseLoad(response, { errors: [withoutStatus(unavailable())] });
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
-    // Proxies that collect an answer before they pass it on would keep an event stream to themselves.
+    // Proxies that buffer a whole response would never pass an event stream on.
     response.setHeader('x-accel-buffering', 'no');
   }
   await options.graphql.yoga(withBody(request, body), response);
 }
 
-/** The request as Yoga reads it: what it takes from one, and the body that has been read already. */
+/** Makes a request for Yoga: the fields that it reads, and the body, which has been read already. */
 function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffer) {
   return Object.assign(Readable.from([body]), { method, url, headers, socket });
 }
 
 const busy = 'too many requests at once; try again';
 
-/** More than can be answered in good time, or at all now: nothing was begun, so the same request may come again as it is. */
+/** Answers 503 to a request that was not processed, because of overload or a fault: the client may send it again. */
 function refuseLoad(response: ServerResponse, body: object): void {
   response.setHeader('retry-after', '1');
   answer(response, 503, body);
@@ -198,8 +200,11 @@ function wantsEvents(request: IncomingMessage): boolean {
   return request.headers.accept?.includes('text/event-stream') ?? false;
 }
 
-/** What cannot be a request of ours. JSON only: forms and plain text are what a foreign page can send without asking first. */
-function refuseRequest(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
+/**
+ * Returns the error for a request that is too long, malformed or not JSON; otherwise undefined. A page of another origin
+ * can send forms and plain text without a preflight, so these are refused.
+ */
+function refusalOf(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes) {
     return { status: 413, code: 'PAYLOAD_TOO_LARGE', message: `a request body has at most ${bodyBytes} bytes` };
   }
@@ -216,15 +221,15 @@ function isJson(type = ''): boolean {
   return type === 'application/json' || type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** The last Host that was well-formed. Most requests have the same. */
-let goodHost: string | undefined;
+/** The last valid Host header: most requests have the same. */
+let validHost: string | undefined;
 
-/** Whether the path and the Host header make an address. */
+/** Says whether the path and the Host header make a valid URL. */
 function isAddress({ url = '/', headers: { host = 'localhost' } }: IncomingMessage): boolean {
-  if (url === '/graphql' && host === goodHost) return true;
-  const isGood = URL.canParse(url, `http://${host}`);
-  if (isGood) goodHost = host;
-  return isGood;
+  if (url === '/graphql' && host === validHost) return true;
+  const isValid = URL.canParse(url, `http://${host}`);
+  if (isValid) validHost = host;
+  return isValid;
 }
 
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {
@@ -235,15 +240,15 @@ function refuseBody(request: IncomingMessage, response: ServerResponse): void {
 
 async function serveReadiness(
   options: HttpOptions,
-  { connections }: Entrance,
+  { connections }: Admission,
   response: ServerResponse,
 ): Promise<void> {
   const database = await options.database.pool.query('select 1').then(
     () => true,
     () => false,
   );
-  const ready = !connections.announcing && database;
-  answer(response, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', database });
+  const isReady = !connections.announcing && database;
+  answer(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'unavailable', database });
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

@@ -4,11 +4,11 @@ import { transactionOn } from '../database/transaction.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
-/** A rule of the ledger that some rows break. */
+/** A broken rule of the ledger. */
 export interface Breach {
   /** The rule, in words. */
   readonly rule: string;
-  /** The offending rows, at most 20 of them. */
+  /** The rows that break it, at most 20 of them. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -50,7 +50,7 @@ const rules: readonly Rule[] = [
       from posting p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
   },
   {
-    rule: 'a quote and its transaction stand alike',
+    rule: 'the statuses of a quote and its transaction agree',
     offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
       from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
       where t.quote_id is distinct from q.id or (q.status::text <> t.status::text
@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
     rule: 'each change of a transaction has one event, and they follow the allowed moves',
     offenders: `select * from (
         select platform_id, transaction_id, version, status, previous_status,
-          -- A refund that waited in suspense is paid after the payment's end, whose status stays.
+          -- A refund that waited in suspense is paid after the payment has ended, and its status does not change.
           snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
           lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
         from event where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
@@ -81,9 +81,9 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Proves the ledger over all rows, in one consistent look at the database, on a connection of its own: it may take longer than
- * any other statement is allowed to.
- * @returns the broken rules with their rows; none when all is well
+ * Checks all rows of the ledger against its rules, in one consistent snapshot of the database. Uses a connection of its
+ * own, because it may take longer than any other statement is allowed to.
+ * @returns the broken rules with their rows; none for a sound ledger
  */
 export async function audit(database: Pick<Database, 'url'>): Promise<Breach[]> {
   const client = new pg.Client({ ...connectionConfig(database.url), application_name: 'audit' });
@@ -99,7 +99,7 @@ export async function audit(database: Pick<Database, 'url'>): Promise<Breach[]> 
 
 async function findBreaches(client: pg.Client): Promise<Breach[]> {
   await client.query('set local statement_timeout = 0');
-  // All rows are grouped, which goes to disk with what a server usually allows.
+  // Grouping all rows spills to disk with the usual work_mem of a server.
   await client.query("set local work_mem = '128MB'");
   const breaches: Breach[] = [];
   for (const { rule, offenders } of rules) {
@@ -109,5 +109,5 @@ async function findBreaches(client: pg.Client): Promise<Breach[]> {
   return breaches;
 }
 
-/** How many rules an audit proves. */
+/** The number of rules that an audit checks. */
 export const auditRules = rules.length;

@@ -1,37 +1,39 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
-/** What a plan has in common with others, as names: what it changes, and what it is judged by or answers with. */
+/**
+ * The conflict keys of a group of plans, as names: what it changes, and what decides its checks or is in its answer.
+ */
 interface ConflictKeys {
   readonly writes: Set<string>;
   readonly reads: Set<string>;
 }
 
 /**
- * Divides groups of plans that share a transaction into batches, in which they are checked one by one before any of them is
- * applied. So no group of a batch changes what another is judged by, and of two groups that have something in common the
- * earlier is in an earlier batch: then it comes to the same as one group after another.
+ * Divides groups of plans that share a transaction into batches. In a batch, the groups are checked one by one before
+ * any of them is applied, so no group may change what decides the check of another. Of two groups that conflict, the
+ * earlier is in an earlier batch. The result is the same as with one group after another.
  * @returns batches in their order, each a list of positions in `groups`
  * @throws Error when the alternative of a plan changes what its plan does not name
  */
-export function inBatches(groups: readonly PlanGroup[]): number[][] {
+export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   const batches: number[][] = [];
-  const written = new Map<string, number>();
-  const read = new Map<string, number>();
+  const lastWrites = new Map<string, number>();
+  const lastReads = new Map<string, number>();
   for (const [position, group] of groups.entries()) {
     const { writes, reads } = keysOf(group);
-    let number = 0;
-    for (const key of reads) number = Math.max(number, (written.get(key) ?? -1) + 1);
-    for (const key of writes) number = Math.max(number, (read.get(key) ?? -1) + 1);
-    for (const key of reads) read.set(key, Math.max(number, read.get(key) ?? 0));
-    for (const key of writes) written.set(key, Math.max(number, written.get(key) ?? 0));
-    batches[number] = [...(batches[number] ?? []), position];
+    let batch = 0;
+    for (const key of reads) batch = Math.max(batch, (lastWrites.get(key) ?? -1) + 1);
+    for (const key of writes) batch = Math.max(batch, (lastReads.get(key) ?? -1) + 1);
+    for (const key of reads) lastReads.set(key, Math.max(batch, lastReads.get(key) ?? 0));
+    for (const key of writes) lastWrites.set(key, Math.max(batch, lastWrites.get(key) ?? 0));
+    batches[batch] = [...(batches[batch] ?? []), position];
   }
   return batches;
 }
 
 /**
- * The keys of a group. Two groups conflict where one writes what the other reads; most keys are both. What many plans may look
- * at and few change (the customers and accounts outside that take part) is one key for all of them.
+ * Returns the conflict keys of a group. Two groups conflict where one writes what the other reads; most keys are both.
+ * Rows that many plans read and few change (customers, and external accounts that take part) share one key.
  */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys: ConflictKeys = { writes: new Set(), reads: new Set() };
@@ -42,14 +44,18 @@ function keysOf(group: PlanGroup): ConflictKeys {
   return keys;
 }
 
-/** What is locked, and what shares a batch, is decided by what a plan names, before it is known which alternative is taken. */
-function checkAlternative(named: ConflictKeys, alternative: Alternative): void {
+/**
+ * Checks that an alternative changes only what its plan names. Locks and batches follow from the plan, before it is
+ * known which alternative is taken.
+ * @throws Error for an alternative that changes more
+ */
+function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
   const keys: ConflictKeys = { writes: new Set(), reads: new Set() };
   addMoves(keys, alternative);
-  if ([...keys.writes].some((key) => !named.writes.has(key))) {
+  if ([...keys.writes].some((key) => !planKeys.writes.has(key))) {
     throw new Error('an alternative changes what its plan does not name');
   }
-  if (alternative.otherwise) checkAlternative(named, alternative.otherwise);
+  if (alternative.otherwise) checkAlternative(planKeys, alternative.otherwise);
 }
 
 function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
@@ -69,13 +75,13 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   for (const { id } of orders) addBoth(keys, `order ${id}`);
   for (const { accountId } of [...checks, ...(insert.account_check ?? [])]) addBoth(keys, `check ${accountId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
-  if (accounts || insert.account) addBoth(keys, 'accounts outside');
+  if (accounts || insert.account) addBoth(keys, 'external accounts');
   if (requireActive?.customers) keys.reads.add('customers');
-  if (requireActive?.accounts) keys.reads.add('accounts outside');
+  if (requireActive?.accounts) keys.reads.add('external accounts');
   if (result) addBoth(keys, rowKey(result.type, result.id));
 
-  // Whether an account has room depends on its balance and on the payments to it that are under way: on those that begin with
-  // it as their destination, and on any that goes on.
+  // The capacity of an account depends on its balance and on the payments to it that are under way: on those that begin
+  // with it as their destination, and on any that moves.
   for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);
@@ -87,7 +93,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (orders.length > 0) keys.writes.add('payments under way');
 }
 
-/** What an alternative may do as well. */
+/** Adds the keys of moves, which an alternative may make too. */
 function addMoves(
   keys: ConflictKeys,
   { quotes = [], expired = [], transactions = [], journals = [] }: Alternative,

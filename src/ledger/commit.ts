@@ -4,18 +4,18 @@ import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { committing } from '../database/transaction.ts';
-import { inBatches } from './batches.ts';
+import { runCommitting } from '../database/transaction.ts';
+import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
-/** What came of a plan. `replayed`: not now, but when its idempotency key was first used. */
+/** The outcome of a plan. `replayed`: it is the outcome of the first call with the idempotency key. */
 export type Outcome =
   | { readonly kind: 'done'; readonly replayed: boolean; readonly row: SnapshotRows[ResultType] | undefined }
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/** Why the database refused a plan, with the facts it saw under the lock. */
+/** The refusal of a plan by the database, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
@@ -26,7 +26,7 @@ export type PlanRefusal =
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
   | { readonly code: 'INVALID_BANK_ACCOUNT'; readonly id: string; readonly status: string }
   | { readonly code: 'INSUFFICIENT_BALANCE'; readonly id: string; readonly spendable: string; readonly needed: string }
-  /** The account's balance would pass its bound; `coming` counts what is on its way, too. */
+  /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;
@@ -35,7 +35,7 @@ export type PlanRefusal =
       readonly coming: string;
     };
 
-/** A plan that names no result is answered without one. */
+/** An outcome as the database returns and stores it. It has no result when the plan names none. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
@@ -57,93 +57,96 @@ const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
 const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
 
 /**
- * Carries out a plan in one round trip and one durable transaction, which plans that come at the same time may share
- * (commit-lanes.ts): each is done or refused on its own. A plan that loses a race with another is tried again.
- * @throws HeldUp when its account is not to be had within two seconds, or when too many wait before it: nothing happened
- * @throws OutcomeUnknown when the database did not say what came of it; after any other error nothing happened
- * @throws SQLSTATE 55P03 when another call with its idempotency key is still under way after two seconds
+ * Commits a plan in one round trip and one durable transaction, which simultaneous plans may share (commit-lanes.ts).
+ * Each plan is done or refused on its own. A plan that loses a race with another is retried.
+ * @throws LockTimeout when its account stays locked for two seconds, or when too many plans wait before it: nothing
+ *   happened
+ * @throws OutcomeUnknown when the database did not answer; after any other error nothing happened
+ * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds
  */
 export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
-  let ofDatabase = lanes.get(database);
-  if (!ofDatabase) {
-    ofDatabase = new CommitLanes(database.pool, {
+  let databaseLanes = lanes.get(database);
+  if (!databaseLanes) {
+    databaseLanes = new CommitLanes(database.pool, {
       together: (plans) => commitPlans(database, plans),
       alone: (one) => commitAlone(database, one),
     });
-    lanes.set(database, ofDatabase);
+    lanes.set(database, databaseLanes);
   }
-  return ofDatabase.add(platformId, plan);
+  return databaseLanes.add(platformId, plan);
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const outcomes = await committing(database.pool, commitOf(plans.map((plan) => [plan])));
+  const outcomes = await runCommitting(database.pool, prepareCommit(plans.map((plan) => [plan])));
   database.commits.emit('committed');
   return outcomes;
 }
 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
   try {
-    const commit = commitOf([[{ platformId, plan }]]);
-    const [outcome] = await retryLostRaces(() => committing(database.pool, commit));
+    const commit = prepareCommit([[{ platformId, plan }]]);
+    const [outcome] = await retryLostRaces(() => runCommitting(database.pool, commit));
     database.commits.emit('committed');
-    return answered(outcome);
+    return requireOutcome(outcome);
   } catch (error) {
-    if (sqlState(error) !== '55P03' || !waitedInside(error)) throw error;
+    if (sqlState(error) !== '55P03' || !waitedForRows(error)) throw error;
     throw new LockTimeout('its account is held up', { cause: error });
   }
 }
 
 /**
- * Whether Postgres waited for a row that the plan needs, and not for its idempotency key: which function it was in is in the
- * context of its error.
+ * Tells whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
+ * error names the function that waited.
  */
-function waitedInside(error: unknown): boolean {
+function waitedForRows(error: unknown): boolean {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
   return /\b(lock_plans|apply_plans)\(/.test(where) && !/\block_claims\(/.test(where);
 }
 
-/** The same on one connection, alone or as part of a larger transaction, without a second try. */
+/** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
   const [outcome] = await commitGroupsOn(on, [[{ platformId, plan }]]);
-  return answered(outcome);
+  return requireOutcome(outcome);
 }
 
 /**
- * Commits groups on one connection, in one statement: each is done or refused as a whole, as if they came one after another.
- * @returns what came of each
+ * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they came one
+ * after another.
+ * @returns the outcome of each
  */
 export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
-  return commitOf(groups)(on);
+  return prepareCommit(groups)(on);
 }
 
 /**
- * Writes groups down for the database, and answers what sends them: so that what cannot be written fails before.
+ * Serializes groups for the database and returns the function that sends them. So a group that cannot be serialized
+ * fails before anything is sent.
  * @throws Error when the alternative of a plan changes what its plan does not name
  */
-function commitOf(groups: readonly PlanGroup[]): (on: Queryable) => Promise<Outcome[]> {
-  const batches = inBatches(groups);
-  const text = written(batches.map((batch) => batch.map((position) => groups[position] ?? [])));
+function prepareCommit(groups: readonly PlanGroup[]): (on: Queryable) => Promise<Outcome[]> {
+  const batches = divideIntoBatches(groups);
+  const text = serialize(batches.map((batch) => batch.map((position) => groups[position] ?? [])));
   return async (on) => {
     const answers = await commitStatement(on, text);
     const outcomes: Outcome[] = [];
     for (const [at, position] of batches.flat().entries()) {
       const row = answers[at];
-      if (row) outcomes[position] = present(row.answer);
+      if (row) outcomes[position] = toOutcome(row.answer);
     }
     return outcomes;
   };
 }
 
-function answered(outcome: Outcome | undefined): Outcome {
+function requireOutcome(outcome: Outcome | undefined): Outcome {
   if (!outcome) throw new Error('commit_batches answered nothing');
   return outcome;
 }
 
 /**
- * Carries out groups of plans of background work, all in one durable transaction where that is possible. Each group is
- * done or refused as a whole, on its own. One that cannot be carried out at all is told to `onError` with its position;
- * it holds up none of the others, which are then committed one by one.
- * @returns for each group, why the database refused it, or null; undefined for one that failed
+ * Commits groups of plans of background work, all in one durable transaction where that is possible. Each group is done
+ * or refused as a whole, on its own. A group that fails is reported to `onError` with its position. It does not stop
+ * the others, which are then committed one by one.
+ * @returns for each group the refusal by the database, or null; undefined for one that failed
  */
 export async function commitGroups(
   database: Database,
@@ -167,23 +170,23 @@ export async function commitGroups(
 
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
-  const commit = commitOf(groups);
-  const outcomes = await retryLostRaces(() => committing(database.pool, commit));
+  const commit = prepareCommit(groups);
+  const outcomes = await retryLostRaces(() => runCommitting(database.pool, commit));
   database.commits.emit('committed');
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
 
 /**
- * What came of the first call with this key, or undefined when there was none. Asked before a command does any other
- * work, so that a repeat is answered as the first was, whatever has changed since.
+ * Returns the outcome of the first call with this key, or undefined when there was none. A command calls this before
+ * any other work, so that a repeat gets the first answer, whatever has changed since.
  */
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
   const [row] = await firstOutcomeStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;
-  return present(row.same ? { ...row, outcome: 'first' } : { outcome: 'mismatch' });
+  return toOutcome(row.same ? { ...row, outcome: 'first' } : { outcome: 'mismatch' });
 }
 
-function present(answer: Answer): Outcome {
+function toOutcome(answer: Answer): Outcome {
   if (answer.outcome === 'mismatch') return { kind: 'mismatch' };
   const replayed = answer.outcome === 'first';
   if (answer.refusal) return { kind: 'refused', replayed, refusal: answer.refusal };
@@ -194,16 +197,16 @@ function present(answer: Answer): Outcome {
   };
 }
 
-/** Batches of groups of plans as they are written for the database. */
-function written(batches: readonly (readonly PlanGroup[])[]): string {
+/** Serializes batches of groups of plans for the database. */
+function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   const plans = batches.map((groups) =>
     groups.map((group) => group.map(({ platformId, plan }) => ({ platform: platformId, plan: inColumns(plan) }))),
   );
-  // Amounts are digits in strings: Postgres reads them as bigint.
+  // Amounts are strings of digits: Postgres reads them as bigint.
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** A plan in the words of the database's functions: what its lists hold is named like columns. */
+/** Renames the fields of a plan for the functions of the database, which use the names of columns. */
 function inColumns({ claim, requireActive, result, insert, otherwise, ...lists }: Plan & Alternative): object {
   return {
     ...(claim && { claim }),

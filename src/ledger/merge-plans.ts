@@ -1,57 +1,57 @@
 import type { Plan } from './plan.ts';
 
 /**
- * Merges plans into one that wants all that they want, in their order. Nothing is lost: lists follow one another.
+ * Merges plans into one that does all that they do, in their order. Nothing is lost: lists are concatenated.
  * @throws Error where two of them have a claim, a result or an alternative, of which a plan has one
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce((plan, other) => mergeFields(plan, other, merges), {});
 }
 
-/** How each field is merged where both have it. The compiler finds a field that is forgotten here. */
+/** The way to merge each field where both plans have it. The compiler finds a missing field. */
 type Merges<T> = { readonly [Field in keyof T]-?: Merge<NonNullable<T[Field]>> };
 type Merge<T> = (one: T, other: T) => T;
 
 const merges: Merges<Plan> = {
-  claim: single('claim'),
-  requireActive: (one, other) => mergeFields(one, other, { customers: both, accounts: both }),
-  capacity: both,
+  claim: onlyOne('claim'),
+  requireActive: (one, other) => mergeFields(one, other, { customers: concat, accounts: concat }),
+  capacity: concat,
   insert: (one, other) =>
     mergeFields(one, other, {
-      customer: both,
-      account: both,
-      transaction: both,
-      quote: both,
-      arrival: both,
-      rail_order: both,
-      account_check: both,
+      customer: concat,
+      account: concat,
+      transaction: concat,
+      quote: concat,
+      arrival: concat,
+      rail_order: concat,
+      account_check: concat,
     }),
-  quotes: both,
-  transactions: both,
-  customers: both,
-  accounts: both,
-  checks: both,
-  journals: both,
-  orders: both,
-  result: single('result'),
-  otherwise: single('otherwise'),
+  quotes: concat,
+  transactions: concat,
+  customers: concat,
+  accounts: concat,
+  checks: concat,
+  journals: concat,
+  orders: concat,
+  result: onlyOne('result'),
+  otherwise: onlyOne('otherwise'),
 };
 
 function mergeFields<T extends object>(one: T, other: T, how: Merges<T>): T {
   const merged = { ...one };
   for (const field of Object.keys(other) as (keyof T)[]) {
-    const [here, there] = [one[field], other[field]];
-    if (here === undefined || here === null) merged[field] = there;
-    else if (there !== undefined && there !== null) merged[field] = how[field](here, there);
+    const [value, otherValue] = [one[field], other[field]];
+    if (value === undefined || value === null) merged[field] = otherValue;
+    else if (otherValue !== undefined && otherValue !== null) merged[field] = how[field](value, otherValue);
   }
   return merged;
 }
 
-function both<T>(one: readonly T[], other: readonly T[]): readonly T[] {
+function concat<T>(one: readonly T[], other: readonly T[]): readonly T[] {
   return [...one, ...other];
 }
 
-function single(field: keyof Plan) {
+function onlyOne(field: keyof Plan) {
   return (): never => {
     throw new Error(`two plans have a ${field}: they cannot be one`);
   };

@@ -2,13 +2,13 @@ import { maxBalance } from '../core/checks.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * The auditor's rules that tie journals to their payment: what has been booked for it is what its row and its status ask for,
- * account by account. So a unit that is booked to the wrong place is found, though every journal balances.
+ * The auditor's rules about payments: the journals of a payment must come to what its row and its status demand, on
+ * every account. So they find money that is booked to the wrong account, although every journal balances.
  */
 
 /**
- * For each payment, what is booked under it. `deposited`: what its deposits brought in; `deposits`: in how many journals;
- * `share`: the platform's part of the fees, as far as it has been paid out of FEES.
+ * Sums the postings of each payment. `deposited`: the amount of its deposits. `deposits`: the number of their journals.
+ * `share`: how much of the platform's part of the fees has been paid out of FEES.
  */
 const booked = `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
@@ -21,10 +21,14 @@ const booked = `booked as materialized (
 )`;
 
 /**
- * Each payment with what decides its legs. `funding_account_id`: where an outgoing payment is paid from; an owner's account
- * here, where its source is outside. `debited`: it must have been. A transfer is debited when it is made, a quote's payment when
- * it is executed, and one that is pulled when it has been: then it has a PAYOUT order. A payment that failed before that has no
- * refund. `gone`: it has been debited and the money is not back. `arrives_here`: it is credited to an account here by the payment itself.
+ * Reads each payment with the facts that decide its legs.
+ * - `funding_account_id`: the account that pays an outgoing payment. Where the source is external, this is the internal
+ *   account of its owner.
+ * - `debited`: the account must have been debited. A transfer is debited when it is created, a payment of a quote when
+ *   it is executed, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
+ *   failed before that has no refund.
+ * - `gone`: it has been debited and the money is not back.
+ * - `arrives_here`: the payment itself credits an account here.
  */
 const payment = `payment as materialized (
   select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone
@@ -61,7 +65,7 @@ const payment = `payment as materialized (
   ) t
 )`;
 
-/** What each payment's legs must come to: on accounts here, and on system accounts. */
+/** Computes what the legs of each payment must come to, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values
@@ -87,15 +91,16 @@ const expected = `expected as (
   where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
 )`;
 
+/** The auditor's rules about payments. */
 export const paymentRules: readonly Rule[] = [
   {
-    rule: "the legs of a payment come to what its row and its status ask for, on every account (a row's `booked` beside its `asked`)",
+    rule: "the legs of a payment come to what its row and its status require, on every account (a row's `booked` beside its `required`)",
     offenders: `with ${booked}, ${payment}, ${expected}
-      select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(asked) as asked from (
-        select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as asked from booked
+      select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(required) as required from (
+        select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as required from booked
         union all select platform_id, id, account_id, system, currency, 0, amount from expected
       ) legs
-      group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(asked)`,
+      group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
   },
   {
     rule: 'a payment takes one deposit at most, of what it is for, or of anything where it was not executed',

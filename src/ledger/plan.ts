@@ -13,14 +13,20 @@ import type {
 } from '../database/generated/client/client.ts';
 
 /**
- * Everything one command wants done, as data. `commitPlan` hands it to the database, which locks, checks and applies it
- * in one transaction, or refuses it whole. Commands differ only in the plan they make.
+ * Everything that one command wants done, as data. `commitPlan` sends it to the database, which locks, checks and
+ * applies it in one transaction, or refuses it as a whole. Commands differ only in their plans.
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
-  /** Who and what must be fit to take part: customers allowed to move money, external accounts that are ACTIVE. */
+  /**
+   * Those who must be able to take part: customers who are allowed to move money, and external accounts that are
+   * ACTIVE.
+   */
   readonly requireActive?: { readonly customers?: readonly string[]; readonly accounts?: readonly string[] };
-  /** Internal accounts that this will bring so much to later: refused now where their balances would pass their bound then. */
+  /**
+   * Internal accounts that this plan will credit later, with the amounts. Refused now where a balance would then pass
+   * its bound.
+   */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   readonly insert?: {
     readonly customer?: readonly NewRow<Customer>[];
@@ -29,70 +35,74 @@ export interface Plan {
     readonly quote?: readonly NewRow<Quote>[];
     readonly arrival?: readonly Arrival[];
     readonly rail_order?: readonly NewOrder[];
-    /** External accounts about which the rail is to be asked again, and after how many milliseconds. */
+    /** External accounts that the rail checks again, each after so many milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
-  /** External accounts whose status or verification moves. */
+  /** External accounts whose status or verification changes. */
   readonly accounts?: readonly AccountMove[];
-  /** When the rail is asked about an external account again; null: never, the last word on it has been said. */
+  /** When the rail checks an external account again, in milliseconds from now; null when its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** When the rail is asked about an order again; null: never, it has its outcome. */
+  /** When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
-  /** The row that the caller is answered with, as it is after the plan. */
+  /** The row to return to the caller, as it is after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
-  /** What happens instead where the plan would be refused because a quote has expired. */
+  /** The plan to carry out instead of one that is refused because a quote has expired. */
   readonly otherwise?: Alternative;
 }
 
 /**
- * What happens instead of a plan that comes too late for its quote: decided in the database, under the quote's lock. It
- * changes nothing that its plan does not name. It may come too late itself, and have an alternative again.
+ * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote.
+ * It changes nothing that its plan does not name. It may come too late itself, and have an alternative again.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
-  /** Quotes that must be EXPIRED and not paid yet: locked, and left as they are. */
+  /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
   readonly expired?: readonly { readonly id: string }[];
   readonly otherwise?: Alternative;
 }
 
-/** A plan, and whose it is. */
+/** A plan, and the platform that it belongs to. */
 export interface PlatformPlan {
   readonly platformId: string;
   readonly plan: Plan;
 }
 
-/** Plans of one platform or several that happen together or not at all. */
+/** Plans of one platform or several that are carried out all or none. */
 export type PlanGroup = readonly PlatformPlan[];
 
+/** The types of rows that a plan can return. */
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
 type Stamped = 'version' | 'createdAt' | 'updatedAt';
 
-/** A row to insert: nullable columns may be left out, and the database stamps version and times. */
+/** A row to insert. Nullable columns may be left out, and the database sets version and times. */
 export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
 
+/** An order for the rail to insert. */
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario'>> & {
     /** When the rail is asked first, in milliseconds from now; at once when left out. */
     readonly dueInMs?: number;
   };
 
+/** A change of the status of a quote. */
 export interface QuoteMove {
   readonly id: string;
   readonly from: readonly QuoteStatus[];
   readonly to: QuoteStatus;
-  /** Why, in words for the timeline. */
+  /** The reason, in words for the timeline. */
   readonly reason?: string | undefined;
-  /** Only before the quote's expiry, or only after it, by the database's clock once the quote is locked. */
+  /** Only before or only after the expiry of the quote, by the clock of the database once the quote is locked. */
   readonly expiry?: 'before' | 'after';
-  /** The quote is inserted by the same plan. */
+  /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;
 }
 
+/** A change of the status of a transaction. */
 export interface TransactionMove {
   readonly id: string;
   readonly from: readonly TransactionStatus[];
@@ -110,45 +120,46 @@ export interface TransactionMove {
       | 'requestedInformation'
     >
   >;
-  /** The refund that `set` starts has not arrived anywhere yet: it has no time of settlement. */
+  /** Whether the refund that `set` starts waits in suspense: it has no time of settlement yet. */
   readonly refundWaits?: boolean | undefined;
-  /** It pays a refund that waits in suspense: refused where none waits. `to` is the status that it has. */
+  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the present status. */
   readonly paysRefund?: boolean | undefined;
-  /** When settlement is expected, from now. */
+  /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
-  /** How long its platform has from now to approve or reject it. */
+  /** How long its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
   readonly isNew?: boolean;
 }
 
+/** A change of the status or the verification of an external account. */
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
-  /** The new status, or the one that it has where only its verification moves. */
+  /** The new status, or the present one where only the verification changes. */
   readonly to: ExternalAccountStatus;
-  /** Only if this is still its version. */
+  /** The version that the account must still have. */
   readonly version?: number;
   readonly reason: string;
   readonly set?: Partial<Pick<Account, 'beneficiaryVerificationStatus' | 'beneficiaryVerifiedName'>>;
 }
 
-/** One movement of money. Its legs sum to zero in each currency. */
+/** A movement of money. Its legs sum to zero in each currency. */
 export interface Journal {
-  /** What the movement is: `execute`, `settle`, `refund`, `fund`, … */
+  /** The kind of movement: `execute`, `settle`, `refund`, `fund`, … */
   readonly kind: string;
   readonly transactionId?: string | undefined;
   readonly legs: readonly Leg[];
 }
 
 /**
- * One side of a movement, in the currency's smallest unit: positive comes in, negative goes out. System accounts:
- * OUTSIDE is the world beyond the rails, CLEARING money under way to it, LIQUIDITY the other side of a conversion,
- * FEES what was earned, SUSPENSE what neither arrived nor came back.
+ * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
+ * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
+ * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      /** It comes in whatever the account holds already: given back, or earned (check_balance.sql). */
+      /** Exempt from the bound for new money: the money is given back, or earned (check_balance.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount }

@@ -1,6 +1,7 @@
-/** A rule of the auditor, and the statement that answers the rows which break it: none in a sound ledger. */
+/** A rule of the auditor. */
 export interface Rule {
   /** The rule, in words. */
   readonly rule: string;
+  /** The query for the rows that break the rule: none in a sound ledger. */
   readonly offenders: string;
 }

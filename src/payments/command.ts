@@ -13,21 +13,24 @@ import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import type { Simulation } from '../rails/simulation.ts';
-import { type PlanWords, planRefusal } from './plan-refusals.ts';
+import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
 
-/** What the domain works with. */
+/** The services and settings that the domain uses. */
 export interface Payments {
   readonly database: Database;
   /** The rail of each environment. A production rail is connected by an installation of its own. */
   readonly rails: { readonly [E in Environment]?: Rail };
-  /** How long a quote holds its rate, in seconds. */
+  /** How long a quote is valid, in seconds. */
   readonly quoteSeconds: number;
   /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
   readonly log: Logger;
 }
 
-/** The rail that serves a tenant's environment. */
+/**
+ * Returns the rail of a tenant's environment.
+ * @throws Refusal SERVICE_UNAVAILABLE where none is connected
+ */
 export function railOf(payments: Payments, tenant: Tenant): Rail {
   const rail = payments.rails[tenant.environment];
   if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
@@ -35,7 +38,7 @@ export function railOf(payments: Payments, tenant: Tenant): Rail {
 }
 
 /**
- * What a tenant may have the world outside do.
+ * Returns the simulation of the outside world for a tenant.
  * @throws Refusal FORBIDDEN where its rail simulates nothing
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
@@ -44,54 +47,58 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** A command's success: its row as it was right after, and whether this repeats an earlier answer. */
-export interface Done<Row> {
+/** The success of a command: its row right after it, and whether this repeats an earlier answer. */
+export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
 }
 
-/** What a command wants done, but for its key; `result` is the uuid of the row that it answers. */
+/** The plan of a command, without its claim. `result` is the uuid of the row to return. */
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
-export interface Command<Type extends ResultType> extends PlanWords {
-  /** What is done: its permission, and the scope of its idempotency keys. */
+/** A command that changes money or statuses. */
+export interface Command<Type extends ResultType> extends RefusalOptions {
+  /** The operation, which decides the permission and the scope of idempotency keys. */
   readonly operation: Operation;
   readonly type: Type;
-  /** What was asked, without the key: a repeat must ask the same. */
+  /** The input without the key: a repeat must have the same. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Validates, reads what it needs, and decides. Throws a Refusal when the input cannot be carried out. */
+  /**
+   * Validates the input, reads what it needs, and makes the plan.
+   * @throws Refusal for an input that cannot be carried out
+   */
   readonly plan: () => Promise<CommandPlan>;
   /**
-   * Its plan asks nobody but the database, so a repeat may make it once more: the key is not looked up before it, and
-   * the usual call is a round trip shorter.
+   * Whether the plan only reads the database, so that making it again for a repeat is harmless. Then the key is not
+   * looked up first, which saves the usual call a round trip.
    */
   readonly readsOnly?: true;
 }
 
 /**
- * Runs a command once per idempotency key: the first outcome is every outcome.
- * @throws Refusal FORBIDDEN (the caller may not carry it out), and the refusals of the command
+ * Runs a command once per idempotency key: a repeat gets the first outcome.
+ * @throws Refusal FORBIDDEN (the caller may not run it), and the refusals of the command
  */
 export async function runCommand<Type extends ResultType>(
   payments: Payments,
   caller: Caller,
   command: Command<Type>,
-): Promise<Done<SnapshotRows[Type]>> {
+): Promise<CommandResult<SnapshotRows[Type]>> {
   authorize(caller, command.operation);
   const { database } = payments;
   const claim = claimOf(caller, command);
-  const firstNow = async () => claim && (await firstOutcome(database, caller.platformId, claim));
-  const first = command.readsOnly ? undefined : await firstNow();
-  if (first) return present(first, command, caller);
+  const readFirst = async () => claim && (await firstOutcome(database, caller.platformId, claim));
+  const first = command.readsOnly ? undefined : await readFirst();
+  if (first) return toResult(first, command, caller);
 
   const planned = await command.plan().catch(async (error: unknown) => {
-    // A repeat is told the first outcome, whatever has changed since.
-    const before = command.readsOnly && (await firstNow());
-    if (before) return before;
+    // A repeat gets the first outcome, whatever has changed since.
+    const earlier = command.readsOnly && (await readFirst());
+    if (earlier) return earlier;
     throw error;
   });
-  if ('kind' in planned) return present(planned, command, caller);
+  if ('kind' in planned) return toResult(planned, command, caller);
   const { result, ...plan } = planned;
   try {
     const outcome = await commitPlan(database, caller.platformId, {
@@ -99,7 +106,7 @@ export async function runCommand<Type extends ResultType>(
       claim,
       result: { type: command.type, id: result },
     });
-    return present(outcome, command, caller);
+    return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) {
       throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
@@ -114,11 +121,11 @@ export async function runCommand<Type extends ResultType>(
   }
 }
 
-function present<Type extends ResultType>(
+function toResult<Type extends ResultType>(
   outcome: Outcome,
   command: Command<Type>,
   caller: Caller,
-): Done<SnapshotRows[Type]> {
+): CommandResult<SnapshotRows[Type]> {
   switch (outcome.kind) {
     case 'mismatch':
       throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
@@ -128,7 +135,7 @@ function present<Type extends ResultType>(
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
-      // The row is of the type that the plan asked for, which is the command's.
+      // The row has the type that the plan names, which is the type of the command.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }
 }

@@ -18,12 +18,12 @@ import type {
 } from '../database/generated/client/client.ts';
 
 /**
- * Filters of lists, the same in every API: what is given combines with AND, a list means any of its values, date-times are
- * inclusive, and an id that is malformed or another platform's matches nothing. So does what the caller may not see: a filter
- * that found something by it would tell what it is.
+ * The filters of lists, the same in every API. Given fields combine with AND, a list means any of its values, and both
+ * ends of a date range are inclusive. An id that is malformed or of another platform matches nothing. So does a
+ * condition on what the caller may not see, because a match would reveal it.
  */
 
-/** Which quotes (specification 4.2). */
+/** A filter of quotes (specification 4.2). */
 export interface QuoteFilter {
   readonly customerId?: Given<string>;
   readonly sendingAccountId?: Given<string>;
@@ -35,7 +35,7 @@ export interface QuoteFilter {
   readonly createdBefore?: Given<Date>;
 }
 
-/** Which transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
+/** A filter of transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
 export interface TransactionFilter {
   readonly customerId?: Given<string>;
   readonly platformCustomerId?: Given<string>;
@@ -48,7 +48,7 @@ export interface TransactionFilter {
   readonly endDate?: Given<Date>;
 }
 
-/** Which customers (specification 4.11). */
+/** A filter of customers (specification 4.11). */
 export interface CustomerFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
@@ -60,7 +60,7 @@ export interface CustomerFilter {
   readonly isIncludingDeleted?: Given<boolean>;
 }
 
-/** Which accounts (specification 4.9, 4.10, 4.13). */
+/** A filter of accounts (specification 4.9, 4.10, 4.13). */
 export interface AccountFilter {
   readonly kind?: Given<AccountKind>;
   readonly currency?: Given<string>;
@@ -68,7 +68,7 @@ export interface AccountFilter {
   readonly platformOwned?: Given<boolean>;
 }
 
-/** The quotes that the caller may see and a filter wants. */
+/** Returns the condition for the quotes that the caller may see and that match a filter. */
 export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
   if (!filter) return visibleQuotes(caller);
   return {
@@ -89,7 +89,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
-/** The transactions that the caller may see and a filter wants. */
+/** Returns the condition for the transactions that the caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -127,7 +127,10 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
-/** The customers that the caller may see and a filter wants; deleted ones only when asked for. */
+/**
+ * Returns the condition for the customers that the caller may see and that match a filter. Deleted customers need
+ * `isIncludingDeleted`.
+ */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -147,7 +150,7 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
   };
 }
 
-/** The accounts that the caller may see and a filter wants. */
+/** Returns the condition for the accounts that the caller may see and that match a filter. */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return visibleAccounts(caller);
   return {
@@ -161,12 +164,15 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
   };
 }
 
-/** A condition on the customer of a payment: no row meets it where the caller may not see whose payments they are. */
+/**
+ * Returns a condition on the customer of a payment. No row meets it where the caller may not see the customers of
+ * payments.
+ */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }
 
-/** An id that is malformed or of another type names nothing, so nothing matches. */
+/** Returns a condition on an id. No row meets it where the id is malformed or of another type. */
 function byId<Where>(
   id: Given<string>,
   types: Parameters<typeof uuidOf>[1][],

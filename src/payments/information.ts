@@ -3,16 +3,16 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { RequiredField } from '../rails/rail.ts';
 
-/** One fact about a party to a UMA payment, by its name (decision 48). */
+/** A fact about a party to a UMA payment, with its name (decision 48). */
 export interface InformationField {
   readonly name: string;
   readonly value: string;
 }
 
-/** Facts by their names. */
+/** Facts, by name. */
 export type Information = Readonly<Record<string, string>>;
 
-/** Why money is sent (specification 2.10), as `PURPOSE_OF_PAYMENT`. */
+/** The purposes of a payment (specification 2.10), for `PURPOSE_OF_PAYMENT`. */
 export const purposes = [
   'GIFT',
   'SELF',
@@ -31,8 +31,9 @@ export const purposes = [
 const maxFields = 30;
 
 /**
- * Facts as a map, checked: names in capitals and given once, values not empty, a purpose that the specification knows.
- * @throws Refusal INVALID_INPUT naming the field
+ * Checks facts and returns them as a map. Names must have capitals and be given once, values must not be empty, and a
+ * purpose must be in the specification.
+ * @throws Refusal INVALID_INPUT with the path of the fact
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
   const fields = given ?? [];
@@ -56,7 +57,7 @@ export function checkInformation(given: readonly InformationField[] | null | und
   return information;
 }
 
-/** The names of the mandatory fields that are not given. */
+/** Returns the names of the mandatory fields that are not given. */
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
 }

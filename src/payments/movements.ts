@@ -1,8 +1,8 @@
 import type { Journal, Leg } from '../ledger/plan.ts';
 
 /**
- * The money of one outgoing payment, all in smallest units. On a same-currency transfer both sides are equal and there
- * are no fees.
+ * The amounts and accounts of one outgoing payment, in smallest units. For a same-currency transfer both amounts are
+ * equal and there are no fees.
  */
 export interface Flow {
   readonly transactionId: string;
@@ -10,16 +10,16 @@ export interface Flow {
   readonly sendingCurrency: string;
   readonly sent: bigint;
   readonly fees: bigint;
-  /** The part of the fees that the platform earns, and its account for it. */
+  /** The part of the fees that the platform earns, and the account of the platform for it. */
   readonly platformFee: bigint;
   readonly platformAccountId: string | undefined;
   readonly receivingCurrency: string;
   readonly received: bigint;
-  /** The account here that receives; undefined when the money leaves. */
+  /** The internal account that receives; undefined when the money leaves. */
   readonly destinationAccountId: string | undefined;
 }
 
-/** The source is debited: fees are earned, the rest is converted, and what will be delivered waits in clearing. */
+/** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
 export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
@@ -31,7 +31,7 @@ export function debit(flow: Flow): Journal {
   };
 }
 
-/** Delivered: the money leaves clearing, and the platform gets its part of the fees. */
+/** Delivers the money out of CLEARING, and pays the platform its part of the fees. */
 export function delivery(flow: Flow): Journal {
   const currency = flow.receivingCurrency;
   return {
@@ -47,7 +47,10 @@ export function delivery(flow: Flow): Journal {
   };
 }
 
-/** Not delivered: the debit is undone, leg by leg. What was taken comes back whatever the account holds by now. */
+/**
+ * Refunds a payment that was not delivered by reversing the debit, leg by leg. The credit is exempt from the bound of
+ * the account.
+ */
 export function refund(flow: Flow): Journal {
   return {
     kind: 'refund',
@@ -60,8 +63,9 @@ export function refund(flow: Flow): Journal {
 }
 
 /**
- * Money comes in from outside to an account here. `times`: that many arrivals of the same amount at once. They share a journal,
- * since a payment has at most one of this kind: a second one is money credited twice, which the auditor finds.
+ * Credits money from outside to an internal account. `times`: that many deposits of the same amount at once. They share
+ * a journal, because a payment has at most one journal of this kind: a second one would be money credited twice, which
+ * the auditor finds.
  */
 export function deposit(
   accountId: string,
@@ -77,7 +81,7 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Neither delivered nor given back by the rail: what was under way waits in suspense, where it can be seen. */
+/** Moves money that the rail neither delivered nor gave back from CLEARING to SUSPENSE, where it can be seen. */
 export function suspension(flow: Flow): Journal {
   const currency = flow.receivingCurrency;
   return {
@@ -90,19 +94,19 @@ export function suspension(flow: Flow): Journal {
   };
 }
 
-/** What waited in suspense is given back by the rail after all: the suspension is undone, so that a refund can follow. */
+/** Reverses a suspension, so that a refund can follow: the rail has given the money back after all. */
 export function resumption(flow: Flow): Journal {
   const reversed = suspension(flow);
   return { ...reversed, kind: 'resumption', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
-/** Delivered and come back: the delivery is undone, so that a refund can follow. */
+/** Reverses a delivery that the bank returned, so that a refund can follow. */
 export function bankReturn(flow: Flow): Journal {
   const reversed = delivery(flow);
   return { ...reversed, kind: 'return', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
-/** Money from outside that is only passed on to an account outside: in, and out again. */
+/** Passes money from outside on to an external account: in, and out again. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     {
@@ -139,12 +143,12 @@ function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
   return [
     { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
-    // Owed: the payment has been delivered, and no full account of the platform's undoes that.
+    // Exempt: the payment has been delivered, and a full account of the platform must not undo that.
     { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, exempt: true },
   ];
 }
 
-/** Without empty legs, and with what meets on one system account in one currency taken together. */
+/** Removes empty legs, and adds up legs on the same system account and currency. */
 function nonZero(legs: readonly Leg[]): Leg[] {
   const merged: Leg[] = [];
   for (const leg of legs) {

@@ -5,17 +5,17 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import type { OutsideAccount } from '../rails/rail.ts';
+import type { RailAccount } from '../rails/rail.ts';
 
-/** The accounts that a command names, and fresh ids for what it will make. */
+/** The accounts of a command, and new ids for the rows that it will insert. */
 export interface TransferParties {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
-  /** Ids from the database's clock, in rising order. */
+  /** Ids from the clock of the database, in ascending order. */
   readonly ids: readonly string[];
 }
 
-/** What the platform itself earns on a quote. */
+/** The platform's own fees on a quote. */
 export interface PlatformFeeTerms {
   /** Smallest units of the sending currency. */
   readonly fixedFee: bigint;
@@ -23,22 +23,26 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/** The same with the customer that it names, or that owns the source, or else the destination. */
+/**
+ * The parties of a quote: the accounts, and the customer that it names, or who owns the source, or else the
+ * destination.
+ */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
-  /** What the platform itself charges in the sending currency. */
+  /** The platform's own fees in the sending currency. */
   readonly platformFee: PlatformFeeTerms;
 }
 
-// Of both statements Postgres keeps one plan for all calls. A series as long as a parameter says would have each planned anew.
+// Postgres keeps one plan of each statement for all calls. It would plan each call anew for a generate_series whose
+// length is a parameter.
 
-/** The account that a parameter names, where the caller may see it. */
-const named = (parameter: string) => `account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
+/** Returns the SQL source of the account that a parameter names, where the caller may see it. */
+const namedAccount = (parameter: string) => `account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
 
-/** The accounts $4 and $5, as `source` and `destination`, and as many fresh ids as an array of $6 elements has. */
+/** The accounts $4 and $5, as `source` and `destination`, and as many new ids as an array of $6 elements has. */
 const transferPartiesSql = `
-  (select account_snapshot(a) from ${named('$4')}) as source,
-  (select account_snapshot(a) from ${named('$5')}) as destination,
+  (select account_snapshot(a) from ${namedAccount('$4')}) as source,
+  (select account_snapshot(a) from ${namedAccount('$5')}) as destination,
   array(select uuid_v7() from unnest(array_fill(0, array[$6::int]))) as ids`;
 
 interface TransferPartiesRow {
@@ -48,7 +52,10 @@ interface TransferPartiesRow {
 }
 
 const transferPartiesStatement = forCaller(
-  statement<TransferPartiesRow>('sides', `select ${transferPartiesSql}`, { source: 'Account', destination: 'Account' }),
+  statement<TransferPartiesRow>('transfer_parties', `select ${transferPartiesSql}`, {
+    source: 'Account',
+    destination: 'Account',
+  }),
 );
 
 const partiesStatement = forCaller(
@@ -58,31 +65,31 @@ const partiesStatement = forCaller(
     'parties',
     `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${transferPartiesSql},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
-        $7, (select a.customer_id from ${named('$4')}), (select a.customer_id from ${named('$5')}))) as customer
+        $7, (select a.customer_id from ${namedAccount('$4')}), (select a.customer_id from ${namedAccount('$5')}))) as customer
    from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
-     $8, (select a.currency from ${named('$4')}))`,
+     $8, (select a.currency from ${namedAccount('$4')}))`,
     { source: 'Account', destination: 'Account', customer: 'Customer' },
   ),
 );
 
-/** Reads the accounts of a command in one statement. What the caller may not see is not there. */
+/** Reads the accounts of a command in one statement. An account that the caller may not see is undefined. */
 export async function readTransferParties(
   on: Queryable,
   caller: Scope,
   names: {
     source?: string | undefined;
     destination?: string | undefined;
-    /** How many fresh ids. */
+    /** The number of new ids. */
     ids: number;
   },
 ): Promise<TransferParties> {
   const { source = null, destination = null, ids } = names;
   const [row] = await transferPartiesStatement(on, caller, source, destination, ids);
-  if (!row) throw new Error('the sides statement answers one row');
-  return sidesOf(row);
+  if (!row) throw new Error('the statement for parties returned no row');
+  return transferPartiesOf(row);
 }
 
-/** Reads the parties of a command in one statement. What the caller may not see is not there. */
+/** Reads the parties of a command in one statement. A party that the caller may not see is undefined. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -90,66 +97,81 @@ export async function readParties(
     source?: string | undefined;
     destination?: string | undefined;
     customer?: string | undefined;
-    /** The sending currency, where no source account tells it. */
+    /** The sending currency, where there is no source account. */
     currency?: string | undefined;
-    /** How many fresh ids. */
+    /** The number of new ids. */
     ids: number;
   },
 ): Promise<Parties> {
   const { source = null, destination = null, customer = null, currency = null, ids } = names;
   const [row] = await partiesStatement(on, caller, source, destination, ids, customer, currency);
-  if (!row) throw new Error('the parties statement answers one row');
+  if (!row) throw new Error('the statement for parties returned no row');
   return {
-    ...sidesOf(row),
+    ...transferPartiesOf(row),
     customer: row.customer ?? undefined,
     platformFee: { fixedFee: BigInt(row.fixedFee ?? 0), variableFeeRate: row.variableFeeRate ?? '0' },
   };
 }
 
-function sidesOf({ source, destination, ids }: TransferPartiesRow): TransferParties {
+function transferPartiesOf({ source, destination, ids }: TransferPartiesRow): TransferParties {
   return {
     source: source ?? undefined,
     destination: destination ?? undefined,
-    // Two that were made in one microsecond are in any order.
+    // Two ids of the same microsecond come in any order.
     ids: ids.sort(),
   };
 }
 
-/** One of the ids read with the parties. */
+/** Returns one of the ids that were read with the parties. */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
   return id;
 }
 
-/** The uuid in an account's public id; a malformed one is an unknown account. */
+/**
+ * Returns the uuid in the public id of an account.
+ * @throws Refusal ACCOUNT_NOT_FOUND for a malformed id
+ */
 export function accountUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(path);
 }
 
+/**
+ * Refuses an unknown account.
+ * @throws Refusal ACCOUNT_NOT_FOUND
+ */
 export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { path });
 }
 
+/**
+ * Returns the uuid in the public id of a customer.
+ * @throws Refusal USER_NOT_FOUND for a malformed id
+ */
 export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
+/**
+ * Refuses an unknown customer.
+ * @throws Refusal USER_NOT_FOUND
+ */
 export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', { path });
 }
 
-/** What an account that takes part in a payment is, as its outcome needs to know it. */
+/** An account that takes part in a payment, with the fields that its outcome needs. */
 export type Party = Pick<Account, 'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier'>;
 
-/** An account as the rail sees it, or undefined when it is here. */
-export function toRailAccount(account: Party): OutsideAccount | undefined {
+/** Converts an external account to the terms of the rail; undefined for an internal one. */
+export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? { type: account.accountType, identifier: account.identifier }
     : undefined;
 }
 
-/** The currency of an account. The tables admit only known ones. */
+/** Returns the currency of an account. The tables accept only known ones. */
 export function currencyOfAccount(account: Account): Currency {
   const currency = currencyOf(account.currency);
   if (!currency) throw new Error(`account ${account.id} is in an unknown currency ${account.currency}`);

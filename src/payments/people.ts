@@ -13,7 +13,10 @@ export interface Address {
   readonly country: string;
 }
 
-/** Refuses an address that lacks what an address needs. */
+/**
+ * Refuses an incomplete or malformed address.
+ * @throws Refusal INVALID_INPUT
+ */
 export function checkAddress(address: Address | null | undefined, path: FieldPath): void {
   if (!address) return;
   checkRequiredText(address.line1, [...path, 'line1']);
@@ -24,14 +27,20 @@ export function checkAddress(address: Address | null | undefined, path: FieldPat
   checkCountry(address.country, [...path, 'country']);
 }
 
-/** Refuses what is not a day of the calendar, YYYY-MM-DD. */
+/**
+ * Refuses text that is not a day of the calendar, YYYY-MM-DD.
+ * @throws Refusal INVALID_INPUT
+ */
 export function checkDay(day: string | null | undefined, path: FieldPath): void {
   if (day !== null && day !== undefined && !isDay(day)) {
     throw new Refusal('INVALID_INPUT', 'a date must be a day of the calendar, YYYY-MM-DD', { path, value: day });
   }
 }
 
-/** Refuses what is not a two-letter country code. */
+/**
+ * Refuses text that is not a two-letter country code.
+ * @throws Refusal INVALID_INPUT
+ */
 export function checkCountry(country: string | null | undefined, path: FieldPath): void {
   if (country !== null && country !== undefined && !/^[A-Z]{2}$/.test(country)) {
     throw new Refusal('INVALID_INPUT', 'a country must be a two-letter code such as US', {

@@ -5,29 +5,35 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
 import type { PlanRefusal } from '../ledger/commit.ts';
 
-/** What a command says itself of a refusal that the database gave. */
-export interface PlanWords {
-  /** Where the cause lies in its input; by the id that the refusal is about, where that may be in one of several places. */
+/** How a command presents a refusal of its plan by the database. */
+export interface RefusalOptions {
+  /**
+   * The path of the cause in the input; a function of the id that the refusal is about, where several paths are
+   * possible.
+   */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
-  /** The operation's own code and reason for a status that does not allow it; CONFLICT and a general reason when left out. */
+  /**
+   * The code and reason of the operation for a status that does not allow it; CONFLICT and a general reason when left
+   * out.
+   */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** The refusal for what the database saw under its lock, as far as the caller may see it. */
-export function planRefusal(refusal: PlanRefusal, words: PlanWords, caller: Caller, replayed: boolean): Refusal {
-  const blamed = words.paths?.[refusal.code];
-  const path = typeof blamed === 'function' ? blamed('id' in refusal ? refusal.id : '') : blamed;
-  const { code, message, facts } = shown(refusal, caller) ?? said(refusal, words);
+/** Converts the refusal of a plan by the database to one that the caller may see. */
+export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
+  const pathOf = options.paths?.[refusal.code];
+  const path = typeof pathOf === 'function' ? pathOf('id' in refusal ? refusal.id : '') : pathOf;
+  const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
-interface Said {
+interface RefusalParts {
   readonly code: RefusalCode;
   readonly message: string;
   readonly facts?: RefusalDetails;
 }
 
-function said(refusal: PlanRefusal, { conflict }: PlanWords): Said {
+function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): RefusalParts {
   const { code } = refusal;
   switch (code) {
     case 'QUOTE_NOT_FOUND':
@@ -74,19 +80,22 @@ function said(refusal: PlanRefusal, { conflict }: PlanWords): Said {
   }
 }
 
-/** The words for a caller who does not see what the refusal is about; undefined for one who may be told all of it. */
-function shown(refusal: PlanRefusal, caller: Caller): Said | undefined {
+/**
+ * Returns the refusal without details, for a caller who may not see what it is about; undefined for one who may see
+ * everything.
+ */
+function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
   switch (code) {
     case 'USER_NOT_READY':
       if (maySee('customer', caller, refusal)) return undefined;
       return { code, message: 'a customer who takes part cannot move money' };
     case 'INVALID_BANK_ACCOUNT':
-      // An app can pay to an account of somebody else's, by a quote that its platform made.
+      // An app can pay to an account of another customer, by a quote that its platform created.
       if (caller.bound.kind === 'PLATFORM') return undefined;
       return { code, message: 'an external account that takes part is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // A customer's app pays from accounts of its customer: it sees them all, or none.
+      // The app of a customer pays from accounts of its customer: it sees all of them, or none.
       if (seesAny('account', caller)) return undefined;
       return { code, message: 'the account does not hold enough' };
     case 'AMOUNT_OUT_OF_RANGE': {
@@ -103,7 +112,7 @@ function shown(refusal: PlanRefusal, caller: Caller): Said | undefined {
   }
 }
 
-/** Why an account cannot take what would come to it. What it has is not told: whoever pays need not own it. */
+/** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */
 export function fullAccount({ id, limit }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
   return `${publicId('InternalAccount', id)} may hold at most ${limit} (smallest units), and this would bring it beyond`;
 }

@@ -6,21 +6,21 @@ import { statement } from '../database/statement.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
 
-/** What came of an idempotency key's first call: the answer to "did it happen?". */
+/** The outcome of the first call with an idempotency key: the answer to "did it happen?". */
 export interface Receipt {
   readonly operation: string;
   readonly idempotencyKey: string;
   /** NONE: nothing was done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
-  /** When the key was first used, or null where it was not. */
+  /** When the key was first used; null where it was not. */
   readonly createdAt: Date | null;
-  /** The refusal's code, where it was refused. */
+  /** The code of the refusal, where there was one. */
   readonly code: string | null;
-  /** The thing that it made or changed, by its type and uuid; null where that is no thing with an id. */
+  /** The record that it created or changed, by its type and uuid; null where that is no record with an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
-/** Of the row as it was then, what its public id is made of. */
+/** The fields of the row at that time that its public id depends on. */
 interface ResultRow {
   readonly id: string;
   readonly kind?: AccountKind;
@@ -35,14 +35,14 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Reads the receipt of a key. A first call that is still under way has none yet. */
+/** Reads the receipt of a key. A first call that is still running has none yet. */
 export async function readReceipt(
   payments: Payments,
   caller: Caller,
   operation: string,
   idempotencyKey: string,
 ): Promise<Receipt> {
-  // Nothing is ever stored under what has not the form of a key, and Postgres would not take all of it.
+  // A malformed key is never stored, and Postgres would reject some of them as a parameter.
   const [row] = isIdempotencyKey(idempotencyKey)
     ? await receiptStatement(
         payments.database.pool,
@@ -62,7 +62,7 @@ export async function readReceipt(
   };
 }
 
-/** The code that the caller was told, from the one that the database gave. */
+/** Returns the code that the caller got, from the one that the database gave. */
 function presentedCode(operation: string, code: string): string {
   if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';

@@ -3,7 +3,11 @@ import { Refusal } from '../core/refusal.ts';
 import type { Tenant } from '../core/tenant.ts';
 import type { Payments } from './command.ts';
 
-/** A UMA address in its stored form: `$local@domain`, lower case, the handle at most 64 characters with its `$`. */
+/**
+ * Checks a UMA address and returns its stored form: `$local@domain`, in lower case. The handle has at most 64
+ * characters with its `$`.
+ * @throws Refusal INVALID_UMA_ADDRESS
+ */
 export function checkUmaAddress(address: string, path: FieldPath): string {
   const lower = address.toLowerCase();
   if (!/^\$[a-z0-9._+-]{1,63}@(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/.test(lower)) {
@@ -16,12 +20,12 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   return lower;
 }
 
-/** Where a customer's own address is, in the input that makes a customer and the one that changes it. */
+/** The path of the address of a customer in the inputs of createCustomer and updateCustomer. */
 const addressPath: FieldPath = ['umaAddress'];
 
 /**
- * A UMA address that a customer of this platform may take: not one on the domain of another platform of this
- * installation, whose customers it would pass itself off as.
+ * Checks the UMA address of a customer and returns its stored form. The domain of another platform of this installation
+ * is refused: the customer could pretend to be one of its customers.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export async function checkCustomerAddress(payments: Payments, tenant: Tenant, address: string): Promise<string> {

@@ -10,86 +10,90 @@ import type { RailStep } from './rail-step.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * How money arrives and leaves. The domain asks a rail to name a rate, to pay out and to collect; it never knows which
- * rail it talks to. A real provider is connected by implementing this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does
+ * not know which rail it is. A real provider is connected by implementing this interface (src/rails/README.md).
  */
 export interface Rail {
   readonly name: string;
 
   /**
-   * The terms on which the rail converts one currency into another now, or undefined when it does not serve the pair.
-   * The rate named here is the rate used.
+   * Returns the present terms of converting one currency into another, or undefined for a pair that the rail does not
+   * serve. The rate returned here is the rate used.
    */
   rate(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * How a payer outside can bring money in under this reference: all the ways that the currency has, none where the rail
-   * takes in no such money. What they name belongs to this quote or account alone.
+   * Returns all the ways to pay in under this reference; none where the rail takes in no such money. Their addresses
+   * and account numbers belong to this quote or account alone.
    */
   paymentInstructions(request: FundingRequest): Promise<PaymentInstruction[]>;
 
-  /** What the receiver behind a UMA address can be paid, or undefined when there is none. */
+  /** Returns what the receiver at a UMA address can be paid, or undefined when there is none. */
   lookUp(umaAddress: string): Promise<UmaReceiver | undefined>;
 
-  /** About how long an order will take from now, in milliseconds, to tell the customer. */
+  /** Estimates how long an order will take from now, in milliseconds, to tell the customer. */
   expectedMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
 
   /**
-   * After how many milliseconds a new order is told to the rail; at once where a rail does not say, since a provider must be
-   * told before it can begin. Payments to UMA addresses are always told at once.
+   * Returns the delay before the first `perform` of a new order, in milliseconds. Without this method there is none,
+   * since a provider must get the order before it can begin. Payments to UMA addresses have no delay.
    */
   firstAskMs?(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
 
-  /** How much is pulled by a collection that names no amount, in smallest units. */
+  /** Returns the amount of a collection that names none, in smallest units. */
   collectionAmount(currency: Currency): bigint;
 
   /**
-   * Carries an order out, or tells how it stands. Asked again after `checkInMs`, and again after a crash at any point:
-   * an implementation hands `order.id` to its provider as the idempotency key. An exception means nothing is known; the
-   * order is asked about again. An order that settled with a `watchMs` is asked about once more after it, with
-   * `settled` set: it has come back by then (`returned`), or it stands (`settled`).
+   * Performs an order, or returns its present state. Called again after `checkInMs`, and again after a crash at any
+   * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that nothing
+   * is known, and the order is asked about again. An order that settled with a `watchMs` is asked about once more after
+   * it, with `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
    */
   perform(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Gives back to where it came from what a collection has brought in and no account here can take, as its balance would
-   * pass its bound. Told at least once, with the collection's order; the payment is FAILED once this returns, and an
-   * exception means that it is told again. From the first time on `perform` answers `failed` for this order, so that what
-   * has been given back is not credited when there is room again.
+   * Gives back to its source what a collection brought in and no account here can take, because the balance would pass
+   * its bound. Called at least once, with the order of the collection. The payment is FAILED once this returns; after
+   * an exception it is called again. After the first call `perform` must answer `failed` for this order, so that money
+   * that was given back is not credited when there is capacity again.
    */
   giveBack(order: RailOrder): Promise<void>;
 
   /**
-   * Looks at an account outside before it is registered, and again whenever it asked to be (`checkInMs`): whether it
-   * exists, whether it can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a
-   * wallet, which has no owner to compare. `ageMs` tells how long ago the account was registered, by the database's clock:
-   * 0 before it is. An exception means nothing is known: before the account is registered it refuses it, later the rail is
-   * asked again.
+   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it
+   * can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has
+   * no owner to compare. `ageMs` is the time since the account was registered, by the clock of the database: 0 before
+   * it is. An exception means that nothing is known: a new account is refused then, and a registered one is checked
+   * again.
    */
-  checkAccount(account: OutsideAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
+  checkAccount(account: RailAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
-  /** What a developer may have happen outside; left out by a rail that moves real money. */
+  /** The simulation of the outside world for developers; left out by a rail that moves real money. */
   readonly simulation?: Simulation;
 }
 
-/** What a rail says of an account outside. */
+/** A rail's answer about an external account. */
 export type AccountCheck =
   | {
       readonly accepted: true;
-      /** An account that is registered anew cannot be INACTIVE: it is not accepted then. */
+      /** A new account cannot be INACTIVE: it is not accepted then. */
       readonly status: ExternalAccountStatus;
       /** Null where there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
-      /** The owner's name at the bank, where the rail tells it. */
+      /** The name of the owner at the bank, where the rail knows it. */
       readonly verifiedName: string | null;
-      /** Why, in words; undefined where there is nothing to explain. */
+      /** The reason, in words; undefined where there is nothing to explain. */
       readonly explanation?: string | undefined;
-      /** Ask again after so many milliseconds; undefined when this is the rail's last word. */
+      /** Check again after so many milliseconds; undefined when this answer is final. */
       readonly checkInMs?: number | undefined;
     }
-  /** The account cannot be used. `explanation` is for the refusal, and why a registered one becomes INACTIVE. */
+  /**
+   * The account cannot be used. `explanation` is for the refusal, or the reason why a registered account becomes
+   * INACTIVE.
+   */
   | { readonly accepted: false; readonly explanation: string };
 
+/** The terms of a conversion. */
 export interface RateTerms {
   /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
   readonly rate: string;
@@ -99,52 +103,57 @@ export interface RateTerms {
   readonly serviceVariableFeeRate: string;
   /** Fixed fee of the receiving side, in the receiving currency's smallest unit. */
   readonly counterpartyFixedFee: bigint;
-  /** Least and most that may be sent, in the sending currency's smallest unit. */
+  /** The smallest and the largest amount to send, in the smallest unit of the sending currency. */
   readonly minSendingAmount: bigint;
   readonly maxSendingAmount: bigint;
   /** Price of one bitcoin in the sending currency: the bridge of `rateDetails`' multipliers. */
   readonly bridge: string;
 }
 
-/** An account or wallet outside, as the rail sees it. */
-export interface OutsideAccount {
+/** An external account or wallet, as the rail sees it. */
+export interface RailAccount {
   readonly type: ExternalAccountType;
-  /** The value that names it at its bank or network: account number, IBAN, address, … */
+  /** The identifier of the account at its bank or network: account number, IBAN, address, … */
   readonly identifier: string;
 }
 
+/** An order to a rail. */
 export interface RailOrder {
   readonly id: string;
   readonly step: RailStep;
-  /** PAYOUT brings money out to the account; COLLECTION pulls it in. */
+  /** PAYOUT pays the account; COLLECTION pulls money from it. */
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
-  /** The account outside; undefined where the money stays here or the far side is a UMA address. */
-  readonly account: OutsideAccount | undefined;
-  /** The UMA address on the far side: of the receiver of a payout, of the sender of a collection. */
+  /** The external account; undefined where the money stays here, or the other party has a UMA address. */
+  readonly account: RailAccount | undefined;
+  /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
-  /** The rail has said before that it settled. */
+  /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
-  /** How long ago the order was given, by the database's clock. */
+  /** The time since the order was created, in milliseconds, by the clock of the database. */
   readonly ageMs: number;
-  /** How often the rail was asked before. */
+  /** How often `perform` was called before. */
   readonly attempts: number;
-  /** What shall happen to it (`Scenario`), for a rail that simulates; any other ignores it. */
+  /** The requested course of events (`Scenario`), for a rail that simulates; any other ignores it. */
   readonly scenario: unknown;
 }
 
+/** The state of an order, as the rail answers it. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
-  /** `watchMs`: it may still come back; ask again after so long. */
+  /** `watchMs`: it may still come back; ask again after so many milliseconds. */
   | { readonly kind: 'settled'; readonly watchMs?: number | undefined }
   /** It did not happen and will not. `explanation` is for the timeline. */
   | {
       readonly kind: 'failed';
       readonly explanation: string;
-      /** The specification's word for it; QUOTE_EXECUTION_FAILED going out and OFFRAMP_FAILED coming in when left out. */
+      /**
+       * The reason by the specification. When left out, QUOTE_EXECUTION_FAILED for a payout and OFFRAMP_FAILED for a
+       * collection.
+       */
       readonly failureReason?: FailureReason | undefined;
-      /** The rail has not given the money back either: it waits in suspense. */
+      /** Whether the money has not come back either: then it waits in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused it. */
@@ -152,46 +161,47 @@ export type RailOutcome =
   /** It had settled and has come back. */
   | { readonly kind: 'returned'; readonly explanation: string };
 
-/** A receiver behind a UMA address, as its institution describes it. */
+/** The receiver at a UMA address, as its institution describes it. */
 export interface UmaReceiver {
   readonly vaspName: string;
   readonly currencies: readonly ReceiverLimits[];
-  /** What the sender must or may tell of itself. */
+  /** The fields that the sender must or may give about itself. */
   readonly requiredFields: readonly RequiredField[];
-  /** What the institution tells of the receiver, by field name. */
+  /** What the institution says about the receiver, by field name. */
   readonly information: Readonly<Record<string, string>>;
 }
 
-/** What can be received in one currency, in its smallest units. */
+/** The limits of what can be received in one currency, in its smallest unit. */
 export interface ReceiverLimits {
   readonly code: string;
   readonly minAmount: bigint;
   readonly maxAmount: bigint;
 }
 
-/** A fact that one side asks of the other (decision 48). */
+/** A field that one side requests about the other (decision 48). */
 export interface RequiredField {
   readonly name: string;
   readonly mandatory: boolean;
 }
 
+/** A request for ways to pay in. */
 export interface FundingRequest {
-  /** The uuid of the quote or account that the money is for: its instructions are its own. */
+  /** The uuid of the quote or account that the money is for. Its instructions belong to it alone. */
   readonly owner: string;
-  /** What the payer must write on the payment. */
+  /** The reference that the payer must write on the payment. */
   readonly reference: string;
   readonly currency: Currency;
-  /** In smallest units, where the way to pay states an amount. */
+  /** The amount in smallest units; undefined where the payer chooses it. */
   readonly amount: bigint | undefined;
-  /** When the quote or account was made, by the database's clock. */
-  readonly madeAt: Date;
-  /** Until when it can be paid; undefined for an account, which has no end. */
+  /** The time when the quote or account was created, by the clock of the database. */
+  readonly createdAt: Date;
+  /** The time until which it can be paid; undefined for an account, which does not expire. */
   readonly expiresAt: Date | undefined;
 }
 
 /**
- * One way to pay in, by the kind of account or wallet that is paid to (decision 49). `reference` must be given with
- * the payment where there is one; elsewhere the address itself is the payment's own.
+ * A way to pay in, by the type of account or wallet to pay to (decision 49). Where there is a `reference`, the payment
+ * must carry it; otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

@@ -6,7 +6,7 @@ import { type InstructionRecord, instructionRecords } from './instruction-record
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
 
-/** A balance held here (specification 2.11, decision 52). `balance` is what can be spent. */
+/** An internal account (specification 2.11, decision 52). `balance` is what can be spent. */
 export interface InternalAccountRecord {
   readonly id: string;
   readonly customerId?: string;
@@ -16,7 +16,7 @@ export interface InternalAccountRecord {
   readonly updatedAt: string;
 }
 
-/** Who owns a bank account (specification 2.9). */
+/** The owner of a bank account (specification 2.9). */
 export type BeneficiaryRecord =
   | {
       readonly beneficiaryType: 'INDIVIDUAL';
@@ -33,7 +33,7 @@ export type BeneficiaryRecord =
       readonly address?: AddressRecord;
     };
 
-/** A bank account or wallet elsewhere (specification 2.9). */
+/** An external bank account or wallet (specification 2.9). */
 export interface ExternalAccountRecord {
   readonly id: string;
   readonly status: NonNullable<Account['status']>;
@@ -46,14 +46,18 @@ export interface ExternalAccountRecord {
   readonly beneficiaryVerifiedData?: { readonly fullName: string };
 }
 
-/** The kind of an account, its details under their names, and for bank accounts their owner. */
+/** The type of an account, its details under their names, and for bank accounts their owner. */
 export interface AccountInfoRecord {
   readonly accountType: NonNullable<Account['accountType']>;
   readonly beneficiary?: BeneficiaryRecord;
   readonly [detail: string]: unknown;
 }
 
-/** @throws UnrepresentableAmount beyond 2^53, where only what is owed brings a balance (check_balance.sql) */
+/**
+ * Converts a row to the record of an internal account.
+ * @throws UnrepresentableAmount beyond 2^53, which a balance reaches only by money that is owed to it
+ *   (check_balance.sql)
+ */
 export function internalAccountRecord(row: Account): InternalAccountRecord {
   const id = accountPublicId('INTERNAL', row.id);
   return {
@@ -66,10 +70,13 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
   };
 }
 
-/** The tables see to it that an external account has its status, type and details. */
+/**
+ * Converts a row to the record of an external account. The constraints of the table guarantee its status, type and
+ * details.
+ */
 export function externalAccountRecord(row: Account): ExternalAccountRecord {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
-  // Written by createExternalAccount in these forms.
+  // createExternalAccount has stored these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
   const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary);
   return {

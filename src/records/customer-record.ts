@@ -17,7 +17,9 @@ interface CommonRecord {
   readonly updatedAt: string;
 }
 
-/** A customer (specification 2.8), told apart by `customerType`; the business fields are decision 47. */
+/**
+ * A customer (specification 2.8); `customerType` tells the two forms apart, and the business fields are decision 47.
+ */
 export type CustomerRecord =
   | (CommonRecord & {
       readonly customerType: 'INDIVIDUAL';
@@ -59,9 +61,9 @@ export interface BeneficialOwnerRecord {
   readonly title?: string;
 }
 
-/** The record of a customer: what is not known is left out (decision 13). */
+/** Converts a row to the record of a customer. Unknown fields are left out (decision 13). */
 export function customerRecord(row: Customer): CustomerRecord {
-  // Address and owners were written by createCustomer in these forms.
+  // createCustomer has stored address and owners in these forms.
   const address = trustedJson<Address | null>(row.address);
   const common = {
     id: publicId('Customer', row.id),

@@ -3,7 +3,7 @@ import { trustedJson } from '../database/trusted-json.ts';
 import { withoutNulls } from './numbers.ts';
 
 /**
- * A way to pay money in. One element has both forms (decision 10): flat fields where the interface shows them flat
+ * A way to pay in. One element has both forms (decision 10): flat fields where the interface shows them flat
  * (specification 2.4), and `accountOrWalletInfo` for every type.
  */
 export interface InstructionRecord {
@@ -17,24 +17,24 @@ export interface InstructionRecord {
   readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
 }
 
-/** The types that the specification shows flat, and which of their fields. */
+/** The types that the specification shows flat, with their flat fields. */
 const flat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/** The instructions as the rail made them and the tables keep them. */
+/** Converts the instructions of the rail, as the tables store them, to records. */
 export function instructionRecords(column: unknown): InstructionRecord[] {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
   return instructions.map((instruction) => {
     const info = withoutNulls(instruction);
-    const shown = (flat[info.accountType] ?? []).flatMap((name) =>
+    const flatFields = (flat[info.accountType] ?? []).flatMap((name) =>
       info[name] === undefined ? [] : [[name, info[name]]],
     );
     return {
       accountType: info.accountType,
-      ...Object.fromEntries(shown),
+      ...Object.fromEntries(flatFields),
       ...(info.reference !== undefined && { referenceCode: info.reference }),
       accountOrWalletInfo: info,
     };

@@ -10,14 +10,14 @@ import {
   jsonNumber,
 } from './numbers.ts';
 
-/** A currency that a receiver takes. `min` and `max` are in its smallest unit. */
+/** A currency that a receiver accepts. `min` and `max` are in its smallest unit. */
 export interface ReceiverCurrencyRecord extends CurrencyRecord {
   readonly estimatedExchangeRate?: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** What a receiver can be paid: the fields of specification 2.10 and what decision 11 adds. */
+/** A lookup of what a receiver can be paid: the fields of specification 2.10, and those that decision 11 adds. */
 export interface LookupRecord {
   readonly id: string;
   readonly lookupId: string;
@@ -30,7 +30,7 @@ export interface LookupRecord {
 }
 
 /**
- * The record of a lookup. The constraints are those of the preferred currency.
+ * Converts a row to the record of a lookup. The constraints are those of the preferred currency.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function lookupRecord(row: Lookup): LookupRecord {

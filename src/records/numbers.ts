@@ -1,8 +1,8 @@
 import { type Currency, currencyOf } from '../core/currencies.ts';
 
-/** An amount that JSON cannot carry exactly: it is said, never rounded. */
+/** The error for an amount that a JSON number cannot represent exactly: amounts are never rounded. */
 export class UnrepresentableAmount extends RangeError {
-  /** The public id of what has this amount, where that is known. */
+  /** The public id of the record with this amount, where it is known. */
   readonly of: string | undefined;
 
   constructor(amount: bigint, of?: string) {
@@ -28,7 +28,7 @@ export interface AmountRecord {
 }
 
 /**
- * Smallest units as a JSON integer. `of`: the public id of what has them, for the error.
+ * Converts smallest units to a JSON integer. `of`: the public id of the record with them, for the error.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function jsonInteger(amount: bigint, of?: string): number {
@@ -36,17 +36,17 @@ export function jsonInteger(amount: bigint, of?: string): number {
   return Number(amount);
 }
 
-/** Whether a JSON number carries the amount exactly. */
+/** Tells whether a JSON number represents the amount exactly. */
 export function isJsonInteger(amount: bigint): boolean {
   return Number.isSafeInteger(Number(amount));
 }
 
-/** A decimal of at most 15 significant digits, which a JSON number carries exactly (decision 1). */
+/** Converts a decimal of at most 15 significant digits to a JSON number, which represents it exactly (decision 1). */
 export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** The currency of a stored code. The tables admit only known ones. */
+/** Returns the currency of a stored code. The tables accept only known codes. */
 export function currencyRecord(code: string): CurrencyRecord {
   const currency: Currency | undefined = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
@@ -58,7 +58,7 @@ export function amountRecord(amount: bigint, currency: string, of?: string): Amo
   return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
 }
 
-/** An object without the fields that are null: optional fields are left out (decision 13). */
+/** Returns an object without its null fields: optional fields are left out (decision 13). */
 export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], null>;

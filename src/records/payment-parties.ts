@@ -6,8 +6,9 @@ import { type Queryable, statement } from '../database/statement.ts';
 import { trustedJson } from '../database/trusted-json.ts';
 
 /**
- * What a payment's record tells of other rows. All of it is fixed when those rows are made, so a record made later from
- * an earlier state of the payment is the record that was made then: a repeated answer is the first one, byte for byte.
+ * The facts of other rows in the record of a payment. All of them are fixed when those rows are created. So a record
+ * made later from an earlier state of the payment equals the record of that time: a replayed answer is the first one,
+ * byte for byte.
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
@@ -15,7 +16,7 @@ export interface PaymentParties {
   readonly destinationAccount: { readonly kind: AccountKind } | null;
 }
 
-/** The ends of the payment with this alias. */
+/** Returns the SQL expression for the parties of the payment with this alias. */
 const partiesSql = (payment: string) => `json_build_object(
   'customer', (select json_build_object('platformCustomerId', c.platform_customer_id)
     from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id),
@@ -24,8 +25,8 @@ const partiesSql = (payment: string) => `json_build_object(
   'destinationAccount', (select json_build_object('kind', a.kind)
     from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
 
-/** Reads the ends along with payments. */
-export const paymentParties: Extra<PaymentParties> = { sql: partiesSql, of: trustedJson<PaymentParties> };
+/** Reads the parties along with payments. */
+export const paymentParties: Extra<PaymentParties> = { sql: partiesSql, parse: trustedJson<PaymentParties> };
 
 const partiesStatement = statement<{ parties: PaymentParties }>(
   'payment_parties',
@@ -35,15 +36,15 @@ const partiesStatement = statement<{ parties: PaymentParties }>(
 
 type PartyColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
 
-/** Reads the ends of one payment whose row is at hand, such as a command's or an event's. */
+/** Reads the parties of a payment whose row has been read, such as the row of a command or an event. */
 export async function readPaymentParties(on: Queryable, payment: PartyColumns): Promise<PaymentParties> {
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await partiesStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
-  if (!row) throw new Error('the ends statement answers one row');
+  if (!row) throw new Error('the statement for parties returned no row');
   return row.parties;
 }
 
-/** Where the money of a payment comes from (specification 2.7). */
+/** The source of a payment (specification 2.7). */
 export type SourceRecord =
   | {
       readonly sourceType: 'ACCOUNT';
@@ -54,16 +55,19 @@ export type SourceRecord =
   | { readonly sourceType: 'REALTIME_FUNDING'; readonly customerId?: string; readonly currency: string }
   | { readonly sourceType: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency: string };
 
-/** Where the money of a payment goes (specification 2.7). */
+/** The destination of a payment (specification 2.7). */
 export type DestinationRecord =
   | { readonly destinationType: 'ACCOUNT'; readonly accountId: string; readonly currency: string }
   | { readonly destinationType: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency: string };
 
-type Sourced = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
+type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
-/** The source, or undefined where it is not known. `withCustomer` names the paying customer of an account, as quotes do. */
+/**
+ * Returns the source of a payment, or undefined where it is not known. `withCustomer` adds the paying customer of an
+ * account, as quotes have it.
+ */
 export function sourceRecord(
-  payment: Sourced,
+  payment: SourceColumns,
   parties: PaymentParties,
   options: { readonly currency: string; readonly umaAddress: string | null; readonly withCustomer: boolean },
 ): SourceRecord | undefined {
@@ -87,10 +91,14 @@ export function sourceRecord(
   }
 }
 
-type Destined = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
+type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** The destination. The tables see to it that a payment has one. */
-export function destinationRecord(payment: Destined, parties: PaymentParties, currency: string): DestinationRecord {
+/** Returns the destination of a payment. The constraints of the tables guarantee that it has one. */
+export function destinationRecord(
+  payment: DestinationColumns,
+  parties: PaymentParties,
+  currency: string,
+): DestinationRecord {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS', umaAddress, currency };
   if (destinationAccountId === null || !parties.destinationAccount) {

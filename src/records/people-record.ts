@@ -11,7 +11,7 @@ export interface AddressRecord {
   readonly country: string;
 }
 
-/** The record of an address, without what it lacks. */
+/** Converts an address to its record, without null fields. */
 export function addressRecord(address: Address): AddressRecord {
   return withoutNulls(address);
 }

@@ -33,7 +33,7 @@ export interface QuoteRecord {
 }
 
 /**
- * The record of a quote. `paymentInstructions` come with quotes that are paid in from outside.
+ * Converts a row to the record of a quote. Quotes that are paid from outside have `paymentInstructions`.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function quoteRecord(row: Quote, parties: PaymentParties): QuoteRecord {

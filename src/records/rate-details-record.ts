@@ -1,7 +1,7 @@
 import { trustedJson } from '../database/trusted-json.ts';
 import { jsonInteger, jsonNumber } from './numbers.ts';
 
-/** What a price is made of (specification 2.5). */
+/** The parts of a price (specification 2.5). */
 export interface RateDetailsRecord {
   readonly counterpartyMultiplier?: number;
   readonly counterpartyFixedFee?: number;
@@ -14,7 +14,7 @@ export interface RateDetailsRecord {
 const decimals = ['counterpartyMultiplier', 'serviceApiMultiplier', 'serviceApiVariableFeeRate'] as const;
 const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariableFeeAmount'] as const;
 
-/** The rate details as createQuote stored them: decimals and amounts as strings of digits. */
+/** Converts rate details as createQuote stored them: decimals and amounts are strings of digits. */
 export function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
   if (typeof column !== 'object' || column === null) return undefined;
   const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);

@@ -35,13 +35,13 @@ export interface TransactionRecord {
   readonly settledAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** In the answer of sandbox/send only (specification 4.7). */
+  /** Only in the answer of sandbox/send (specification 4.7). */
   readonly paymentInstructions?: InstructionRecord[];
 }
 
 /**
- * The record of a transaction (decisions 3, 13): what is not known is left out, but `settledAt` and the two ids of a
- * platform's own payment, which are null.
+ * Converts a row to the record of a transaction (decisions 3, 13). Unknown fields are left out, except `settledAt` and
+ * the two ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties): TransactionRecord {

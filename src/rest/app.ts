@@ -4,21 +4,21 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { RestEnvironment } from './environment.ts';
 import { invalidRequest } from './errors.ts';
 
-/** The interface's version: the last segment of its base address (specification 9). */
+/** The version of the REST API: the last segment of its base URL (specification 9). */
 export const restVersion = '2025-10-13';
-/** The path below which all of the interface lies. */
+/** The path prefix of all endpoints. */
 export const restPrefix = `/${restVersion}`;
 
-/** The rooms that endpoints ask. */
-export interface RestRooms {
+/** The modules that endpoints call. */
+export interface RestModules {
   readonly payments: Payments;
   readonly webhooks: Webhooks;
 }
 
-/** The router of the interface, to which each resource adds its endpoints. */
+/** The router of the REST API, to which each resource adds its endpoints. */
 export type RestApp = OpenAPIHono<RestEnvironment>;
 
-/** The router. What a definition's schemas refuse is thrown, so that all errors are presented in one place. */
+/** Makes the router. It throws what the schemas refuse, so that one function presents all errors. */
 export function newRestApp(): RestApp {
   return new OpenAPIHono<RestEnvironment>({
     defaultHook: (result) => {

@@ -27,7 +27,7 @@ interface Operation {
   >;
 }
 
-/** The document for people: one page without scripts, and nothing from any other server. */
+/** Renders the document as one HTML page, without scripts and without resources of other servers. */
 export function documentPage(document: Document) {
   const operations = operationsOf(document);
   const schemas = Object.entries(document.components?.schemas ?? {});
@@ -88,7 +88,7 @@ ${
   )}</table>`
 }
 ${requestBody && html`<h4>Body</h4>${schemaText(requestBody.schema)}`}
-<table><caption>Answers</caption>${Object.entries(operation.responses).map(
+<table><caption>Responses</caption>${Object.entries(operation.responses).map(
     ([status, { description, content }]) =>
       html`<tr><td>${status}</td><td>${description}</td><td>${Object.values(content ?? {}).map(({ schema }) => schemaText(schema))}</td></tr>`,
   )}</table>
@@ -97,11 +97,11 @@ ${requestBody && html`<h4>Body</h4>${schemaText(requestBody.schema)}`}
 
 function resolved(parameter: Parameter, document: Document): Parameter {
   const name = parameter.$ref?.split('/').at(-1);
-  const known = document.components?.parameters as Readonly<Record<string, Parameter>> | undefined;
-  return (name !== undefined && known?.[name]) || parameter;
+  const components = document.components?.parameters as Readonly<Record<string, Parameter>> | undefined;
+  return (name !== undefined && components?.[name]) || parameter;
 }
 
-/** A schema as its JSON, with each reference a link to the record it names. */
+/** Renders a schema as JSON in which each reference is a link to its record. */
 function schemaText(schema: object) {
   const reference = '$ref' in schema ? String(schema.$ref).split('/').at(-1) : undefined;
   if (reference !== undefined) return html`<a href="#schema-${reference}">${reference}</a>`;

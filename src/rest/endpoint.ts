@@ -2,51 +2,52 @@ import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { authorize, type Operation, requirePermission } from '../access/operations.ts';
 import type { Viewer } from '../access/viewer.ts';
-import { movedPath, type PathTable } from '../core/path.ts';
+import { type PathTable, translatePath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Done } from '../payments/command.ts';
+import type { CommandResult } from '../payments/command.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
 import { keyPaths } from './input-paths.ts';
 
-/** What the definitions of endpoints have in common. */
+// The common parts of the endpoints' definitions.
 
-interface Words {
+interface Documentation {
   readonly operationId: string;
   readonly tags: string[];
   readonly summary: string;
   readonly description?: string;
 }
 
-/** An endpoint that reads: any token with VIEW may call it. */
-export function reading(words: Words) {
-  return { ...words, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
+/** Defines an endpoint that reads: any token with VIEW may call it. */
+export function viewEndpoint(documentation: Documentation) {
+  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
 }
 
 /**
- * An endpoint that changes something. The name is the operation's in every API: its permission and the scope of its
- * idempotency keys hang on it (decision 6).
+ * Defines an endpoint that changes something.
+ * @param operation the command's name in every API, which determines its permission and the scope of its idempotency keys
+ *   (decision 6)
  */
-export function commanding(operation: Operation, words: Words) {
+export function commandEndpoint(operation: Operation, documentation: Documentation) {
   return {
-    ...words,
+    ...documentation,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
     middleware: [allow((viewer) => authorize(viewer, operation))],
   };
 }
 
-/** The same, with an `optionalBody`. */
-export function commandingMaybeEmpty(operation: Operation, words: Words) {
-  const { middleware, ...rest } = commanding(operation, words);
+/** Defines an endpoint that changes something and has an `optionalBody`. */
+export function commandEndpointWithOptionalBody(operation: Operation, documentation: Documentation) {
+  const { middleware, ...rest } = commandEndpoint(operation, documentation);
   return { ...rest, middleware: [...middleware, acceptNoBody] };
 }
 
-/** An endpoint of settings or credentials: any token with MANAGE may call it. */
-export function managing(words: Words) {
-  return { ...words, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
+/** Defines an endpoint of settings or credentials: any token with MANAGE may call it. */
+export function managementEndpoint(documentation: Documentation) {
+  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }
 
-/** Refuses a viewer before its request is looked at any further: what is wrong with it is told to those who may send it. */
+/** Refuses a viewer before its request is validated: only those who may send it learn what is wrong with it. */
 function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     check(context.get('viewer'));
@@ -54,17 +55,17 @@ function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironme
   };
 }
 
-/** Many clients name a content type even where they send nothing: then there is no JSON to parse. */
+/** Accepts an empty body with a content type, which many clients send: there is no JSON to parse. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
 };
 
-/** The query of endpoints that take none: any parameter is unknown (decision 17). */
+/** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
 export const noQuery = z.strictObject({});
 
-/** A success with a JSON body. */
-export function answers<Schema extends z.ZodType>(schema: Schema, description: string) {
+/** Defines a successful response with a JSON body. */
+export function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } };
 }
 
@@ -72,92 +73,98 @@ const replayHeader = z.object({
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .openapi({ description: 'There when this repeats the answer to the first call with the idempotency key.' }),
+    .openapi({ description: 'Present when this repeats the response to the first call with the idempotency key.' }),
 });
 
-/** A success of a command, which tells when it repeats an earlier one. */
-export function answersOnce<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { ...answers(schema, description), headers: replayHeader };
+/** Defines a command's successful response, with the header that marks a repeated one. */
+export function commandResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { ...jsonResponse(schema, description), headers: replayHeader };
 }
 
-/** The same without a body. */
-export function answersNothing(description: string) {
+/** Defines a command's successful response without a body. */
+export function emptyCommandResponse(description: string) {
   return { description, headers: replayHeader };
 }
 
-/** A JSON body that must be there. */
+/** Defines a required JSON body. */
 export function body<Schema extends z.ZodType>(schema: Schema) {
   return { required: true as const, content: { 'application/json': { schema } } };
 }
 
-/** A JSON body that may be left out, which means the same as `{}`. */
+/** Defines an optional JSON body: a request without one means the same as `{}`. */
 export function optionalBody<Schema extends z.ZodType>(schema: Schema) {
   return { required: false as const, content: { 'application/json': { schema } } };
 }
 
 const reasons: Readonly<Record<number, string>> = {
-  400: 'The request is malformed or asks for what cannot be; `details.errors` lists every invalid field.',
+  400: 'The request is malformed or not possible; `details.errors` lists every invalid field.',
   401: 'Credentials are missing or wrong.',
   403: 'The token, or the customer concerned, may not do this.',
   404: "Something that the request names does not exist, or is another platform's.",
-  405: 'The path does not have this method; `Allow` lists those it has.',
-  409: 'It collides with what is already there or with what has already happened.',
+  405: 'The path does not have this method; `Allow` lists its methods.',
+  409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
   500: 'Something went wrong here, and nothing has changed. The same request may succeed later.',
-  501: 'Something is asked for that is not offered here.',
+  501: 'The request uses a feature that this service does not offer.',
   503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
-  504: 'The answer was lost: the request may have taken effect or not. Send it again with the same `Idempotency-Key`, which tells.',
+  504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',
 };
 
 type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501 | 504;
 
 /**
- * The errors of an endpoint: those given, and those that every one can have. Handlers throw them, so the compiler need
- * not know them among what a handler returns.
+ * Defines the error responses of an endpoint: the given ones, and those that every endpoint has. Handlers throw them, so
+ * the type does not list them among the results of a handler.
  */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
   return errorsOf([400, 401, 403, 500, 503, ...statuses]);
 }
 
-/** As `readErrors`, with what every command can answer besides. */
+/** Defines the error responses of a command, as `readErrors` does: the given ones, and those that every command has. */
 export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
   return errorsOf([400, 401, 403, 409, 413, 415, 422, 500, 503, 504, ...statuses]);
 }
 
 function errorsOf(statuses: readonly number[]): Record<never, never> {
   return Object.fromEntries(
-    [...new Set(statuses)].sort().map((status) => [status, answers(ErrorBody, reasons[status] ?? 'Refused.')]),
+    [...new Set(statuses)].sort().map((status) => [status, jsonResponse(ErrorBody, reasons[status] ?? 'Refused.')]),
   );
 }
 
-/** The idempotency key of a request, if it has one. */
+/** Returns the idempotency key of a request, if it has one. */
 export function idempotencyKey(context: Context): string | undefined {
   return context.req.header('Idempotency-Key');
 }
 
 /**
- * Runs a command. Where it is refused, the refusal tells the place in this API's request; `paths` says what has another place
- * there (input-paths.ts).
+ * Runs the command of a request and returns its row.
+ * @param paths where the request has fields at other paths than the command's input (input-paths.ts)
+ * @throws Refusal of the command, with the path in the request
  */
 export async function command<Row>(
   context: Context,
   paths: PathTable,
-  act: (idempotencyKey: string | undefined) => Promise<Done<Row>>,
+  run: (idempotencyKey: string | undefined) => Promise<CommandResult<Row>>,
 ): Promise<Row> {
-  const done = await inRequest([...keyPaths, ...paths], act(idempotencyKey(context)));
+  const result = await withRequestPaths([...keyPaths, ...paths], run(idempotencyKey(context)));
   context.set('tookEffect', true);
-  if (done.replayed) context.header('Idempotency-Replayed', 'true');
-  return done.row;
+  if (result.replayed) context.header('Idempotency-Replayed', 'true');
+  return result.row;
 }
 
-/** What the domain answers, or its refusal with the place in this API's request. */
-export async function inRequest<Answer>(paths: PathTable, answer: Promise<Answer>): Promise<Answer> {
-  return answer.catch((error: unknown) => {
+/** Awaits a result of the domain. Changes the path of a refusal to that of the field in the request. */
+export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
+  return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;
     if (!(error instanceof Refusal) || !path) throw error;
-    throw new Refusal(error.code, error.message, { ...error.details, path: movedPath(path, paths) }, error.replayed);
+    throw new Refusal(
+      error.code,
+      error.message,
+      { ...error.details, path: translatePath(path, paths) },
+      error.replayed,
+    );
   });
 }

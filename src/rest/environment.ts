@@ -1,13 +1,13 @@
 import type { Viewer } from '../access/viewer.ts';
 import type { RestBindings } from './node-adapter.ts';
 
-/** What handlers find in their context. */
+/** The context of a request's handlers. */
 export interface RestEnvironment {
   Bindings: RestBindings;
   Variables: {
-    /** Who asks; set before any endpoint runs. */
+    /** The authenticated caller, set before any endpoint runs. */
     viewer: Viewer;
-    /** Whether the command of this request has taken effect, so that an error from now on is not one of the command. */
+    /** Whether the command of this request has taken effect: a later error is not an error of the command. */
     tookEffect?: true;
   };
 }

@@ -4,18 +4,18 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { dotted } from '../core/path.ts';
-import { answerLost, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
+import { outcomeUnknown, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
 import { UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
 
-/** One field that is wrong. */
+/** An invalid field. */
 interface FieldError {
   readonly field: string;
   readonly constraint: string;
   readonly message: string;
 }
 
-/** What only REST can say, beside the domain's refusals (decision 46). */
+/** The error codes of REST, with their HTTP status, beside those of the domain's refusals (decision 46). */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,
@@ -32,26 +32,28 @@ export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 /** Every code that an error body can have, for the document. */
 export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
 
-/** The body of every answer that is not a success (decision 46). */
+/** The body of every error response (decision 46). */
 export const ErrorBody = z
   .object({
-    status: z.int().openapi({ description: 'The HTTP status again.' }),
-    code: z.enum(errorCodes).openapi({ description: 'What to act on: the same string as in GraphQL. Open to growth.' }),
+    status: z.int().openapi({ description: 'The HTTP status.' }),
+    code: z.enum(errorCodes).openapi({
+      description: 'The error code for programs, the same as in GraphQL. New codes may be added.',
+    }),
     message: z.string().openapi({ description: 'The reason, for people.' }),
     details: z
       .looseObject({
-        field: z.string().optional().openapi({ description: 'The field to blame, as a dot path.' }),
-        reason: z.string().optional().openapi({ description: 'Why.' }),
+        field: z.string().optional().openapi({ description: 'The field that caused the error, as a dot path.' }),
+        reason: z.string().optional().openapi({ description: 'The reason, for people.' }),
         errors: z
           .array(
             z.object({
               field: z.string().openapi({ description: 'Dot path of the field.' }),
-              constraint: z.string().openapi({ description: 'What it breaks: required, type, format, minimum, …' }),
-              message: z.string().openapi({ description: 'What would be right.' }),
+              constraint: z.string().openapi({ description: 'The broken rule: required, type, format, minimum, …' }),
+              message: z.string().openapi({ description: 'What a valid value is, or why this one is refused.' }),
             }),
           )
           .optional()
-          .openapi({ description: 'Every invalid field at once.' }),
+          .openapi({ description: 'All invalid fields.' }),
       })
       .optional()
       .openapi({ description: 'Facts about the error.' }),
@@ -60,7 +62,7 @@ export const ErrorBody = z
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
   });
 
-/** A refusal of REST. */
+/** An error of the REST API itself, with its HTTP status. */
 export class RestError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
@@ -71,7 +73,7 @@ export class RestError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    more: {
+    options: {
       status?: number;
       errors?: readonly FieldError[];
       headers?: Record<string, string>;
@@ -81,10 +83,10 @@ export class RestError extends Error {
     super(message);
     this.name = 'RestError';
     this.code = code;
-    this.status = more.status ?? { ...ownCodes, ...refusals }[code];
-    this.errors = more.errors ?? [];
-    this.headers = more.headers ?? {};
-    this.facts = more.facts ?? {};
+    this.status = options.status ?? { ...ownCodes, ...refusals }[code];
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+    this.facts = options.facts ?? {};
   }
 }
 
@@ -97,20 +99,20 @@ const amountFields: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * A request whose parameters or body are not as they must be: all that is wrong, at once. A body's field is named by its
- * path; a parameter by its name, whichever of several values is wrong.
+ * Makes the error for invalid parameters or an invalid body, with all invalid fields. It names a field of the body by its
+ * path, and a parameter by its name, whichever of its values is invalid.
  */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
-  const found = all.filter(
-    (error, at) =>
-      at === all.findIndex(({ field, constraint }) => field === error.field && constraint === error.constraint),
+  const distinct = all.filter(
+    (error, index) =>
+      index === all.findIndex(({ field, constraint }) => field === error.field && constraint === error.constraint),
   );
-  const codes = new Set(found.map(({ code }) => code));
-  const [only] = codes;
-  const errors = found.map(({ code: _code, ...error }) => error);
+  const codes = new Set(distinct.map(({ code }) => code));
+  const [firstCode] = codes;
+  const errors = distinct.map(({ code: _code, ...error }) => error);
   const message = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-  return new RestError(codes.size === 1 && only ? only : 'INVALID_INPUT', message, { errors });
+  return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
@@ -123,21 +125,21 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
       code: 'INVALID_INPUT',
     }));
   }
-  const missing = valueAt(data, path) === undefined;
+  const isMissing = valueAt(data, path) === undefined;
   const field = path.join('.') || 'body';
   return [
     {
       field,
-      constraint: missing ? 'required' : constraintOf(issue),
-      message: missing ? 'is required' : lowerFirst(issue.message),
-      code: codeOf(issue, path, missing),
+      constraint: isMissing ? 'required' : constraintOf(issue),
+      message: isMissing ? 'is required' : lowerFirst(issue.message),
+      code: codeOf(issue, path, isMissing),
     },
   ];
 }
 
-/** The specific codes of amounts and of account details (decision 46); INVALID_INPUT for everything else. */
-function codeOf(issue: core.$ZodIssue, path: readonly string[], missing: boolean): ErrorCode {
-  if (amountFields.has(path.at(-1)) && !missing) {
+/** Returns the specific code for amounts and account details (decision 46), and INVALID_INPUT for all other fields. */
+function codeOf(issue: core.$ZodIssue, path: readonly string[], isMissing: boolean): ErrorCode {
+  if (amountFields.has(path.at(-1)) && !isMissing) {
     return issue.code === 'too_big' ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';
   }
   return path[0] === 'accountInfo' && path[1] !== 'beneficiary' && path.length > 1
@@ -177,13 +179,13 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Presents whatever was thrown: refusals with their code, bugs without their inside. */
+/** Makes the response for a thrown error: a refusal with its code, a bug without its details, which are logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   if (refusal) return presentRefusal(context.get('tookEffect') ? refusalAfterEffect(refusal) : refusal, context);
   const error = asRestError(thrown, log);
-  // The command stands: what failed is its answer.
-  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(answerLost(), context);
+  // The command has taken effect: only its response failed.
+  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
@@ -193,9 +195,9 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   );
 }
 
-/** A refusal that comes when the command has taken effect must not say that nothing has happened. */
+/** Replaces a refusal that says that nothing has happened, for a command that has taken effect. */
 function refusalAfterEffect(refusal: Refusal): Refusal {
-  return refusal.code === 'SERVICE_UNAVAILABLE' ? answerLost() : refusal;
+  return refusal.code === 'SERVICE_UNAVAILABLE' ? outcomeUnknown() : refusal;
 }
 
 function asRestError(thrown: unknown, log: Logger): RestError {
@@ -204,7 +206,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
   if (thrown instanceof UnrepresentableAmount) {
-    // Above `maxAmount` is outside the contract of this interface (specification 7.2), and asking again does not help.
+    // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, {
       ...(thrown.of !== undefined && { facts: { accountId: thrown.of } }),
     });
@@ -213,7 +215,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Something went wrong here. It has been logged.');
 }
 
-/** The domain's no. A repeat of a stored one says so (decision 6). */
+/** Makes the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, ...facts } = refusal.details;
   const field = path && dotted(path);

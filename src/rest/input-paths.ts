@@ -8,14 +8,13 @@ import type { CreateQuote } from '../payments/quotes/quote-input.ts';
 import type { LookUpReceiver } from '../payments/receivers/lookups.ts';
 import type { Transfer } from '../payments/transfers/transfer.ts';
 
-/**
- * Where the requests of this API have what the inputs of commands have elsewhere. What is not named here is at the same path.
- */
+// Tables of the paths at which a command's input and the REST request have the same field: first the command's path, then
+// the request's. A field that is not listed has the same path in both.
 
-/** The request has everything where the command has it. */
+/** The table of requests that have every field at the command's path. */
 export const samePaths: PathTable = [];
 
-/** Of every command. */
+/** The table of the idempotency key, for every command. */
 export const keyPaths: PathTable = [[['idempotencyKey'], ['Idempotency-Key']]];
 
 export const transferPaths: PathTable<Transfer> = [
@@ -62,10 +61,10 @@ export const ratesPaths: PathTable<RatesQuery> = [
 
 export const lookupPaths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/** What a quote leaves to its lookup is named by the lookup, or by a currency beside it. */
+/** The table of the parties that a quote takes from its lookup: a currency in the request selects the source account. */
 export const lookupPartiesPaths: PathTable = [[['currency'], ['sendingCurrencyCode']]];
 
-/** What a request for a quote says, as far as its paths hang on it. */
+/** The fields of a quote request on which its paths depend. */
 interface QuoteBody {
   readonly source?: { readonly currency?: string | undefined } | undefined;
   readonly destination?: { readonly currency?: string | undefined } | undefined;
@@ -74,6 +73,7 @@ interface QuoteBody {
   readonly senderUserInfo?: object | undefined;
 }
 
+/** Returns the table of a quote request, which depends on the fields that it has. */
 export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];

@@ -1,17 +1,17 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
-import { momentIn } from '../core/checks.ts';
+import { parseTimestamp } from '../core/checks.ts';
 import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../database/read-rows.ts';
 import type { SnapshotRows } from '../database/rows.ts';
-import { answers, readErrors, type reading } from './endpoint.ts';
+import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
 
-/** What all lists have in common (specification 4.0). */
+// The common parts of all lists (specification 4.0).
 
-/** A parameter that counts: digits only, within its bounds. */
+/** The parameter for the size of a page: digits only, within its bounds. */
 const limit = z
   .string()
   .regex(/^\d{1,9}$/, `must be an integer from 1 to ${maxPageSize}`)
@@ -23,23 +23,23 @@ const limit = z
     minimum: 1,
     maximum: maxPageSize,
     default: defaultPageSize,
-    description: 'How many at most.',
+    description: 'The most records on a page.',
     example: defaultPageSize,
   });
 
 /** The query parameters of every list in pages. */
 const pageParameters = {
   limit,
-  cursor: z.string().optional().openapi({ description: 'The `nextCursor` of the page before.' }),
+  cursor: z.string().optional().openapi({ description: 'The `nextCursor` of the previous page.' }),
 };
 
-/** A moment in a query, inclusive as a bound. */
+/** Defines a time parameter, an inclusive bound. */
 export function moment(description: string) {
   return z
     .string()
     .transform((text, context) => {
-      const given = momentIn(text);
-      if (given) return given;
+      const time = parseTimestamp(text);
+      if (time) return time;
       context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
       return z.NEVER;
     })
@@ -47,15 +47,15 @@ export function moment(description: string) {
     .openapi({ type: 'string', format: 'date-time', description });
 }
 
-/** One of a set of values, or with a repeated parameter any of several. */
+/** Defines a parameter with a value of a set; a repeated parameter means any of its values. */
 export function anyOf<const Values extends readonly [string, ...string[]]>(values: Values, description: string) {
-  const one = z.enum(values);
+  const list = z.array(z.enum(values)).optional();
   return z
-    .preprocess((given) => (given === undefined || Array.isArray(given) ? given : [given]), z.array(one).optional())
+    .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [value]), list)
     .openapi({ type: 'array', items: { type: 'string', enum: [...values] }, description });
 }
 
-/** A yes or no in a query. */
+/** Defines a boolean parameter, false by default. */
 export function flag(description: string) {
   return z
     .enum(['true', 'false'])
@@ -64,25 +64,27 @@ export function flag(description: string) {
     .openapi({ type: 'boolean', default: false, description });
 }
 
-/** What the endpoints of a resource's list are made of. `access` says who may call it. */
+/** The definition of a list endpoint. */
 interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType> {
-  readonly access: ReturnType<typeof reading>;
+  /** The documentation, and the check of who may call the endpoint. */
+  readonly access: ReturnType<typeof viewEndpoint>;
   readonly path: Path;
   readonly filters: Filters;
   readonly item: Item;
-  /** The name of the answer's component. */
+  /** The name of the response's component in the document. */
   readonly name: string;
 }
 
 /**
- * A longer list is not counted, and has no `totalCount`, which is optional (specification 4.0): counting a million rows
- * takes a hundred times what reading a page does. Whoever needs the number asks GraphQL for it.
+ * The most rows that are counted. A longer list has no `totalCount`, which is optional (specification 4.0): counting a
+ * million rows takes a hundred times as long as reading a page. GraphQL returns the number on request.
  */
-const countedAtMost = 10_000;
+const maxCount = 10_000;
 
 /**
- * The lists found to be longer, by name and conditions: they are not counted again soon. Finding it out takes more than
- * half of what the whole answer does, and a list that has become shorter is without its total for a minute at most.
+ * The lists that were longer than `maxCount`, by name and conditions: they are not counted again for a minute. Counting
+ * takes more than half of the time of a response. A list that has become shorter is without its total for a minute at
+ * most.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
@@ -90,7 +92,7 @@ const longLists = new LRUCache<string, true>({
   ttl: 60_000,
 });
 
-/** An endpoint that lists in pages: its filters beside `limit` and `cursor`, and the envelope of specification 4.0. */
+/** Defines an endpoint that lists in pages: its filters with `limit` and `cursor`, and the envelope of specification 4.0. */
 export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
   access,
   path,
@@ -101,15 +103,15 @@ export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape
   const page = z
     .object({
       data: z.array(item).openapi({ description: 'The records, newest first unless sorted otherwise.' }),
-      hasMore: z.boolean().openapi({ description: 'Whether there is more beyond this page.' }),
+      hasMore: z.boolean().openapi({ description: 'Whether there are more pages.' }),
       nextCursor: z
         .string()
         .optional()
-        .openapi({ description: 'Where the next page starts; only when there is more.' }),
+        .openapi({ description: 'The cursor of the next page; only when there is one.' }),
       totalCount: z
         .int()
         .optional()
-        .openapi({ description: `All that match, on whatever page; only up to ${countedAtMost}.` }),
+        .openapi({ description: `The number of matching records on all pages; absent above ${maxCount}.` }),
     })
     .openapi(name);
   return createRoute({
@@ -117,11 +119,11 @@ export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape
     method: 'get',
     path,
     request: { query: z.strictObject({ ...filters, ...pageParameters }) },
-    responses: { 200: answers(page, 'A page of them. All filters given apply.'), ...readErrors() },
+    responses: { 200: jsonResponse(page, 'A page of the records that match all filters.'), ...readErrors() },
   });
 }
 
-/** An endpoint that lists everything at once, as what a platform owns itself is (specification 4.10). */
+/** Defines an endpoint that lists all records at once, for those that the platform itself owns (specification 4.10). */
 export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
   access,
   path,
@@ -129,13 +131,13 @@ export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape
   item,
   name,
 }: ListEndpoint<Path, Filters, Item>) {
-  const all = z.object({ data: z.array(item).openapi({ description: 'All of them.' }) }).openapi(name);
+  const all = z.object({ data: z.array(item).openapi({ description: 'All records.' }) }).openapi(name);
   return createRoute({
     ...access,
     method: 'get',
     path,
     request: { query: z.strictObject(filters) },
-    responses: { 200: answers(all, 'All of them.'), ...readErrors() },
+    responses: { 200: jsonResponse(all, 'All records that match all filters.'), ...readErrors() },
   });
 }
 
@@ -146,10 +148,10 @@ interface ListQuery {
 }
 
 /**
- * The page that a query asks for.
+ * Reads the parameters of a page.
  * @throws Refusal INVALID_INPUT for a cursor that is not of this list (decision 17)
  */
-function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string> {
+function requestedPage(list: string, viewer: Viewer, query: ListQuery): Page<string> {
   const read = query.sortOrder ?? 'desc';
   const cursor = query.cursor === undefined ? undefined : idOfCursor(list, viewer.platformId, query.cursor);
   if (query.cursor !== undefined && cursor === undefined) {
@@ -164,9 +166,9 @@ function pageAsked(list: string, viewer: Viewer, query: ListQuery): Page<string>
   };
 }
 
-/** A list in pages: where its rows are, and how they are shown. */
+/** A list in pages: how to read its rows, and how to present them. */
 interface ListOf<Filter, Where, Row, Item> {
-  /** In its cursors, which GraphQL's list of that name takes too. */
+  /** The name in its cursors, which the GraphQL list with that name accepts too. */
   readonly name: string;
   readonly where: (viewer: Viewer, filter: Filter) => Where;
   readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
@@ -174,52 +176,52 @@ interface ListOf<Filter, Where, Row, Item> {
   readonly record: (row: Row) => Item;
 }
 
-/** The list of a noun's rows, with what their records tell of others. */
-export function nounList<N extends Noun, Filter, More extends object, Item>(
+/** Makes the list of a noun's rows, with the additional fields that their records need. */
+export function rowList<N extends Noun, Filter, More extends object, Item>(
   database: Database,
   noun: N,
-  list: Pick<ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item>, 'where' | 'record'> & { along?: Extra<More> },
+  list: Pick<ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item>, 'where' | 'record'> & { extra?: Extra<More> },
 ): ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item> {
   return {
     ...list,
     name: noun,
-    rows: (page) => readRows(database, noun, page, list.along),
+    rows: (page) => readRows(database, noun, page, list.extra),
     count: (query) => countRows(database, noun, query),
   };
 }
 
-/** Reads the page of a list that a query asks for and presents it. */
+/** Reads the requested page of a list and presents it. */
 export async function readPage<Filter, Where, Row extends { readonly id: string }, Item>(
   list: ListOf<Filter, Where, Row, Item>,
   viewer: Viewer,
   query: Filter & ListQuery,
 ): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount?: number }> {
-  const page = pageAsked(list.name, viewer, query);
+  const page = requestedPage(list.name, viewer, query);
   const where = list.where(viewer, query);
   const rows = await list.rows(pageQuery(where, page));
-  const shown = rows.slice(0, page.size);
-  const last = shown.at(-1);
+  const pageRows = rows.slice(0, page.size);
+  const last = pageRows.at(-1);
   const hasMore = rows.length > page.size;
-  // A first page that is the last tells its total itself.
-  const isAll = !hasMore && page.bound === undefined;
-  const totalCount = isAll ? shown.length : await countUnlessLong(list, where);
+  // The only page of a list needs no count.
+  const isOnlyPage = !hasMore && page.bound === undefined;
+  const totalCount = isOnlyPage ? pageRows.length : await countUnlessLong(list, where);
   return {
-    data: shown.map(list.record),
+    data: pageRows.map(list.record),
     hasMore,
     ...(hasMore && last && { nextCursor: rowCursor(list.name, viewer.platformId, last.id) }),
     ...(totalCount !== undefined && { totalCount }),
   };
 }
 
-/** How many rows match, or undefined where there are more than are counted. */
+/** Counts the matching rows; undefined where there are more than `maxCount`. */
 async function countUnlessLong<Where>(
   { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
   where: Where,
 ): Promise<number | undefined> {
   const key = JSON.stringify([name, where]);
   if (longLists.has(key)) return undefined;
-  const total = await count({ where, take: countedAtMost + 1 });
-  if (total <= countedAtMost) return total;
+  const total = await count({ where, take: maxCount + 1 });
+  if (total <= maxCount) return total;
   longLists.set(key, true);
   return undefined;
 }

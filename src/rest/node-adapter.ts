@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What a request's handler is told beside the request. */
+/** The information that a handler gets beside the request. */
 export interface RestBindings {
-  /** The body was longer than the limit, and is not there. */
+  /** Whether the body was longer than the limit and is missing. */
   readonly bodyTooLarge: boolean;
 }
 
 type FetchHandler = (request: Request, bindings: RestBindings) => Response | Promise<Response>;
 
-/** The base of request URLs: nothing looks at the host, which the client could set to anything. */
+/** The base of request URLs. No handler uses the host: a client could set it to anything. */
 const origin = 'http://localhost';
 
-/** Methods that a Request cannot have. No path has them either, nor OPTIONS, as which they are answered. */
-const impossible: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+/** The methods that a Request cannot have. They are handled as OPTIONS: no path has it, and so the response is the same. */
+const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /**
- * Answers a request of `node:http` by a fetch handler. Bodies are read whole before, and answers are sent whole: this
- * REST has no streams.
+ * Answers a request of `node:http` with a fetch handler. The body has been read, and the response is sent as a whole: the
+ * REST API has no streams.
  * @param body undefined when it was too long
  */
 export async function answerByFetch(
@@ -25,7 +25,7 @@ export async function answerByFetch(
   response: ServerResponse,
   body: Buffer | undefined,
 ): Promise<void> {
-  const method = incoming.method === undefined || impossible.has(incoming.method) ? 'OPTIONS' : incoming.method;
+  const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
   const request = new Request(new URL(incoming.url ?? '/', origin), {
     method,
@@ -35,7 +35,7 @@ export async function answerByFetch(
   const answer = await handle(request, { bodyTooLarge: body === undefined });
   const headers = Object.fromEntries(answer.headers);
   if (answer.status === 204) {
-    // It has no body, and so no length either (RFC 9110, 8.6).
+    // A 204 has no body, and so no Content-Length either (RFC 9110, 8.6).
     response.writeHead(204, headers).end();
     return;
   }

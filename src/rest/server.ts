@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
-import { newRestApp, type RestApp, type RestRooms, restPrefix } from './app.ts';
+import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
 import { configEndpoints } from './endpoints/config.ts';
@@ -23,22 +23,22 @@ import { presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
-/** What the REST server needs. */
-export interface RestOptions extends RestRooms {
+/** The dependencies and settings of the REST server. */
+export interface RestOptions extends RestModules {
   readonly tokens: ApiTokens;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;
   readonly log: Logger;
 }
 
-/** Answers a request below `/2025-10-13` whose body has been read; undefined stands for one that was too long. */
+/** Answers a request below `/2025-10-13` whose body has been read; the body is undefined when it was too long. */
 export type RestServer = (
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer | undefined,
 ) => Promise<void>;
 
-/** The REST interface (specification 4), an API of its own over the same domain as GraphQL. */
+/** Makes the REST server (specification 4): a second API beside GraphQL on the same domain. */
 export function createRestServer(options: RestOptions): RestServer {
   const app = restApp(options);
   return (request, response, body) => answerByFetch(app.fetch, request, response, body);
@@ -52,7 +52,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
   );
 
   const app = root.basePath(restPrefix);
-  // The document and its page are for everybody: they tell nothing about any platform. Both are made once.
+  // The document and its page need no credentials: they contain nothing about any platform. Both are made once.
   let document: ReturnType<typeof restDocument>;
   let page: ReturnType<typeof documentPage>;
   app.get('/openapi.json', (context) => context.json(document));
@@ -77,10 +77,10 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
     if (context.req.raw.body) checkStorable(await readJson(context.req));
     await next();
   });
-  // Fixed paths before those with a parameter in the same place.
+  // Fixed paths before those with a parameter in the same segment.
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
-  // And their other methods too, or DELETE /customers/external-accounts would delete a customer of that name.
+  // Their other methods too, or DELETE /customers/external-accounts would delete a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
@@ -98,16 +98,16 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
   return root;
 }
 
-/** The parsed body, which the validation that follows takes as it is read here. */
+/** Parses the body, and makes the later validation use the result. */
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
-  const json = jsonIn(text);
+  const json = parsedBody(text);
   request.json = async <T>() => json as T;
   return json;
 }
 
-function jsonIn(text: string): unknown {
+function parsedBody(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -115,7 +115,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** A body is JSON: forms and plain text are what a foreign page can send without asking first. */
+/** Refuses bodies other than JSON: a page of another origin can send forms and plain text without a preflight. */
 function checkBodyHeaders(headers: Headers): void {
   const length = headers.get('content-length');
   const hasBody = headers.has('transfer-encoding') || (length !== null && length !== '0');
@@ -126,19 +126,18 @@ function checkBodyHeaders(headers: Headers): void {
   }
 }
 
-/** Answers 405 where a path added so far is known but not with this method. */
+/** Answers 405 to other methods of the paths that have been added so far. */
 function refuseOtherMethods(app: RestApp): void {
   const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
     if (method === 'ALL') continue;
-    const known = methods.get(path) ?? new Set();
-    methods.set(path, known.add(method));
+    const ofPath = methods.get(path) ?? new Set();
+    methods.set(path, ofPath.add(method));
   }
-  for (const [path, known] of methods) {
+  for (const [path, ofPath] of methods) {
+    const allowed = [...ofPath].join(', ');
     app.all(path.slice(restPrefix.length), () => {
-      throw new RestError('METHOD_NOT_ALLOWED', `this path has ${[...known].join(', ')}`, {
-        headers: { Allow: [...known].join(', ') },
-      });
+      throw new RestError('METHOD_NOT_ALLOWED', `this path has ${allowed}`, { headers: { Allow: allowed } });
     });
   }
 }

@@ -1,18 +1,17 @@
 import { RestError } from './errors.ts';
 
 /**
- * Refuses text that cannot be stored or sent on: the zero character, and halves of characters outside the basic plane,
- * wherever in a body.
+ * Refuses a body with text that cannot be stored or sent on: U+0000, and lone surrogates.
  * @throws RestError INVALID_INPUT that names every such field
  */
 export function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }
 
-/** The same for the parameters of a query, each with all the values that it was given. */
+/** Checks the parameters of a query in the same way, each with all its values. */
 export function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
-  const wrong = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
-  refuse(wrong.map(([name]) => (isStorable(name) ? name : 'query')));
+  const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
+  refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
 }
 
 function refuse(fields: readonly string[]): void {
@@ -28,7 +27,7 @@ function refuse(fields: readonly string[]): void {
   }
 }
 
-/** The paths of such texts. A key can be one too. */
+/** Finds the paths of text that cannot be stored, also in the keys of objects. */
 function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
   if (typeof value === 'string') return isStorable(value) ? [] : [path];
   if (typeof value !== 'object' || value === null) return [];

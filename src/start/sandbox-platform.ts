@@ -14,7 +14,7 @@ export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as 
 
 const name = 'sandbox';
 
-/** What the first account of each currency is given, in smallest units. */
+/** The initial balance of each customer's account by currency, in smallest units. */
 const balances: Readonly<Record<string, bigint>> = {
   USD: 25_000_00n,
   EUR: 10_000_00n,
@@ -25,16 +25,17 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock of the one that prepares the sandbox ("sand" in ASCII). */
+/** The advisory lock of the process that prepares the sandbox ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 /**
- * The platform that a newcomer finds: two customers with money and external accounts to pay to. Made once: of several
- * instances that start at once one makes it and the others wait; a start that was cut short in the middle goes on where
- * it stopped, since every step has its key.
+ * Makes the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
+ * several instances that start at once, one makes it and the others wait. An interrupted start continues at the next one,
+ * since every step has an idempotency key.
+ * @returns the credentials and accounts of GraphiQL's example
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<Newcomer> {
-  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrMake(payments));
+  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
     include: {
@@ -57,21 +58,22 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Newcom
   };
 }
 
-async function findOrMake(payments: Payments): Promise<Caller> {
+async function findOrCreate(payments: Payments): Promise<Caller> {
   const caller = platformItself(
     (await findPlatform(payments.database, name)) ??
       (await createPlatform(payments, { name, environment: 'SANDBOX', credentials: sandboxCredentials })),
   );
-  const done = await payments.database.prisma.account.findFirst({
+  const last = await payments.database.prisma.account.findFirst({
     select: { id: true },
-    where: { platformId: caller.platformId, platformAccountId: lastStep },
+    where: { platformId: caller.platformId, platformAccountId: lastAccount },
   });
-  if (!done) await seed(payments, caller);
+  if (!last) await seed(payments, caller);
   return caller;
 }
 
 const personId = 'individual-1';
-const lastStep = 'business-usd';
+/** The external account that is registered last: when it exists, the sandbox is complete. */
+const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
@@ -131,69 +133,10 @@ async function registerAccounts(
   personId: string,
   companyId: string,
 ): Promise<void> {
-  const person = {
-    beneficiaryType: 'INDIVIDUAL',
-    fullName: 'Sample Person',
-    birthDate: '1990-12-10',
-    nationality: 'US',
-  } as const;
-  const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
-  const us = (accountNumber: string) => ({
-    accountNumber,
-    routingNumber: '021000021',
-    accountCategory: 'CHECKING',
-    bankName: 'First Bank',
-  });
   const accounts = [
-    {
-      id: 'individual-usd',
-      customerId: personId,
-      currency: 'USD',
-      accountType: 'US_ACCOUNT',
-      details: us('1234567890'),
-      beneficiary: person,
-    },
-    {
-      id: 'individual-eur',
-      customerId: personId,
-      currency: 'EUR',
-      accountType: 'IBAN',
-      details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
-      beneficiary: person,
-    },
-    {
-      id: 'individual-mxn',
-      customerId: personId,
-      currency: 'MXN',
-      accountType: 'CLABE',
-      details: { clabeNumber: '032180000118359719' },
-      beneficiary: person,
-    },
-    {
-      id: 'individual-btc',
-      customerId: personId,
-      currency: 'BTC',
-      accountType: 'LIGHTNING',
-      details: { lightningAddress: 'person@sandbox.uma.money' },
-      beneficiary: null,
-    },
-    {
-      id: 'business-eur',
-      customerId: companyId,
-      currency: 'EUR',
-      accountType: 'IBAN',
-      details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
-      beneficiary: company,
-    },
-    {
-      id: lastStep,
-      customerId: companyId,
-      currency: 'USD',
-      accountType: 'US_ACCOUNT',
-      details: us('9876543210'),
-      beneficiary: company,
-    },
-  ] as const;
+    ...personAccounts.map((account) => ({ ...account, customerId: personId })),
+    ...companyAccounts.map((account) => ({ ...account, customerId: companyId })),
+  ];
   for (const { id, ...account } of accounts) {
     await createExternalAccount(
       payments,
@@ -202,4 +145,65 @@ async function registerAccounts(
       `seed-${id}`,
     );
   }
+}
+
+const person = {
+  beneficiaryType: 'INDIVIDUAL',
+  fullName: 'Sample Person',
+  birthDate: '1990-12-10',
+  nationality: 'US',
+} as const;
+
+const personAccounts = [
+  {
+    id: 'individual-usd',
+    currency: 'USD',
+    accountType: 'US_ACCOUNT',
+    details: usDetails('1234567890'),
+    beneficiary: person,
+  },
+  {
+    id: 'individual-eur',
+    currency: 'EUR',
+    accountType: 'IBAN',
+    details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
+    beneficiary: person,
+  },
+  {
+    id: 'individual-mxn',
+    currency: 'MXN',
+    accountType: 'CLABE',
+    details: { clabeNumber: '032180000118359719' },
+    beneficiary: person,
+  },
+  {
+    id: 'individual-btc',
+    currency: 'BTC',
+    accountType: 'LIGHTNING',
+    details: { lightningAddress: 'person@sandbox.uma.money' },
+    beneficiary: null,
+  },
+] as const;
+
+const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
+
+const companyAccounts = [
+  {
+    id: 'business-eur',
+    currency: 'EUR',
+    accountType: 'IBAN',
+    details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
+    beneficiary: company,
+  },
+  {
+    id: lastAccount,
+    currency: 'USD',
+    accountType: 'US_ACCOUNT',
+    details: usDetails('9876543210'),
+    beneficiary: company,
+  },
+] as const;
+
+function usDetails(accountNumber: string) {
+  return { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING', bankName: 'First Bank' };
 }

@@ -5,16 +5,15 @@ import { type KeyFile, readOrMakeKey } from './key-file.ts';
 const keyFile: KeyFile = {
   name: 'secret.key',
   encode: (key) => `${key.toString('base64')}\n`,
-  form: /^[A-Za-z0-9+/_-]{43}=?$/,
+  pattern: /^[A-Za-z0-9+/_-]{43}=?$/,
   encoding: 'in base64 (44 characters)',
   setting: 'SECRET_KEY',
   loss: 'signing secrets of webhooks that are stored under the old one can then not be read',
 };
 
 /**
- * Finds the key that stored secrets are encrypted with: SECRET_KEY, or, outside production, one that is made at the
- * first start and stored in the data directory. In production there is none unless it is set: every instance must have
- * the same.
+ * Finds the key that encrypts stored secrets: SECRET_KEY, or, outside production, a key that is made at the first start
+ * and stored in the data directory. In production every instance must have the same key, so there is none unless it is set.
  * @throws ConfigError when the file holds no key, or the data directory cannot be used
  */
 export async function findSecretKey(

@@ -5,16 +5,15 @@ import { type KeyFile, readOrMakeKey } from './key-file.ts';
 const keyFile: KeyFile = {
   name: 'client-token.key',
   encode: (key) => key.toString('base64url'),
-  form: /^[\w-]{43}$/,
+  pattern: /^[\w-]{43}$/,
   encoding: 'in base64url (43 characters)',
   setting: 'CLIENT_TOKEN_KEY',
   loss: 'client tokens signed with the old one are then refused',
 };
 
 /**
- * Finds the key that signs client tokens: CLIENT_TOKEN_KEY, or, outside production, one that is made at the first start
- * and stored in the data directory. In production, where instances may run on several machines and all must have the
- * same, there is none unless it is set.
+ * Finds the key that signs client tokens: CLIENT_TOKEN_KEY, or, outside production, a key that is made at the first start
+ * and stored in the data directory. In production every instance must have the same key, so there is none unless it is set.
  * @throws ConfigError when the file holds no key, or the data directory cannot be used
  */
 export async function findSigningKey(

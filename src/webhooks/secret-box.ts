@@ -5,12 +5,12 @@ const formatVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** How many bytes the key of a secret box has. */
+/** The number of bytes in the key of a secret box. */
 export const keyBytes = 32;
 
 /**
- * Keeps secrets that must be readable again: AES-256-GCM with a new nonce each, bound to what the secret belongs to, so
- * that a stored one cannot be moved to another row.
+ * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce each. The owner is authenticated with the secret, so
+ * that a stored secret cannot be moved to another row.
  */
 export class SecretBox {
   readonly #key: Buffer;
@@ -21,7 +21,7 @@ export class SecretBox {
     this.#key = key;
   }
 
-  /** Encrypts: format version, nonce, tag, ciphertext. */
+  /** Encrypts a secret for `owner`. @returns format version, nonce, tag, ciphertext */
   seal(secret: string, owner: string): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(owner));
@@ -29,7 +29,10 @@ export class SecretBox {
     return Buffer.concat([Buffer.of(formatVersion), nonce, cipher.getAuthTag(), text]);
   }
 
-  /** @throws Error when it was sealed with another key, for another owner, or has been changed */
+  /**
+   * Decrypts a secret.
+   * @throws Error when it was encrypted with another key, for another owner, or has been changed
+   */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
     if (bytes[0] !== formatVersion) throw new Error('this secret was stored in an unknown format');

@@ -5,9 +5,8 @@ import { statement } from '../database/statement.ts';
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
 /**
- * Compares the database's clock with the latest moment that anybody has seen of it. Where it was set back, the schedules of
- * orders, account checks and webhooks move with it, and a warning says so: it also means that quotes live longer than they
- * were promised to.
+ * Compares the database's clock with the latest time that any process has seen. When the clock was set back, moves the
+ * schedules of orders, account checks and webhooks with it and logs a warning: quotes then also live longer than promised.
  */
 export async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);

@@ -1,12 +1,12 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 
-/** How many rows one statement deletes: little enough that nobody waits behind it. */
-const batch = 500;
-/** How long what has been answered, delivered or looked up is kept (decision 6). */
+/** The most rows that one statement deletes: few enough that others do not wait for its locks. */
+const batchSize = 500;
+/** The SQL of the time before which idempotency records, deliveries and lookups are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
-const forgetKeysStatement = statement<{ key: string }>(
+const deleteKeysStatement = statement<{ key: string }>(
   'forget_idempotency_keys',
   `delete from idempotency_record where (platform_id, operation, key) in (
      select platform_id, operation, key from idempotency_record where created_at < ${retentionStart}
@@ -14,8 +14,8 @@ const forgetKeysStatement = statement<{ key: string }>(
    ) returning key`,
 );
 
-/** A delivery's id tells when it was made (UUIDv7), so the primary key finds the old ones of each platform. */
-const forgetDeliveriesStatement = statement<{ id: string }>(
+/** A delivery's id contains its time (UUIDv7), so the primary key finds the old ones of each platform. */
+const deleteDeliveriesStatement = statement<{ id: string }>(
   'forget_webhook_deliveries',
   `delete from webhook_delivery where (platform_id, id) in (
      select d.platform_id, d.id from platform p cross join lateral (
@@ -29,8 +29,8 @@ const forgetDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-/** A lookup that a quote was made with stays with it. */
-const forgetLookupsStatement = statement<{ id: string }>(
+/** Deletes lookups without a quote: a quote needs its lookup. */
+const deleteLookupsStatement = statement<{ id: string }>(
   'forget_lookups',
   `delete from lookup where (platform_id, id) in (
      select l.platform_id, l.id from lookup l
@@ -40,13 +40,13 @@ const forgetLookupsStatement = statement<{ id: string }>(
 );
 
 /**
- * Deletes some of what has been kept long enough: idempotency records, webhook deliveries that have ended and whose last
- * attempt is as old, with their attempts, and lookups that expired and that no quote was made with. Any number of processes may do it beside each other.
+ * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last
+ * attempt is as old, with their attempts; and expired lookups without a quote. Any number of processes may do it at once.
  * @returns whether there may be more
  */
-export async function tidyUp({ pool }: Database): Promise<boolean> {
-  const keys = await forgetKeysStatement(pool, batch);
-  const deliveries = await forgetDeliveriesStatement(pool, batch);
-  const lookups = await forgetLookupsStatement(pool, batch);
-  return [keys, deliveries, lookups].some((forgotten) => forgotten.length === batch);
+export async function deleteExpired({ pool }: Database): Promise<boolean> {
+  const keys = await deleteKeysStatement(pool, batchSize);
+  const deliveries = await deleteDeliveriesStatement(pool, batchSize);
+  const lookups = await deleteLookupsStatement(pool, batchSize);
+  return [keys, deliveries, lookups].some((deleted) => deleted.length === batchSize);
 }

@@ -1,16 +1,18 @@
 import type { Logger } from 'pino';
 
+/** A repeated piece of background work. */
 export interface Loop {
-  /** Lets the loop look at once, instead of after its pause, but not before its rest. */
+  /** Ends the current pause, except its rest. */
   wake(): void;
-  /** Ends the loop after the round that is under way. */
+  /** Ends the loop after the current round. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `round` again and again until stopped. A round answers how many milliseconds to pause; one that throws is logged
- * and tried again after a second. `wake` during a round means no pause after it, so nothing announced is overlooked.
- * @param restMs of each pause, what no `wake` cuts short: what is announced meanwhile is done together in one round
+ * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the error is
+ * logged and the next follows after a second. After a `wake` during a round there is no pause but the rest, so no work is
+ * missed.
+ * @param restMs the first part of each pause, which no `wake` ends: one round then does all the work that came meanwhile
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   let stopped = false;
@@ -28,7 +30,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
     });
   }
 
-  async function turn(): Promise<void> {
+  async function run(): Promise<void> {
     while (!stopped) {
       woken = false;
       resting = true;
@@ -49,7 +51,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
     }
   }
 
-  const ended = turn();
+  const ended = run();
   return {
     wake() {
       woken = true;

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Database } from '../database/database.ts';
 import { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
@@ -8,107 +9,139 @@ import { Deliverer } from '../webhooks/delivery/deliverer.ts';
 import { fanOut } from '../webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { followClock } from './clock.ts';
-import { tidyUp } from './housekeeping.ts';
-import { startLoop } from './loop.ts';
+import { deleteExpired } from './housekeeping.ts';
+import { type Loop, startLoop } from './loop.ts';
 
-/** How many orders or quotes one round takes. */
-const batch = 100;
-/** Without anything due, look again after so long: another process may have made something. */
+/** The most orders, quotes or accounts that one round takes. */
+const batchSize = 100;
+/** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
 const idleMs = 250;
-/** Settlement takes together what comes due within so long: a round costs as much as settling some payments. */
+/** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
 /**
- * A sequencer that just had work looks again soon, an idle one a little later. A commit of this process wakes an idle one;
- * it does not shorten the pause of a busy one, or under load each change would be a step of its own.
+ * The pauses of a sequencer: short after a step with work, longer when idle. A commit of this process wakes an idle
+ * sequencer. It does not shorten the pause of a busy one: under load each change would then be a step of its own.
  */
 const busySequencerMs = 4;
 const idleSequencerMs = 20;
-/** How often the database's clock is compared with what was seen of it. */
+/** How often the database's clock is checked. */
 const clockMs = 1_000;
-/** What is kept long enough is deleted each hour, in batches with room for other work between them. */
+/** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** Where another process's step was under way, it did the work. What came after it began waits for the next step. */
-const afterOthersMs = 10;
+/** The pause when another process was sequencing: it did the work, and changes since then wait for the next step. */
+const contendedSequencerMs = 10;
 
-/** How many milliseconds a sequencer pauses after a step that sequenced `count` changes, or that found another's under way. */
+/**
+ * Returns how many milliseconds a sequencer pauses after a step.
+ * @param count the changes that the step sequenced; undefined when another process was sequencing
+ */
 export function pauseAfterStep(count: number | undefined): number {
-  return count === undefined ? afterOthersMs : count > 0 ? busySequencerMs : idleSequencerMs;
+  return count === undefined ? contendedSequencerMs : count > 0 ? busySequencerMs : idleSequencerMs;
 }
 
 /**
- * The background work of a process: sequencing the feed, carrying out the rail's orders, expiring quotes, checking accounts outside, delivering
- * webhooks, and deleting what has been kept long enough. Any number of processes may do it beside each other.
+ * Starts the background work of a process: sequencing the feed, settling the rail's orders, expiring quotes, checking
+ * external accounts, delivering webhooks, following the database's clock and deleting rows past their retention. Any
+ * number of processes may do it side by side.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger) {
-  const deliverer = new Deliverer(webhooks);
-  const delivering = startLoop('webhook delivery', log, () => deliverer.step());
-  deliverer.onRoom = () => delivering.wake();
-  const fanning = startLoop('webhook fan-out', log, async () => {
-    const { count, moved } = await fanOut(webhooks);
-    if (count > 0) delivering.wake();
-    return moved > 0 ? 0 : idleMs;
-  });
-  const sequencer = new Sequencer(payments.database);
-  const sequencing = startLoop(
-    'sequencer',
-    log,
-    async () => {
-      const count = await sequencer.step();
-      if (count) fanning.wake();
-      return pauseAfterStep(count);
-    },
-    busySequencerMs,
-  );
-  const settling = startLoop(
-    'settlement',
-    log,
-    async () => {
-      const count = await settleDueOrders(payments, batch);
-      return count === batch
-        ? 0
-        : Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs));
-    },
-    settlementRestMs,
-  );
-  const expiring = startLoop('expiry', log, async () => {
-    const { found, done } = await expireQuotes(payments, batch);
-    // What was found and could not be expired is still due: without a pause it would be found again at once.
-    if (found > 0 && done === 0) return idleMs;
-    return found === batch ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
-  });
-  const checking = startLoop('account checks', log, async () => {
-    const count = await checkDueAccounts(payments, batch);
-    return count === batch ? 0 : Math.min(idleMs, (await nextAccountCheck(payments)) ?? idleMs);
-  });
-  const tidying = startLoop('housekeeping', log, async () =>
-    (await tidyUp(payments.database)) ? betweenBatchesMs : housekeepingMs,
-  );
-  const following = startLoop('clock', log, async () => {
-    await followClock(payments.database, log);
-    return clockMs;
-  });
+  const { database } = payments;
+  const delivery = startDelivery(webhooks, log);
+  const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
+  const sequencing = startSequencing(database, log, () => fanOutLoop.wake());
+  const settlement = startSettlement(payments, log);
+  const others = [
+    settlement,
+    startExpiry(payments, log),
+    startAccountChecks(payments, log),
+    fanOutLoop,
+    startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
+    startLoop('clock', log, async () => {
+      await followClock(database, log);
+      return clockMs;
+    }),
+  ];
   const wake = () => {
     sequencing.wake();
-    settling.wake();
+    settlement.wake();
   };
-  payments.database.commits.on('committed', wake);
-
-  let delivered: Promise<void> | undefined;
-  const stopDelivering = () => {
-    delivered ??= delivering.stop().then(() => deliverer.stop());
-    return delivered;
-  };
+  database.commits.on('committed', wake);
 
   return {
-    /** Begins no more webhook attempts, and ends those under way: what takes longest. `stop` includes it. */
-    stopDelivering,
+    /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` includes it. */
+    stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
-      payments.database.commits.off('committed', wake);
-      const others = [settling, expiring, checking, fanning, tidying, following];
-      await Promise.all([stopDelivering(), ...others.map((loop) => loop.stop())]);
+      database.commits.off('committed', wake);
+      await Promise.all([delivery.stop(), ...others.map((loop) => loop.stop())]);
       await sequencing.stop();
+    },
+  };
+}
+
+/** Starts the webhook attempts. A second `stop` waits for the first. */
+function startDelivery(webhooks: Webhooks, log: Logger): Loop {
+  const deliverer = new Deliverer(webhooks);
+  const loop = startLoop('webhook delivery', log, () => deliverer.step());
+  deliverer.onAttemptEnd = () => loop.wake();
+  let stopped: Promise<void> | undefined;
+  return {
+    wake: () => loop.wake(),
+    stop() {
+      stopped ??= loop.stop().then(() => deliverer.stop());
+      return stopped;
+    },
+  };
+}
+
+/** Starts making deliveries out of sequenced events; `onDeliveries` is called when a round made some. */
+function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void): Loop {
+  return startLoop('webhook fan-out', log, async () => {
+    const { count, moved } = await fanOut(webhooks);
+    if (count > 0) onDeliveries();
+    return moved > 0 ? 0 : idleMs;
+  });
+}
+
+/** Starts sequencing the feed; `onEvents` is called when a step sequenced some. Its stop closes the sequencer. */
+function startSequencing(database: Database, log: Logger, onEvents: () => void): Loop {
+  const sequencer = new Sequencer(database);
+  const step = async () => {
+    const count = await sequencer.step();
+    if (count) onEvents();
+    return pauseAfterStep(count);
+  };
+  const loop = startLoop('sequencer', log, step, busySequencerMs);
+  return {
+    wake: () => loop.wake(),
+    async stop() {
+      await loop.stop();
       await sequencer.close();
     },
   };
+}
+
+function startSettlement(payments: Payments, log: Logger): Loop {
+  const settle = async () => {
+    const count = await settleDueOrders(payments, batchSize);
+    if (count === batchSize) return 0;
+    return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs));
+  };
+  return startLoop('settlement', log, settle, settlementRestMs);
+}
+
+function startExpiry(payments: Payments, log: Logger): Loop {
+  return startLoop('expiry', log, async () => {
+    const { found, done } = await expireQuotes(payments, batchSize);
+    // Quotes that could not be expired are still due: without a pause the next round would find them again at once.
+    if (found > 0 && done === 0) return idleMs;
+    return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
+  });
+}
+
+function startAccountChecks(payments: Payments, log: Logger): Loop {
+  return startLoop('account checks', log, async () => {
+    const count = await checkDueAccounts(payments, batchSize);
+    return count === batchSize ? 0 : Math.min(idleMs, (await nextAccountCheck(payments)) ?? idleMs);
+  });
 }

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { movedPath } from '../../src/core/path.ts';
+import { translatePath } from '../../src/core/path.ts';
 
 test('a path is moved by the longest entry that it begins with, once', () => {
   const table = [
@@ -8,10 +8,10 @@ test('a path is moved by the longest entry that it begins with, once', () => {
     [['details', 'address'], ['address']],
     [['address'], ['elsewhere']],
   ] as const;
-  expect(movedPath(['details'], table)).toEqual(['customerType']);
-  expect(movedPath(['details', 'address', 'country'], table)).toEqual(['address', 'country']);
-  expect(movedPath(['name'], table)).toEqual(['name']);
-  expect(movedPath(['detail', 's'], table)).toEqual(['detail', 's']);
+  expect(translatePath(['details'], table)).toEqual(['customerType']);
+  expect(translatePath(['details', 'address', 'country'], table)).toEqual(['address', 'country']);
+  expect(translatePath(['name'], table)).toEqual(['name']);
+  expect(translatePath(['detail', 's'], table)).toEqual(['detail', 's']);
 });
 
 /** The texts inside a call, from its opening parenthesis to the closing one. */

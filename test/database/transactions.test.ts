@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { inTransaction, rolledBack, transactionOn } from '../../src/database/transaction.ts';
+import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/database/transaction.ts';
 import { emptyDatabase } from '../setup/database.ts';
 
 let throwaway: ThrowawayDatabase;
@@ -52,9 +52,12 @@ test('a connection that breaks and cannot roll back hides no error, and the pool
 
 test('what is tried leaves nothing, whether it succeeds or fails', async () => {
   expect(
-    await rolledBack(client, async () => (await client.query("insert into note values ('tried') returning text")).rows),
+    await inRolledBackTransaction(
+      client,
+      async () => (await client.query("insert into note values ('tried') returning text")).rows,
+    ),
   ).toEqual([{ text: 'tried' }]);
-  await expect(rolledBack(client, () => client.query('select 1 / 0'))).rejects.toThrow('division by zero');
+  await expect(inRolledBackTransaction(client, () => client.query('select 1 / 0'))).rejects.toThrow('division by zero');
   expect(await notes()).toEqual(['kept']);
 });
 

@@ -85,10 +85,10 @@ test('bodies that do not come do not count as slow answers', async () => {
 
 test('an answer that its client did not wait for tells nothing of how long answers take', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ most: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
   const enter = () => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    return { response, entered: inFlight.enter(response) };
+    return { response, entered: inFlight.admit(response) };
   };
   const { response } = enter();
   vi.advanceTimersByTime(3_600_000);

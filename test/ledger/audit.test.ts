@@ -50,7 +50,7 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-const legsOfPayments = /^the legs of a payment come to what its row and its status ask for/;
+const legsOfPayments = /^the legs of a payment come to what its row and its status require/;
 const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [
     /^all postings of a currency sum to zero/,
@@ -105,7 +105,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `update posting p set system = 'FEES' from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.transaction_id is null and p.system = 'OUTSIDE'`,
   ],
-  [/^a quote and its transaction stand alike/, `update quote set status = 'FAILED'`],
+  [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
   [/^the feed of each platform has no gaps/, 'delete from event where sequence = 3'],
   [
     /^each change of a transaction has one event/,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inBatches } from '../../src/ledger/batches.ts';
+import { divideIntoBatches } from '../../src/ledger/batches.ts';
 import type { Leg, Plan } from '../../src/ledger/plan.ts';
 
 // That batches come to the same as one plan after another is a property of its own, over the database (together.test.ts).
@@ -9,7 +9,7 @@ const pays = (account: string, requireActive = {}): Plan => ({
   requireActive,
   journals: [{ kind: 'debit', legs: [on(account, -1n)] }],
 });
-const batchesOf = (...plans: Plan[]) => inBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
+const batchesOf = (...plans: Plan[]) => divideIntoBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
 
 test('plans that have nothing in common are one batch, in their order', () => {
   expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toEqual([[0, 1, 2, 3]]);
@@ -34,13 +34,13 @@ test('a group has in common with others what any of its plans has', () => {
     { platformId: 'p', plan: pays('a') },
     { platformId: 'q', plan: pays('b') },
   ];
-  expect(inBatches([[{ platformId: 'p', plan: pays('b') }], group])).toEqual([[0], [1]]);
+  expect(divideIntoBatches([[{ platformId: 'p', plan: pays('b') }], group])).toEqual([[0], [1]]);
 });
 
 test('one idempotency key is one thing on its platform, and another on another', () => {
   const plan: Plan = { claim: { operation: 'transferOut', key: 'k', hash: '' } };
   const groups = ['p', 'p', 'q'].map((platformId) => [{ platformId, plan }]);
-  expect(inBatches(groups)).toEqual([[0, 2], [1]]);
+  expect(divideIntoBatches(groups)).toEqual([[0, 2], [1]]);
 });
 
 test('an alternative that changes what its plan does not name is refused before anything is sent', () => {

@@ -15,7 +15,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { isDay, momentIn } from '../../src/core/checks.ts';
+import { isDay, parseTimestamp } from '../../src/core/checks.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainReads } from './reads.ts';
@@ -176,7 +176,7 @@ const scalars: Readonly<Record<string, Scalar>> = {
   Decimal: { serialize: (value) => value, read: () => undefined },
   DateTime: {
     serialize: (value: Date) => value.toISOString(),
-    read: (value) => (typeof value === 'string' ? momentIn(value) : undefined),
+    read: (value) => (typeof value === 'string' ? parseTimestamp(value) : undefined),
   },
   Date: {
     serialize: (value) => value,

@@ -102,13 +102,13 @@ describe('an account that holds as much as it may', () => {
 
   test('a stored refusal stays one, whatever room there is by then', async () => {
     const scene = await holding(most);
-    const input = { accountId: scene.usd, amount: 5, idempotencyKey: 'no-room' };
+    const input = { accountId: scene.usd, amount: 5, idempotencyKey: 'full-account' };
     const first = await act(t.platform, 'sandboxFundAccount', input, 'account { id }');
     expect(first).toMatchObject(outOfRange('amount'));
     await sendOut(scene, 100n);
     expect(await act(t.platform, 'sandboxFundAccount', input, 'account { id }')).toEqual(first);
     const { mutationReceipt } = await t.platform.ask(
-      '{ mutationReceipt(operation: "sandboxFundAccount", idempotencyKey: "no-room") { outcome code } }',
+      '{ mutationReceipt(operation: "sandboxFundAccount", idempotencyKey: "full-account") { outcome code } }',
     );
     expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'AMOUNT_OUT_OF_RANGE' });
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ __typename: 'SandboxFundAccountSuccess' });

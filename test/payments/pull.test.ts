@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitGroups } from '../../src/ledger/commit.ts';
-import { pulled } from '../../src/payments/quotes/pull.ts';
+import { planPayout } from '../../src/payments/quotes/pull.ts';
 import { act, execute, statusesOf, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, type Scene } from '../setup/scene.ts';
@@ -190,7 +190,7 @@ test('a pull that two workers both saw settle is credited once', async () => {
     const outcome = () => [
       {
         platformId,
-        plan: pulled(flow, { platformId, id: order.id, nextId: crypto.randomUUID(), scenario: null }),
+        plan: planPayout(flow, { platformId, id: order.id, nextId: crypto.randomUUID(), scenario: null }),
       },
     ];
     const refusals = await commitGroups(database, [outcome(), outcome()], (error) => {

@@ -76,7 +76,7 @@ export async function startTestGateway(
     log,
     ...parts,
     // A machine that is slow to run tests refuses nothing for it, and a stop waits for no client.
-    pace: { slowMs: Number.POSITIVE_INFINITY, silentMs: 0, ...parts.pace },
+    pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
 

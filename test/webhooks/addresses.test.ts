@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isPublicAddress, type Resolver, systemResolver } from '../../src/webhooks/delivery/addresses.ts';
+import { dnsResolver, isPublicAddress, type Resolver } from '../../src/webhooks/delivery/addresses.ts';
 import { paceOf } from '../../src/webhooks/delivery/pace.ts';
 import { Sender } from '../../src/webhooks/delivery/sender.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';
@@ -253,5 +253,5 @@ test('the host name stays in the TLS greeting and proxy variables are ignored', 
 });
 
 test('localhost is found without asking anybody', async () => {
-  expect(await systemResolver('localhost')).toEqual(['127.0.0.1', '::1']);
+  expect(await dnsResolver('localhost')).toEqual(['127.0.0.1', '::1']);
 });

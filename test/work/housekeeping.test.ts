@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tidyUp } from '../../src/work/housekeeping.ts';
+import { deleteExpired } from '../../src/work/housekeeping.ts';
 import { lookUp, succeed, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -34,7 +34,7 @@ test('an idempotency key is remembered for 30 days and then forgotten', async ()
       age,
     ]);
   }
-  expect(await tidyUp(database)).toBe(false);
+  expect(await deleteExpired(database)).toBe(false);
   const { rows } = await database.pool.query("select key from idempotency_record where key in ('old', 'young')");
   expect(rows).toEqual([{ key: 'young' }]);
   expect((await transfer('young')).replayed).toBe(true);
@@ -60,7 +60,7 @@ test('webhook deliveries that ended 30 days ago are deleted with their attempts;
      where id = any($1::uuid[])`,
     [[old('a'), old('b'), old('c')]],
   );
-  await tidyUp(database);
+  await deleteExpired(database);
   const { rows } = await database.pool.query('select id from webhook_delivery where id < $1 order by id', [old('f')]);
   expect(rows).toEqual([{ id: old('b') }, { id: old('c') }]);
   expect(id).toMatch(/^WebhookEndpoint:/);
@@ -82,7 +82,7 @@ test('lookups that expired 30 days ago are deleted, but for those that a quote w
   const quoted: string = rows[0].lookup_id;
   await expired('30 days 1 minute', [uuid(old.id), quoted]);
   await expired('29 days 23 hours', [uuid(young.id)]);
-  expect(await tidyUp(database)).toBe(false);
+  expect(await deleteExpired(database)).toBe(false);
   const there = async (id: string) => (await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node;
   expect(await there(old.id)).toBeNull();
   expect(await there(young.id)).toEqual({ id: young.id });

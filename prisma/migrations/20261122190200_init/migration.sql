@@ -1,5 +1,5 @@
 -- before tables
--- The advisory lock of an idempotency key. Two keys that share one by chance only wait for each other.
+-- Returns the advisory lock of an idempotency key. Two keys that share a lock by chance only wait for each other.
 create or replace function claim_lock(p_platform uuid, p_claim jsonb) returns bigint
   language sql immutable parallel safe
 as $$
@@ -7,7 +7,8 @@ as $$
 $$;
 
 -- before tables
--- The one clock: the database's, in the milliseconds that records carry. Not frozen at the transaction's start.
+-- Returns the time of the one clock, which is the clock of the database, in milliseconds, the precision of records. It
+-- does not stop at the start of the transaction.
 create or replace function clock_ms() returns timestamptz
   language sql volatile parallel safe
 as $$
@@ -15,11 +16,11 @@ as $$
 $$;
 
 -- before tables
--- A UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the fraction below, 62 random bits. Ids made on one
--- server sort in the order of their making down to the microsecond. Written out because Postgres has its own only from 18,
--- and as one expression that reads the clock once, because only such a function is built into the statement that calls it:
--- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, whose float
--- holds the microseconds of our age exactly: extract would count in numeric.)
+-- Makes a UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the fraction below, 62 random bits. Ids from
+-- one server sort by creation time, to the microsecond. Postgres has its own function only from version 18. One
+-- expression that reads the clock once, because only such a function is inlined into the statement that calls it:
+-- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, because
+-- its float holds the microseconds of our time exactly; extract would compute with numeric.)
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$
@@ -29,7 +30,7 @@ as $$
 $$;
 
 -- before tables
--- The millisecond inside a UUIDv7: when the record was made.
+-- Returns the millisecond in a UUIDv7: when the record was created.
 create or replace function uuid_v7_time(id uuid) returns timestamptz
   language sql immutable strict parallel safe
 as $$
@@ -37,8 +38,8 @@ as $$
 $$;
 
 -- before tables
--- A JSON list of ids as an array. An expression, which PL/pgSQL evaluates without a statement: unnested and gathered again it
--- would cost several times as much. Ids have no character that means something in an array's text.
+-- Converts a JSON list of ids to an array. PL/pgSQL evaluates this expression without a statement: unnest and array_agg
+-- would cost several times as much. Ids have no characters with a meaning in the text form of an array.
 create or replace function uuids(p_list jsonb) returns uuid[]
   language sql stable parallel safe
 as $$
@@ -696,8 +697,8 @@ ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_platform_id_even
 -- AddForeignKey
 ALTER TABLE "webhook_attempt" ADD CONSTRAINT "webhook_attempt_platform_id_delivery_id_fkey" FOREIGN KEY ("platform_id", "delivery_id") REFERENCES "webhook_delivery"("platform_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
 
--- What the outcome of a rail's order may need of an account that takes part in it, as JSON text: the whole row costs several
--- times as much to write and to read. Stable, as to_json is: only then is it built into the statement that calls it.
+-- Returns the fields of an account that the outcome of an order may need, as JSON. The whole row costs several times as
+-- much to write and to read. Stable, like to_json: only then is it inlined into the statement that calls it.
 create or replace function account_party(a account) returns json
   language sql stable parallel safe
 as $$
@@ -705,16 +706,16 @@ as $$
                            'accountType', a.account_type, 'identifier', a.identifier)
 $$;
 
--- An account as the feed and stored answers keep it. Its balance is text: it may pass what a JSON number holds exactly.
--- Stable, as to_jsonb is: only then is it built into the statement that calls it.
+-- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
+-- number holds exactly. Stable, like to_jsonb: only then is it inlined into the statement that calls it.
 create or replace function account_snapshot(a account) returns jsonb
   language sql stable parallel safe
 as $$
   select to_jsonb(a) || jsonb_build_object('posted', a.posted::text)
 $$;
 
--- After a change of an internal account's balance, or of an external account's status or
--- verification: its event.
+-- After a change of an internal account's balance, or of an external account's status or verification: writes its
+-- event.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$
@@ -735,7 +736,7 @@ begin
 end
 $$;
 
--- After a final decision on a customer's identity check: its event.
+-- After a final decision on a customer's identity check: writes its event.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$
@@ -749,7 +750,7 @@ begin
 end
 $$;
 
--- After every insert or update of quotes: the event of each, as announce_transaction does it.
+-- After every insert or update of quotes: writes the event of each, in the same way as announce_transaction.
 create or replace function announce_quote() returns trigger
   language plpgsql
 as $$
@@ -771,7 +772,8 @@ begin
 end
 $$;
 
--- After every insert or update of transactions: the event of each, in the same transaction, in one statement for all of them.
+-- After every insert or update of transactions: writes the event of each, in the same transaction, in one statement for
+-- all of them.
 create or replace function announce_transaction() returns trigger
   language plpgsql
 as $$
@@ -793,7 +795,8 @@ begin
 end
 $$;
 
--- The part of apply_plans for a plan that changes customers or accounts outside, or when the rail is asked about one again.
+-- The part of apply_plans for a plan that changes customers or external accounts, or the time of the next check of an
+-- account.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$
@@ -825,7 +828,7 @@ begin
       beneficiary_verified_name = v_account.beneficiary_verified_name
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- The rail is asked about an account again, or has said its last word.
+  -- The rail checks an account again, or has given its final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then
@@ -838,9 +841,10 @@ begin
 end
 $$;
 
--- Carries out plans that check_group has found possible, a list of {platform, plan}: new rows, money, status moves, and the
--- rail's orders, each kind of it in one statement for all plans. Triggers write the events and move the balances. Within a plan, what
--- comes first here is told first; of plans that have nothing in common it does not matter.
+-- Applies plans that check_group has accepted, as a list of {platform, plan}: new rows, money, changes of status, and
+-- orders for the rail. Each kind takes one statement for all plans. Triggers write the events and change the balances.
+-- The events of a plan come in the order of this function. The order of different plans does not matter, because they
+-- do not conflict.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -848,7 +852,7 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
-  -- What few plans have is asked for by an expression: a statement costs, also where it finds nothing to do.
+  -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -868,11 +872,12 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- Money before statuses: a deposit's change of balance is told before the payment that it starts (specification 6, rule 3).
+  -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
+  -- rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
-      select p.platform, p.place, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
-      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, place),
+      select p.platform, p.plan_number, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
+      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, plan_number),
         rows from (
           jsonb_to_recordset(p.plan -> 'journals') as (kind text, transaction_id uuid, legs jsonb)
         ) with ordinality as j(kind, transaction_id, legs, number)
@@ -885,12 +890,13 @@ begin
     from movement m, rows from (
       jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
     ) with ordinality as l(account, system, currency, amount, leg)
-    -- A leg moves its account's balance as it is written, which must never be below zero on the way.
-    order by m.place, m.number, l.leg;
+    -- Each leg changes the balance of its account as it is written, and the balance must never be below zero in
+    -- between.
+    order by m.plan_number, m.number, l.leg;
   end if;
 
-  -- Rows are found by their keys as a list: only joined to what moves them, they would be found by reading all of a table that
-  -- was small when this was planned.
+  -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the
+  -- whole table.
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
   if v_rows <> '[]' then
     update quote q set status = m."to", status_reason = m.reason
@@ -905,7 +911,7 @@ begin
       failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
       refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
-      -- A refund that waits has been started and has not arrived.
+      -- A refund that waits in suspense has started, but is not settled.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,
@@ -943,9 +949,9 @@ begin
 end
 $$;
 
--- Before insert on posting, of legs on an account: the leg moves its account's balance as it is written, so that books and
--- balances cannot differ. The account stays for ever, so it is found here once, and no foreign key looks again. (Legs on system
--- accounts move nothing; what holds for all legs is in check_legs.)
+-- Before insert on posting, for legs on an account: changes the balance of the account, so that postings and balances
+-- cannot differ. An account is never deleted, so finding it here replaces a foreign key, which would look it up again.
+-- (Legs on system accounts change no balance; the checks for all legs are in check_legs.)
 create or replace function apply_posting() returns trigger
   language plpgsql
 as $$
@@ -960,7 +966,7 @@ begin
 end
 $$;
 
--- The part of apply_plans for a plan that registers customers or accounts, which few do.
+-- The part of apply_plans for a plan that inserts customers or accounts. Few plans do.
 create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
   language plpgsql
 as $$
@@ -971,7 +977,7 @@ begin
     insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
   end if;
   if p_insert ? 'account' then
-    -- One default deposit account per customer: a new default takes the place of the old one.
+    -- One default deposit account per customer: a new default replaces the old one.
     for v_account in
       select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
       where r.default_uma_deposit_account and r.customer_id is not null
@@ -989,8 +995,8 @@ begin
 end
 $$;
 
--- The part of check_plan for external accounts whose status or verification a plan moves. A move that names a version is of what
--- was read then, and of nothing newer.
+-- The part of check_plan for external accounts whose status or verification a plan changes. A change with a version is
+-- valid only for that version of the account.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1006,7 +1012,7 @@ begin
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
     end if;
-    -- Its owner may have registered it anew while it was INACTIVE.
+    -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a
     where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
       and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency
@@ -1019,16 +1025,17 @@ begin
 end
 $$;
 
--- The part of check_balances for an account whose balance a plan may bring beyond its bound: tells why it may not, or null. Asked
--- under the account's lock, and only where all that comes in would be too much, which is rare.
---
--- A balance is at most 9,000,000,000,000,000 smallest units, as an amount is: a JSON number carries it exactly. The bound is
--- for new money, and holds right after it has come in, also where the same plan sends it on: its refund would leave it here.
--- What is exempt (a leg marked so: a refund, or the platform's fee of a payment that has been delivered) may go
--- beyond, since refusing it would undo nothing. Only what was sent away and made up for with new money meanwhile can do that,
--- so each time by one payment at most; yet a thousand payments can be under way at once. So what is exempt stops at
--- 9,000,000,000,000,000,000, a thousand times the bound: then a refund waits in SUSPENSE (src/payments/settlement/no-room.ts), no
--- balance comes near 2^63, and nothing is tried for ever.
+-- The part of check_balances for an account whose balance a plan may raise above its bound. Returns the refusal, or
+-- null. Called under the lock of the account, and only where all credits together would exceed the bound, which is
+-- rare.
+-- A balance is at most 9,000,000,000,000,000 smallest units, like an amount: a JSON number holds it exactly. The bound
+-- is for new money and holds right after the credit, even where the same plan sends the money on: its refund would
+-- leave it here.
+-- An exempt leg (a refund, or the fee of the platform for a delivered payment) may exceed the bound, because refusing
+-- it would undo nothing. Only money that was sent away and meanwhile replaced by new money can exceed it, so by one
+-- payment at a time. But a thousand payments can be under way at once. So exempt legs stop at
+-- 9,000,000,000,000,000,000, a thousand times the bound. Then a refund waits in SUSPENSE
+-- (src/payments/settlement/full-account.ts), no balance comes near 2^63, and no retry goes on for ever.
 create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
   language plpgsql stable
 as $$
@@ -1042,7 +1049,7 @@ begin
   from jsonb_array_elements(p_journals) j,
     jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, exempt boolean)
   where l.account = p_account and l.amount > 0;
-  -- Where the new money fits, what is exempt stays far below its own bound.
+  -- Where the new money fits, exempt legs stay far below their own bound.
   v_limit := case when v_new > 0 then 9000000000000000 else 9000000000000000000 end;
   v_coming := case when v_new > 0 then v_new else v_all end;
   if v_coming > 0 and p_posted + v_coming > v_limit then
@@ -1053,7 +1060,7 @@ begin
 end
 $$;
 
--- The part of check_plan for accounts whose balances a plan moves: none goes below zero, and none beyond its bound
+-- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
 -- (check_balance).
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
@@ -1067,7 +1074,7 @@ declare
   v_gain numeric;
   v_refusal jsonb;
 begin
-  -- What each account here gains or loses, in one pass over the legs.
+  -- The change of each account, in one pass over the legs.
   for v_journal in 0 .. jsonb_array_length(p_journals) - 1 loop
     v_legs := p_journals -> v_journal -> 'legs';
     for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
@@ -1079,7 +1086,7 @@ begin
   if cardinality(v_accounts) = 0 then
     return null;
   end if;
-  -- By their keys: joined, the planner would rather read every account of the platform.
+  -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
     select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
@@ -1106,8 +1113,8 @@ begin
 end
 $$;
 
--- The part of check_plan for customers that a plan changes. A deleted customer stays as it is, and a UMA address has one live
--- holder.
+-- The part of check_plan for customers that a plan changes. A deleted customer cannot change, and only one customer
+-- that is not deleted has a UMA address.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1134,8 +1141,8 @@ begin
 end
 $$;
 
--- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote stays as it is and is paid once;
--- whether it was paid before is seen by the journals of its payment, under the quote's lock.
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote does not change and is
+-- paid once. The journals of its payment, under the lock of the quote, show whether it was paid before.
 create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1159,12 +1166,12 @@ begin
 end
 $$;
 
--- Tells what is to become of a group of plans: {outcome: now, plans}, the plans that are to be applied; {outcome: now, refusal},
--- the first reason why it may not happen; or the answer that its idempotency key had before (first_answer). A claim is in groups
--- of one plan only. Nothing is written before all groups of a batch have been checked.
--- A plan may have an alternative, under `otherwise`: what happens instead where the plan is refused because a quote has expired.
--- The clock is read after the quote's lock is held, so that a deposit at the moment of expiry either executes its quote or is
--- credited, and is never refused for its timing.
+-- Decides about a group of plans. Returns {outcome: now, plans}, the plans to apply; or {outcome: now, refusal}, the
+-- first reason against it; or the first answer to its idempotency key (first_answer). Only a group of one plan has a
+-- claim. Nothing is written before all groups of a batch have been checked.
+-- A plan may have an alternative, under `otherwise`: it replaces a plan that is refused because a quote has expired.
+-- The clock is read while the lock of the quote is held. So a deposit at the moment of expiry either executes its quote
+-- or is credited, and is never refused for its timing.
 create or replace function check_group(p_group jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1197,7 +1204,7 @@ begin
 end
 $$;
 
--- Deferred, once per new journal, at commit: at least two legs, and every currency sums to zero.
+-- Deferred, once per new journal, at commit: checks that it has at least two legs and that every currency sums to zero.
 create or replace function check_journal() returns trigger
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -1213,14 +1220,14 @@ begin
 end
 $$;
 
--- After each insert of legs, over all of them at once: each belongs to a journal that this very transaction has written (one
--- that another committed is sealed), and is in a known currency. Both never go away again, so no foreign keys are needed
--- beside it, which would ask the same once more for each leg.
+-- After each insert of legs, for all of them at once: checks that each belongs to a journal of this transaction (a
+-- committed journal is sealed), and is in a known currency. Journals and currencies are never deleted, so foreign keys
+-- are not needed. They would check the same again for each leg.
 create or replace function check_legs() returns trigger
   language plpgsql
 as $$
 begin
-  -- An age of 0: the row is of the present transaction.
+  -- An age of 0 means that this transaction wrote the row.
   if exists (
     select from leg l
     where age((select j.xmin from journal j where j.platform_id = l.platform_id and j.id = l.journal_id)) is distinct from 0
@@ -1235,9 +1242,9 @@ begin
 end
 $$;
 
--- The part of check_plan for the rail's orders that a plan concludes or puts off: refuses one that has its outcome already. So
--- two workers that held the same order (the first for longer than its lease) settle it once, even where the payment's status
--- does not tell, as after a pull.
+-- The part of check_plan for orders that a plan concludes or postpones: refuses an order that has its outcome. So an
+-- order that two workers held (the first for longer than its lease) is settled once, even where the status of the
+-- payment does not show it, as after a pull.
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1254,8 +1261,8 @@ begin
 end
 $$;
 
--- Tells the first reason why a plan may not happen, or null, by what lock_plans has locked. A move marked is_new is of a row that
--- the same plan inserts: there is nothing to check yet.
+-- Returns the first reason against a plan, or null. The rows are locked by lock_plans. A move marked is_new is of a row
+-- that the same plan inserts: there is nothing to check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1276,8 +1283,8 @@ begin
 end
 $$;
 
--- The part of check_plan for quotes whose status a plan moves. The clock is read after the lock is held: a quote that expired
--- while the command waited is expired.
+-- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held: a quote that
+-- expired while the command waited counts as expired.
 create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1345,8 +1352,8 @@ begin
 end
 $$;
 
--- The part of check_plan for customers and external accounts that a plan registers: a UMA address has one live holder, and an
--- owner has one live account with an identifier.
+-- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
+-- has a UMA address, and an owner has only one account with an identifier that is not INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1369,31 +1376,31 @@ begin
 end
 $$;
 
--- The part of check_plan for accounts that a plan's payment will credit only later: tells the first whose balance would pass
--- its bound then (check_balance), or null, so that a payment that cannot end well does not begin. What is already on its way
--- is counted where amount and balance are within reach of the bound. No lock is taken: the bound itself is kept when the
--- money is credited, and a payment that does not fit then fails.
+-- The part of check_plan for accounts that the payment of a plan will credit later, so that a payment that cannot end
+-- well does not begin. Returns the refusal for the first account whose balance would then exceed its bound
+-- (check_balance), or null. Payments under way are counted only where amount and balance come near the bound. No lock
+-- is taken: the bound is enforced when the money is credited, and a payment that does not fit then fails.
 create or replace function check_capacity(p_platform uuid, p_capacity jsonb) returns jsonb
   language plpgsql stable
 as $$
 declare
-  v_wanted record;
+  v_credit record;
   v_posted bigint;
   v_coming numeric;
 begin
-  for v_wanted in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
-    select posted into v_posted from account where platform_id = p_platform and id = v_wanted.account;
-    v_coming := v_wanted.amount;
+  for v_credit in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
+    select posted into v_posted from account where platform_id = p_platform and id = v_credit.account;
+    v_coming := v_credit.amount;
     if v_posted + v_coming > 900000000000000 then
-      -- By the orders that are open: few, whatever the account's history.
+      -- Through the open orders, which are few, however long the history of the account is.
       v_coming := v_coming + (
         select coalesce(sum(t.received_amount), 0)
         from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
-        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_wanted.account
+        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_credit.account
           and t.status in ('PENDING', 'PROCESSING'));
     end if;
     if v_posted + v_coming > 9000000000000000 then
-      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_wanted.account, 'limit', '9000000000000000',
+      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_credit.account, 'limit', '9000000000000000',
                                 'balance', v_posted::text, 'coming', v_coming::text);
     end if;
   end loop;
@@ -1401,7 +1408,7 @@ begin
 end
 $$;
 
--- The part of check_plan for transactions whose status a plan moves. A refund that waits in suspense is paid once.
+-- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid once.
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1428,8 +1435,8 @@ begin
 end
 $$;
 
--- Checks the groups of a batch one by one, applies together those that are possible, and concludes each: what statements cost
--- beside their rows is a good part of a payment. Answers as commit_batches does.
+-- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. Together, because
+-- the fixed cost of statements is a large part of a payment. Returns answers like commit_batches.
 create or replace function commit_batch(p_groups jsonb) returns jsonb[]
   language plpgsql
 as $$
@@ -1460,16 +1467,16 @@ begin
 end
 $$;
 
--- Commits plans that share a transaction. A group is a list of {platform, plan} that happen together or not at all: one plan, as
--- most commands and outcomes are, or the two sides of a payment between platforms. A batch is a list of groups of which none
--- changes what another is judged by: the caller sees to that (src/ledger/batches.ts). Each group is done or refused on its own,
--- as if they came one after another. Answers, once for each group, in the order of the batches:
---   {outcome: now, refusal, result}    it happened now; or it did not, and why; and the row that its plan names as its result
---   {outcome: first, refusal, result}  what came of it when its idempotency key was first used
---   {outcome: mismatch}                its idempotency key was used for something else
+-- Commits plans that share a transaction. A group is a list of {platform, plan} that are carried out all or none: one plan,
+-- like most commands and outcomes, or the two sides of a payment between platforms. A batch is a list of groups of which none
+-- changes what decides the check of another: the caller ensures this (src/ledger/batches.ts). Each group is done or refused on
+-- its own, as if they came one after another. Returns one answer for each group, in the order of the batches:
+--   {outcome: now, refusal, result}    done now, or refused now; with the row that its plan names as its result
+--   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
+--   {outcome: mismatch}                its idempotency key was used with another input
 -- All locks come first; then each batch is checked, applied and concluded (commit_batch).
--- Every statement here and below is planned once per connection and kept, since planning took longer than carrying out; and by
--- keys, row by row, since the tables may have been empty then.
+-- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
+-- execution. The plans use keys, row by row, because the tables may have been empty when they were made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -1488,20 +1495,20 @@ begin
 end
 $$;
 
--- What is answered to a plan that has happened or was refused: the row that it names as its result, as it is now. It is kept
--- under the plan's idempotency key, for the next call with it.
+-- Returns the answer to a plan that was applied or refused, with the row that it names as its result, in its present
+-- state. Stores the answer under the idempotency key of the plan, for repeats.
 create or replace function conclude_plan(p_platform uuid, p_plan jsonb, p_refusal jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_claim jsonb := p_plan -> 'claim';
-  v_named jsonb := p_plan -> 'result';
-  v_id uuid := v_named ->> 'id';
+  v_target jsonb := p_plan -> 'result';
+  v_id uuid := v_target ->> 'id';
   v_row jsonb;
   v_result jsonb;
 begin
-  if p_refusal is null and v_named is not null then
-    case v_named ->> 'type'
+  if p_refusal is null and v_target is not null then
+    case v_target ->> 'type'
       when 'Transaction' then
         select to_jsonb(t) into v_row from transaction t where t.platform_id = p_platform and t.id = v_id;
       when 'Quote' then
@@ -1511,9 +1518,9 @@ begin
       when 'Account' then
         select account_snapshot(a) into v_row from account a where a.platform_id = p_platform and a.id = v_id;
     end case;
-    v_result := jsonb_build_object('type', v_named -> 'type', 'row', v_row);
+    v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Answers with status 403 or 404 are not kept: a later try with the key may succeed.
+  -- Answers with status 403 or 404 are not stored: a later call with the key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
@@ -1523,7 +1530,7 @@ begin
 end
 $$;
 
--- What is answered to a command whose idempotency key was used before, or null.
+-- Returns the first answer to an idempotency key that was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1546,46 +1553,47 @@ begin
 end
 $$;
 
--- Notices when the database's clock has been set back, by more than a second, and moves what waits for a moment of it: what was
--- due soon by the old clock would wait for as long as the clock was set back. Answers by how many milliseconds, or null. Called
--- again and again, by any number of processes: one of them has the row, and the others need not wait for it.
--- What was due soon is told from what has been made since by where it stands: more than half of the step ahead. What is moved
--- wrongly, as it is really due so late, is only looked at early, which is harmless: a rail is asked again, a receiver gets an
--- event early.
+-- Detects that the clock of the database was set back by more than a second, and moves due times back too. Otherwise
+-- what was due soon by the old clock would wait for as long as the clock was set back. Returns the step in
+-- milliseconds, or null. Any number of processes call this repeatedly: one of them locks the row, and the others do not
+-- wait.
+-- A due time more than half of the step ahead counts as set by the old clock. A due time that is really so far ahead is
+-- moved wrongly. That is harmless, because it only happens early: a rail is asked again, or a receiver gets an event
+-- early.
 create or replace function follow_clock() returns double precision
   language plpgsql
 as $$
 declare
   v_seen timestamptz;
   v_now timestamptz;
-  v_back interval;
+  v_step interval;
 begin
   select seen_at into v_seen from clock_reading for update skip locked;
   if not found then
     return null;
   end if;
   v_now := clock_timestamp();
-  v_back := v_seen - v_now;
-  if v_back < interval '-1 second' then
+  v_step := v_seen - v_now;
+  if v_step < interval '-1 second' then
     update clock_reading set seen_at = v_now;
   end if;
-  if v_back <= interval '1 second' then
+  if v_step <= interval '1 second' then
     return null;
   end if;
-  -- An order's age is counted from when it was made.
-  update rail_order set due_at = due_at - v_back, created_at = created_at - v_back where due_at > v_now + v_back / 2;
-  update account_check set due_at = due_at - v_back where due_at > v_now + v_back / 2;
+  -- The age of an order counts from its creation.
+  update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_now + v_step / 2;
+  update account_check set due_at = due_at - v_step where due_at > v_now + v_step / 2;
   update webhook_delivery set
-    next_attempt_at = case when next_attempt_at > v_now + v_back / 2 then next_attempt_at - v_back else next_attempt_at end,
-    leased_until = case when leased_until > v_now + v_back / 2 then leased_until - v_back else leased_until end
-  where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_now + v_back / 2;
+    next_attempt_at = case when next_attempt_at > v_now + v_step / 2 then next_attempt_at - v_step else next_attempt_at end,
+    leased_until = case when leased_until > v_now + v_step / 2 then leased_until - v_step else leased_until end
+  where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_now + v_step / 2;
   update clock_reading set seen_at = v_now;
-  return date_part('epoch', v_back) * 1000;
+  return date_part('epoch', v_step) * 1000;
 end
 $$;
 
--- Before update on account: a balance moves only through postings (apply_posting), owner and currency never, and an
--- external account's status along external_account_move.
+-- Before update on account: the balance changes only through postings (apply_posting), owner and currency never change,
+-- and the status of an external account changes only along external_account_move.
 create or replace function guard_account() returns trigger
   language plpgsql
 as $$
@@ -1597,7 +1605,7 @@ begin
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
     raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
   end if;
-  -- One condition inside the other: together with `exists` the first would cost a statement of its own.
+  -- Two nested conditions: combined with `exists`, the first would cost a statement of its own.
   if new.status is distinct from old.status then
     if not exists (select from external_account_move m where m."from" = old.status and m."to" = new.status) then
       raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
@@ -1621,9 +1629,9 @@ begin
 end
 $$;
 
--- Before insert on event: only the sequencer's step writes the feed, from the outbox. What the outbox names is of its
--- platform (guard_outbox) and never deleted, so no foreign keys are needed here: they took a third of the step's time, and
--- locked rows that payments were waiting to change.
+-- Before insert on event: only sequence_outbox writes the feed, from the outbox. The rows that the outbox names belong
+-- to its platform (guard_outbox) and are never deleted, so no foreign keys are needed here. They took a third of the
+-- time of sequence_outbox, and locked rows that payments were waiting to change.
 create or replace function guard_feed() returns trigger
   language plpgsql
 as $$
@@ -1631,7 +1639,7 @@ declare
   v_callers text;
 begin
   get diagnostics v_callers = pg_context;
-  -- The words around a function's name are in the server's language.
+  -- The words around the name of a function are in the language of the server.
   if position('sequence_outbox(integer)' in v_callers) = 0 then
     raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
   end if;
@@ -1639,8 +1647,8 @@ begin
 end
 $$;
 
--- Before insert on outbox, of rows that no trigger writes (such as test events): what they name is of their platform. A
--- trigger writes the ids of the row that it was called for, so there is nothing to ask then.
+-- Before insert on outbox, for rows that no trigger writes (such as test events): checks that the rows that they name
+-- belong to their platform. A trigger writes the ids of the row that it was called for, so those need no check.
 create or replace function guard_outbox() returns trigger
   language plpgsql
 as $$
@@ -1659,7 +1667,7 @@ begin
 end
 $$;
 
--- Before update on quote: only the status moves, and only along quote_move. What was priced and promised stays.
+-- Before update on quote: only the status changes, and only along quote_move. Prices and parties never change.
 create or replace function guard_quote() returns trigger
   language plpgsql
 as $$
@@ -1684,8 +1692,8 @@ begin
 end
 $$;
 
--- Before insert on quote: its story starts as PENDING, with its first version, at the moment inside its id; every later
--- status is a move. Its currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
+-- Before insert on quote: it starts PENDING, with version 1, at the time in its id. Every later status is a move. Its
+-- currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
 create or replace function guard_quote_start() returns trigger
   language plpgsql
 as $$
@@ -1704,8 +1712,8 @@ begin
 end
 $$;
 
--- Before update on transaction: the status moves along transaction_move, sides and sent amount stay, and the moments of
--- settlement and refund are taken from the database's clock.
+-- Before update on transaction: the status changes along transaction_move, the parties and the sent amount never
+-- change, and the times of settlement and refund come from the clock of the database.
 create or replace function guard_transaction() returns trigger
   language plpgsql
 as $$
@@ -1717,7 +1725,7 @@ begin
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  -- A refund that waited in suspense is paid after the payment has come to its end: its status stays.
+  -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
@@ -1735,9 +1743,9 @@ begin
 end
 $$;
 
--- Before insert on transaction: its story starts as CREATED or PENDING, with its first version, at the moment inside its
--- id; every later status is a move. Somebody of its platform takes part in it, and its currencies are known: neither ever
--- goes away again, so it is enough to look once, where foreign keys would also lock the one row of each that all share.
+-- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
+-- is a move. A customer or account of its platform takes part in it, and its currencies are known. None of these is
+-- ever deleted, so one check is enough. Foreign keys would also lock the one row that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
 as $$
@@ -1759,9 +1767,9 @@ begin
 end
 $$;
 
--- Whether an account's columns fit together, and no more is gone than it had: the check on its rows. Written as a function of
--- the row, because Postgres reads the text of a plain check anew in every statement, which took a quarter of the time of writing
--- a transaction; a function's it keeps.
+-- Tells whether the columns of an account are consistent, and its balance is not negative: the check constraint of its
+-- rows. It is a function of the row, because Postgres parses a plain check constraint again in every statement, which
+-- took a quarter of the time to write a transaction. A function is parsed once.
 create or replace function is_sound_account(a account) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -1776,8 +1784,9 @@ begin
 end
 $$;
 
--- Whether a quote's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
--- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
+-- Tells whether the columns of a quote are consistent: the check constraint of its rows. It is a function of the row,
+-- because Postgres parses a plain check constraint again in every statement, which took a quarter of the time to write
+-- a transaction. A function is parsed once.
 create or replace function is_sound_quote(q quote) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -1800,8 +1809,9 @@ begin
 end
 $$;
 
--- Whether a transaction's columns fit together: the check on its rows. Written as a function of the row, because Postgres reads
--- the text of a plain check anew in every statement, which took a quarter of the time of writing a transaction; a function's it keeps.
+-- Tells whether the columns of a transaction are consistent: the check constraint of its rows. It is a function of the
+-- row, because Postgres parses a plain check constraint again in every statement, which took a quarter of the time to
+-- write a transaction. A function is parsed once.
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -1819,17 +1829,16 @@ begin
 end
 $$;
 
--- Whether a payment with this status has come to its end. (COMPLETED may still become REFUNDED: a bank return.)
+-- Tells whether a status is final for a payment. (COMPLETED may still become REFUNDED: a bank return.)
 create or replace function is_terminal(status transaction_status) returns boolean
   language sql immutable parallel safe
 as $$
   select status in ('COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED')
 $$;
 
--- Takes up to p_limit orders of the rail that are due, each with everything that its outcome may need; nobody else takes
--- them for p_lease_ms. Planned once per connection, join by join as it is written, and by keys alone: an order and what
--- belongs to it are some twenty rows among millions, and finding the best of all orders of these joins took far longer
--- than the joins.
+-- Leases up to p_limit due orders for p_lease_ms, each with all data that its outcome may need. Nobody else takes them
+-- in this time. Planned once per connection, in the written order of joins and by keys alone: an order needs some
+-- twenty rows among millions, and the search for the best order of these joins took far longer than the joins.
 create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
@@ -1860,7 +1869,7 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- The owner's account of that currency, where the money comes from outside.
+    -- The internal account of the owner in that currency, where the money comes from outside.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
@@ -1895,14 +1904,14 @@ begin
 end
 $$;
 
--- Locks the idempotency keys of plans, in one order: who comes with the same key waits for the first to end, at most as long as
--- lock_timeout says.
+-- Locks the idempotency keys of plans, in one order. A call with the same key waits for the first one to end, for
+-- lock_timeout at most.
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql
 as $$
 begin
   if jsonb_array_length(p_plans) = 1 then
-    -- Asked without waiting at first, since an expression costs less than a statement.
+    -- The first try does not wait, since an expression costs less than a statement.
     if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
       return;
     end if;
@@ -1914,14 +1923,16 @@ begin
 end
 $$;
 
--- Locks all that a list of {platform, plan} changes or is judged by, before any of it is looked at. There is one order, for every
--- transaction that commits plans, so that no two of them wait for each other:
+-- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read. All transactions
+-- that commit plans use one order, so that no two of them wait for each other:
 --   1. idempotency keys, by their number
---   2. quotes  3. transactions  4. the rail's orders  5. customers  6. accounts here  7. accounts outside, each by platform and id
--- What changes is locked for no key update, as rows that point to it need not wait; what must only stay as it is, for share,
--- which any number may have at once. Where plans of one list do both to customers or to accounts outside, the first is taken for
--- all of these. An alternative changes nothing that its plan does not name (src/ledger/plan.ts).
--- What is named is collected by expressions, which cost far less than statements; then each table is asked once, by its key.
+--   2. quotes  3. transactions  4. orders for the rail  5. customers  6. internal accounts  7. external accounts, each by
+--      platform and id
+-- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
+-- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
+-- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
+-- (src/ledger/plan.ts).
+-- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -1973,7 +1984,7 @@ begin
 end
 $$;
 
--- On records that are written once: corrections are new records, never edits.
+-- On records that are written once: refuses every change. A correction is a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
 as $$
@@ -1982,10 +1993,11 @@ begin
 end
 $$;
 
--- The sequencer's step: takes committed changes from the outbox, oldest first, gives each the next number of its
--- platform's feed, and tells all instances once. Rows are consumed, not passed by a moving cursor, so one that commits
--- late is numbered late and never missed. Only one caller at a time (the sequencer's advisory lock), so what it finds
--- first nobody moves before it is taken. Planned once per connection, and by keys: the outbox is empty at times.
+-- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
+-- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
+-- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
+-- a row between the first read and the delete. Planned once per connection, by keys, because the outbox is empty at
+-- times.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -2015,7 +2027,7 @@ begin
   select array_agg(h.platform_id::text || ':' || h.sequence), coalesce(sum(c.events), 0)::int into v_heads, v_count
   from heads h join counted c using (platform_id);
 
-  -- A notification carries less than 8,000 bytes: about 57 bytes for each platform.
+  -- A notification has less than 8,000 bytes: about 57 bytes for each platform.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;
@@ -2023,7 +2035,7 @@ begin
 end
 $$;
 
--- Before update on customers: the next version, at the database's clock.
+-- Before update on customers: sets the next version, and the time of the clock of the database.
 create or replace function stamp_change() returns trigger
   language plpgsql
 as $$
@@ -2034,7 +2046,7 @@ begin
 end
 $$;
 
--- Before insert on lookup: made at the moment inside its id, and good for ten minutes.
+-- Before insert on lookup: sets its creation time, which is in its id, and its expiry ten minutes later.
 create or replace function stamp_lookup() returns trigger
   language plpgsql
 as $$
@@ -2045,7 +2057,7 @@ begin
 end
 $$;
 
--- Before insert on every versioned table: its first version, made at the moment inside its id.
+-- Before insert on every versioned table: sets version 1 and the creation time, which is in the id.
 create or replace function stamp_new_row() returns trigger
   language plpgsql
 as $$
@@ -2059,8 +2071,8 @@ $$;
 
 -- What Prisma cannot say ---------------------------------------------------------------------------------------------
 
--- Rows are sound: of the tables that are written all the time by a function of the row (see is_sound_account for the reason).
--- Rows that change are updated in place where there is room beside them.
+-- Check constraints. On the busiest tables they are functions of the row (is_sound_account says why).
+-- Free space in the pages of tables whose rows change, for heap-only updates.
 ALTER TABLE "account" ADD CONSTRAINT "account_sound" CHECK (is_sound_account("account")), SET (fillfactor = 75);
 ALTER TABLE "quote" ADD CONSTRAINT "quote_sound" CHECK (is_sound_quote("quote")), SET (fillfactor = 75);
 ALTER TABLE "transaction" ADD CONSTRAINT "transaction_sound" CHECK (is_sound_transaction("transaction")), SET (fillfactor = 75);
@@ -2069,9 +2081,9 @@ ALTER TABLE "posting"
   ADD CONSTRAINT "posting_side" CHECK (("account_id" IS NULL) <> ("system" IS NULL)),
   ADD CONSTRAINT "posting_chain" CHECK (("account_id" IS NULL) = ("balance_after" IS NULL) AND ("account_id" IS NULL) = ("account_version" IS NULL));
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
--- 1 to 255 printable characters of ASCII. Counting up to 255 inside the expression took most of the time of writing the record.
+-- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
 ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
--- A client token is bound to exactly one thing, and never to what only a platform's server may do.
+-- A client token is bound to exactly one record, and never has a permission that is only for a platform's server.
 ALTER TABLE "client_token"
   ADD CONSTRAINT "client_token_bound_to_one" CHECK (num_nonnulls("customer_id", "quote_id", "transaction_id") = 1),
   ADD CONSTRAINT "client_token_permissions" CHECK ("permissions" <@ array['VIEW', 'TRANSACT']::permission[]);
@@ -2079,14 +2091,15 @@ ALTER TABLE "webhook_endpoint"
   ADD CONSTRAINT "webhook_endpoint_types" CHECK ("event_types" IS NOT NULL AND cardinality("event_types") > 0),
   ADD CONSTRAINT "webhook_endpoint_previous_secret" CHECK (("previous_secret" IS NULL) = ("previous_secret_until" IS NULL)),
   ADD CONSTRAINT "webhook_endpoint_disabled" CHECK (("status" = 'DISABLED') = ("disabled_at" IS NOT NULL));
--- A delivery that waits has a next attempt, and no other has one.
+-- A pending delivery has a next attempt, and no other has one.
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_next" CHECK (("status" = 'PENDING') = ("next_attempt_at" IS NOT NULL));
--- One row, which is always there.
+-- Exactly one row.
 ALTER TABLE "clock_reading" ADD CONSTRAINT "clock_reading_one" CHECK ("id");
 INSERT INTO "clock_reading" DEFAULT VALUES;
 
--- One internal account per owner and currency; one live account per owner, currency and identifier; one default for
--- incoming UMA payments per customer; one live holder of a UMA address; one endpoint at most that a platform's settings name.
+-- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency and identifier;
+-- one default for incoming UMA payments per customer; one customer that is not deleted per UMA address; at most one endpoint
+-- that the settings of a platform name.
 CREATE UNIQUE INDEX "account_internal_owner" ON "account" ("platform_id", "customer_id", "currency") NULLS NOT DISTINCT WHERE "kind" = 'INTERNAL';
 CREATE UNIQUE INDEX "account_external_identifier" ON "account" ("platform_id", "customer_id", "currency", "account_type", "identifier") NULLS NOT DISTINCT WHERE "kind" = 'EXTERNAL' AND "status" <> 'INACTIVE';
 CREATE UNIQUE INDEX "account_default_uma_deposit" ON "account" ("platform_id", "customer_id") WHERE "default_uma_deposit_account";
@@ -2095,7 +2108,7 @@ CREATE UNIQUE INDEX "webhook_endpoint_of_config" ON "webhook_endpoint" ("platfor
 -- One posting per account and version, among the legs that have an account: most have none.
 CREATE UNIQUE INDEX "posting_chain_of_account" ON "posting" ("platform_id", "account_id", "account_version") WHERE "account_id" IS NOT NULL;
 
--- Work that waits
+-- Pending work
 CREATE INDEX "quote_expiry" ON "quote" ("expires_at") WHERE "status" = 'PENDING';
 CREATE INDEX "rail_order_due" ON "rail_order" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "webhook_delivery_due" ON "webhook_delivery" ("platform_id", "endpoint_id", "next_attempt_at") WHERE "status" = 'PENDING';
@@ -2107,7 +2120,7 @@ CREATE INDEX "transaction_refund_waits" ON "transaction" ("refund_initiated_at")
 CREATE INDEX "lookup_expiry" ON "lookup" ("expires_at");
 CREATE INDEX "quote_lookup" ON "quote" ("platform_id", "lookup_id") WHERE "lookup_id" IS NOT NULL;
 
--- Statuses move only along these
+-- The allowed moves of statuses
 INSERT INTO "quote_move" ("from", "to") VALUES
   ('PENDING', 'PROCESSING'), ('PENDING', 'EXPIRED'), ('PENDING', 'FAILED'), ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');
 INSERT INTO "transaction_move" ("from", "to") VALUES
@@ -2127,7 +2140,7 @@ INSERT INTO "currency" ("code", "name", "symbol", "decimals") VALUES
   ('PHP', 'Philippine Peso', '₱', 2), ('SGD', 'Singapore Dollar', 'S$', 2), ('JPY', 'Japanese Yen', '¥', 0), ('BTC', 'Bitcoin', '₿', 8),
   ('USDC', 'USD Coin', 'USDC', 6), ('USDT', 'Tether', 'USDT', 6);
 
--- New rows are stamped, and start where they may
+-- New rows get their version and times, and start with an allowed status
 CREATE TRIGGER "stamp" BEFORE INSERT ON "customer" FOR EACH ROW EXECUTE FUNCTION stamp_new_row();
 CREATE TRIGGER "stamp" BEFORE INSERT ON "account" FOR EACH ROW EXECUTE FUNCTION stamp_new_row();
 CREATE TRIGGER "start" BEFORE INSERT ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account_start();
@@ -2135,7 +2148,7 @@ CREATE TRIGGER "start" BEFORE INSERT ON "quote" FOR EACH ROW EXECUTE FUNCTION gu
 CREATE TRIGGER "start" BEFORE INSERT ON "transaction" FOR EACH ROW EXECUTE FUNCTION guard_transaction_start();
 CREATE TRIGGER "stamp" BEFORE INSERT ON "lookup" FOR EACH ROW EXECUTE FUNCTION stamp_lookup();
 
--- Changes are looked at before, and announced after
+-- Changes are checked before, and announced after
 CREATE TRIGGER "guard" BEFORE UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION stamp_change();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "quote" FOR EACH ROW EXECUTE FUNCTION guard_quote();
@@ -2147,16 +2160,16 @@ CREATE TRIGGER "announce_moved" AFTER UPDATE ON "quote" REFERENCING OLD TABLE AS
 CREATE TRIGGER "announce" AFTER INSERT ON "transaction" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
 CREATE TRIGGER "announce_moved" AFTER UPDATE ON "transaction" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
 
--- A leg on an account moves its balance; what all legs must satisfy is looked at once a statement; a journal balances when it commits
+-- A leg on an account changes its balance; each statement checks its legs once; a journal must balance when it commits
 CREATE TRIGGER "apply" BEFORE INSERT ON "posting" FOR EACH ROW WHEN (new."account_id" IS NOT NULL) EXECUTE FUNCTION apply_posting();
 CREATE TRIGGER "legs" AFTER INSERT ON "posting" REFERENCING NEW TABLE AS "leg" FOR EACH STATEMENT EXECUTE FUNCTION check_legs();
 CREATE CONSTRAINT TRIGGER "balance" AFTER INSERT ON "journal" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_journal();
 
--- The feed is written from the outbox alone, and the outbox by triggers, or with a look at what is named
+-- Only sequence_outbox writes the feed; triggers write the outbox, and other rows of it are checked
 CREATE TRIGGER "guard" BEFORE INSERT ON "outbox" FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION guard_outbox();
 CREATE TRIGGER "guard" BEFORE INSERT ON "event" FOR EACH STATEMENT EXECUTE FUNCTION guard_feed();
 
--- What was written stays, and what is named stays
+-- Records that are written once, and rows that others name, are never deleted
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "journal" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "posting" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "event" FOR EACH ROW EXECUTE FUNCTION refuse_change();

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 
-/** Why a file system refuses, for a person: by the error's code, and by what a program of Postgres says of it. */
-const refusals: readonly (readonly [code: string, words: string, reason: string])[] = [
+/** Why a file system refuses, in words for a person: found by the error's code, or by the message of a Postgres program. */
+const refusals: readonly (readonly [code: string, message: string, reason: string])[] = [
   ['EROFS', 'Read-only file system', 'its disk is read-only'],
   ['ENOSPC', 'No space left on device', 'its disk is full'],
   ['EDQUOT', 'Disk quota exceeded', "this user's share of its disk is full"],
@@ -18,25 +18,25 @@ const refusals: readonly (readonly [code: string, words: string, reason: string]
 ];
 
 /**
- * Makes the folder and those around it that are missing. The option `recursive` of `mkdir` is not used: on a read-only
- * disk it says that the folder does not exist, and below /proc it never ends.
+ * Makes the folder and its missing parents. The option `recursive` of `mkdir` is not used: on a read-only disk it says
+ * that the folder does not exist, and below /proc it never ends.
  */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
     if (await isFolder(folder)) return;
-    const around = dirname(folder);
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT') || (await isFolder(around)))
+    const parent = dirname(folder);
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT') || (await isFolder(parent)))
       throw error;
-    await makeFolder(around);
+    await makeFolder(parent);
     await makeFolder(folder);
   }
 }
 
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     () => false,
   );
 }
@@ -55,13 +55,13 @@ export function unusableDataDirectory(dataDirectory: string, error: unknown): st
 function refusalOf(error: unknown): readonly [reason: string, detail: string] | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof EmbeddedPostgresError) {
-    for (const line of error.lastWords) {
-      const refusal = refusals.find(([, words]) => words !== '' && line.includes(words));
+    for (const line of error.lastLines) {
+      const refusal = refusals.find(([, message]) => message !== '' && line.includes(message));
       if (refusal) return [refusal[2], line.trim()];
     }
     return undefined;
   }
-  // Only what names a file: a program or a connection that is refused has such codes too.
+  // Only errors that name a file: a refused program or connection has such codes too.
   if (!('code' in error && 'path' in error) || String('syscall' in error && error.syscall).startsWith('spawn')) {
     return undefined;
   }

@@ -3,21 +3,22 @@ import pg from 'pg';
 import { sqlState } from '../faults.ts';
 import { findServer, type RunningServer, shutDown } from './embedded-cluster.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
-import type { Place } from './embedded-place.ts';
+import type { ServerLocation } from './embedded-location.ts';
 
-// Who uses a server: each process holds a shared advisory lock on a connection of its own, its presence. The lock ends
-// with the process, so no killed process can leave a wrong record behind. The last to leave shuts the server down.
+// Tracks which processes use a server: each holds a shared advisory lock on a separate connection, its presence. The
+// lock ends with the process, so a killed process leaves no wrong record. The last to leave shuts the server down.
 
 /** Any key will do: nothing else takes locks in the database `postgres`. */
 const USE_LOCK = 1;
 
-/** How long a server may take to recover after a crash, or to shut down. */
-export const PATIENCE_MS = 120_000;
-export const LOOK_AGAIN_MS = 10;
+/** How many milliseconds a server may take to recover after a crash, or to shut down. */
+export const SERVER_TIMEOUT_MS = 120_000;
+export const POLL_MS = 10;
 
-/** How long after a crash a leaver waits for the others, who have lost their presence by it, to take it again. */
-const RETURN_MS = 2_000;
+/** How many milliseconds after a crash a process that leaves waits for the others to join again: the crash ended all presences. */
+const REJOIN_MS = 2_000;
 
+/** The connection that shows that this process uses the server. */
 export interface Presence {
   /** Resolves when the connection has ended, for whatever reason. */
   readonly ended: Promise<void>;
@@ -25,8 +26,7 @@ export interface Presence {
 }
 
 /**
- * Opens the connection that shows that this process uses the server. Waits while another process that found itself the
- * last is about to shut it down.
+ * Opens the presence of this process on the server. Waits while another process, the last that used it, shuts it down.
  *
  * @returns undefined when the server is going down
  */
@@ -45,62 +45,62 @@ export async function join(server: RunningServer, password: string): Promise<Pre
 }
 
 /**
- * Gives up our share of the lock, and shuts the server down if nobody else has one. A server that is recovering or
- * starting cannot say yet who uses it: then this waits until it can.
+ * Ends the presence of this process, and shuts the server down if no other process has one. Waits first while the server
+ * recovers or starts: until then nobody can see who uses it.
  *
  * @throws EmbeddedPostgresError when it neither answers nor ends in time
  */
-export async function leave(place: Place, password: string, presence: Presence): Promise<void> {
+export async function leave(location: ServerLocation, password: string, presence: Presence): Promise<void> {
   await presence.end();
-  const server = await findServer(place);
-  // A server that another process starts meanwhile is that one's to look after.
-  if (server) await untilGone(place, server, (found) => shutDownUnlessUsed(place, found, password));
+  const server = await findServer(location);
+  // A server that another process starts meanwhile is that process's to shut down.
+  if (server) await waitForExit(location, server, (current) => shutDownUnlessUsed(location, current, password));
 }
 
-/** @returns false when the server does not answer: it is starting, recovering, or going down by another hand */
-async function shutDownUnlessUsed(place: Place, server: RunningServer, password: string): Promise<boolean> {
+/** @returns false when the server does not answer: it is starting, recovering, or being shut down by another process */
+async function shutDownUnlessUsed(location: ServerLocation, server: RunningServer, password: string): Promise<boolean> {
   if (!server.ready) return false;
   const client = newClient(server, password);
   try {
-    const last = await takeWholeLock(client).catch(() => undefined);
-    if (last) {
+    const isLast = await tryExclusiveLock(client).catch(() => undefined);
+    if (isLast) {
       shutDown(server);
-      await untilGone(place, server);
+      await waitForExit(location, server);
     }
-    return last !== undefined;
+    return isLast !== undefined;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** Of two that leave at once one succeeds, since both have given up their share. Whoever joins meanwhile has to wait. */
-async function takeWholeLock(client: pg.Client): Promise<boolean> {
+/** Takes the lock exclusively if no process uses the server. Of two that leave at once, one succeeds; a process that joins meanwhile waits. */
+async function tryExclusiveLock(client: pg.Client): Promise<boolean> {
   await client.connect();
-  // The statistics begin anew when the server recovers from a crash, which has ended every presence.
+  // Postgres resets its statistics when it recovers from a crash, which has ended every presence.
   const { rows: recovered } = await client.query<{ wait: number }>(
     `select $1 - extract(epoch from clock_timestamp() - stats_reset)::float8 * 1000 as wait
      from pg_stat_bgwriter where stats_reset > pg_postmaster_start_time()`,
-    [RETURN_MS],
+    [REJOIN_MS],
   );
-  await delay(Math.min(Math.max(recovered[0]?.wait ?? 0, 0), RETURN_MS));
+  await delay(Math.min(Math.max(recovered[0]?.wait ?? 0, 0), REJOIN_MS));
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [USE_LOCK]);
   return rows[0]?.taken === true;
 }
 
-/** Looks again until the server's process is gone, or `settled` says that there is nothing to wait for. */
-async function untilGone(
-  place: Place,
+/** Waits until the server's process is gone, or `isDone` says that there is nothing to wait for. */
+async function waitForExit(
+  location: ServerLocation,
   { pid }: RunningServer,
-  settled: (server: RunningServer) => Promise<boolean> = async () => false,
+  isDone: (server: RunningServer) => Promise<boolean> = async () => false,
 ): Promise<void> {
-  const givenUp = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + SERVER_TIMEOUT_MS;
   for (;;) {
-    const server = await findServer(place);
-    if (server?.pid !== pid || (await settled(server))) return;
-    if (Date.now() > givenUp) {
+    const server = await findServer(location);
+    if (server?.pid !== pid || (await isDone(server))) return;
+    if (Date.now() > deadline) {
       throw new EmbeddedPostgresError(`The embedded Postgres (process ${pid}) does not shut down.`);
     }
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_MS);
   }
 }
 
@@ -110,10 +110,10 @@ function newClient(server: RunningServer, password: string): pg.Client {
   const client = new pg.Client({
     ...{ host: '127.0.0.1', port: server.port, ssl: false, user: 'postgres', password, database: 'postgres' },
     application_name: 'payments-graphql-gateway (uses the embedded server)',
-    // A server that has just been killed may leave a connection that nobody answers.
+    // A connection to a server that has just been killed may get no answer.
     connectionTimeoutMillis: 10_000,
   });
-  // When the server goes down, so does this connection, and without a listener it would end the process.
+  // This connection breaks when the server goes down, and without a listener that would end the process.
   client.on('error', () => undefined);
   return client;
 }

@@ -12,45 +12,45 @@ import {
   startFailure,
 } from './embedded-cluster.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
-import type { Place } from './embedded-place.ts';
-import { join, LOOK_AGAIN_MS, PATIENCE_MS, type Presence } from './embedded-presence.ts';
+import type { ServerLocation } from './embedded-location.ts';
+import { join, POLL_MS, type Presence, SERVER_TIMEOUT_MS } from './embedded-presence.ts';
 
-/** What a server of one cluster is started with. */
+/** The parameters that start a server of one cluster. */
 export interface ServerOptions {
-  readonly place: Place;
+  readonly location: ServerLocation;
   /** The superuser's. */
   readonly password: string;
   /** Each as `name=value`. */
   readonly settings: readonly string[];
 }
 
-/** A server that runs, and our presence on it. */
+/** A running server, and the presence of this process on it. */
 export interface JoinedServer {
   readonly server: RunningServer;
   readonly presence: Presence;
-  /** Whether it was there already: another process started it. */
+  /** Whether another process has started it. */
   readonly joined: boolean;
 }
 
 /**
- * Starts the server, or joins the one that already runs on the cluster. Takes the port of the last time if it is free.
+ * Starts the server, or joins the one that already runs on the cluster. Uses the port of the last start if it is free.
  *
  * @throws EmbeddedPostgresError with the server's last log lines when it cannot be started
  */
 export async function joinOrStart(options: ServerOptions): Promise<JoinedServer> {
-  // More than one try, because between looking and starting the port may be taken or another process be faster, and
-  // the connections of a server that was killed take a moment to notice.
-  return bringUp(options, { choosePort: () => choosePort(options.place), tries: 3 });
+  // More than one try: before the start another process may take the port or start the server first, and the connections
+  // of a killed server take a moment to notice.
+  return startOrJoin(options, { choosePort: () => choosePort(options.location), tries: 3 });
 }
 
 /**
- * Does the same once on the one port that its users know.
+ * Starts or joins the server again, with one try, on the port that the connections of this process use.
  *
  * @throws the signal's reason when it is aborted; a server that was being started then answers, or has ended
  * @throws EmbeddedPostgresError when the server does not start, or runs on another port
  */
-export async function bringBack(options: ServerOptions, port: number, signal: AbortSignal): Promise<JoinedServer> {
-  return bringUp(options, { choosePort: async () => port, onlyPort: port, tries: 1, signal });
+export async function restart(options: ServerOptions, port: number, signal: AbortSignal): Promise<JoinedServer> {
+  return startOrJoin(options, { choosePort: async () => port, onlyPort: port, tries: 1, signal });
 }
 
 interface Attempt {
@@ -60,26 +60,26 @@ interface Attempt {
   readonly signal?: AbortSignal;
 }
 
-async function bringUp({ place, password, settings }: ServerOptions, attempt: Attempt): Promise<JoinedServer> {
-  const givenUp = Date.now() + PATIENCE_MS;
+async function startOrJoin({ location, password, settings }: ServerOptions, attempt: Attempt): Promise<JoinedServer> {
+  const deadline = Date.now() + SERVER_TIMEOUT_MS;
   let started: StartedServer | undefined;
   let triesLeft = attempt.tries;
   for (;;) {
-    const server = await findServer(place);
+    const server = await findServer(location);
     if (attempt.signal?.aborted && (server || !started || hasEnded(started.process))) throw attempt.signal.reason;
     if (server?.ready) {
       refuseOtherPort(server, attempt.onlyPort);
       const presence = await join(server, password);
       if (presence) return { server, presence, joined: server.pid !== started?.process.pid };
     } else if (!server && !started) {
-      started = await spawnServer(place, await attempt.choosePort(), settings);
+      started = await spawnServer(location, await attempt.choosePort(), settings);
     } else if (!server && started && hasEnded(started.process)) {
-      await removeStaleLock(place);
-      if (--triesLeft === 0) throw await startFailure(place, started.logStart);
+      await removeStaleLock(location);
+      if (--triesLeft === 0) throw await startFailure(location, started.logStart);
       started = undefined;
     }
-    if (Date.now() > givenUp) throw await startFailure(place);
-    await delay(LOOK_AGAIN_MS);
+    if (Date.now() > deadline) throw await startFailure(location);
+    await delay(POLL_MS);
   }
 }
 
@@ -87,15 +87,15 @@ function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
-/** The connections of this process have one address for good. */
+/** Refuses a server on another port: the connections of this process cannot change their address. */
 function refuseOtherPort({ pid, port }: RunningServer, onlyPort = port): void {
   if (port === onlyPort) return;
   const reason = `another process has started it (process ${pid}) on port ${port}, because port ${onlyPort} was taken`;
-  throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${reason}.`, { lastWords: [reason] });
+  throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${reason}.`, { lastLines: [reason] });
 }
 
-/** The port of the last time if it is free, so that connections saved in a database tool stay good. */
-async function choosePort({ folder }: Place): Promise<number> {
+/** Returns the port of the last start if it is free, so that connections saved in a database tool keep working. */
+async function choosePort({ folder }: ServerLocation): Promise<number> {
   const file = path.join(folder, 'port');
   const last = Number(await readFile(file, 'utf8').catch(() => '0'));
   const port = await freePort(last).catch(() => freePort(0));
@@ -103,11 +103,11 @@ async function choosePort({ folder }: Place): Promise<number> {
   return port;
 }
 
-async function freePort(wanted: number): Promise<number> {
+async function freePort(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);
-    probe.listen({ host: '127.0.0.1', port: wanted }, () => {
+    probe.listen({ host: '127.0.0.1', port }, () => {
       const address = probe.address();
       probe.close(() =>
         typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no address')),

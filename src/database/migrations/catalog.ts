@@ -1,6 +1,6 @@
 import { type Queryable, statement } from '../statement.ts';
 
-/** One thing that a database's catalog says: of table "quote", "column", "status", "quote_status not null". */
+/** One object in a database's catalog, such as the column "status" of the table "quote", defined as "quote_status not null". */
 export interface CatalogFact {
   readonly kind: 'table' | 'column' | 'primary key' | 'foreign key' | 'index' | 'enum';
   /** The table that it is part of. */
@@ -41,12 +41,12 @@ group by t.typname
 order by 1, 2, 3`,
 );
 
-/** What the catalog says about everything that a Prisma schema can describe, Prisma's own table of migrations aside. */
+/** Reads from the catalog all that a Prisma schema can describe, except Prisma's own table of migrations. */
 export function readFacts(on: Queryable): Promise<CatalogFact[]> {
   return factsStatement(on);
 }
 
-/** The functions that triggers call. */
+/** Reads the names of the functions that triggers call. */
 export async function readTriggerFunctions(on: Queryable): Promise<Set<string>> {
   const { rows } = await on.query<{ name: string }>(
     'select p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid where not t.tgisinternal',
@@ -54,7 +54,7 @@ export async function readTriggerFunctions(on: Queryable): Promise<Set<string>> 
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Every function of the database, by name and argument types, as Postgres prints it. */
+/** Reads every function of the database as Postgres prints it, by name and argument types. */
 export async function readFunctionDefinitions(on: Queryable): Promise<Map<string, string>> {
   const { rows } = await on.query<{ signature: string; definition: string }>(
     `select oid::regprocedure::text as signature, pg_get_functiondef(oid) as definition

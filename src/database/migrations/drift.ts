@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { rolledBack } from '../transaction.ts';
+import { inRolledBackTransaction } from '../transaction.ts';
 import { type CatalogFact, readFacts, readFunctionDefinitions, readTriggerFunctions } from './catalog.ts';
 import { migrate } from './migrate.ts';
 import { projectPrisma, readFunctions, readMigratedSchema, readSchema, type SqlFunction } from './migration-files.ts';
@@ -8,20 +8,20 @@ import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
 /**
- * Compares what the migrations make with what `schema.prisma` and `functions` say, in two new databases that are gone
- * afterwards. Everything that Prisma would make must be there, the same. More indexes, constraints, triggers and
- * functions are what migrations are written by hand for; tables, columns and enums that the schema does not know are
- * drift. Where the schema says that a trigger takes the place of a foreign key, there must be the one and not the other.
+ * Compares what the migrations make with what `schema.prisma` and `functions` describe, in two new databases that are
+ * dropped afterwards. The migrations must make all that Prisma would make, in the same form. They may add indexes,
+ * constraints, triggers and functions, but no tables, columns or enums. Where the schema says that a trigger replaces a
+ * foreign key, there must be the trigger and no key.
  *
- * @param serverUrl a superuser's, or of someone who may create databases
- * @returns the differences, in words
+ * @param serverUrl connects a superuser, or a user who may create databases
+ * @returns the differences, as sentences
  */
 export async function findDrift(serverUrl: string, prismaDirectory = projectPrisma): Promise<string[]> {
   const schema = await readSchema(prismaDirectory);
   const functions = await readFunctions(prismaDirectory);
 
-  const described = await inNewDatabase(serverUrl, async (client) => {
-    for (const { sql } of functions.filter((one) => one.beforeTables)) await client.query(sql);
+  const expected = await inNewDatabase(serverUrl, async (client) => {
+    for (const { sql } of functions.filter(({ beforeTables }) => beforeTables)) await client.query(sql);
     await client.query(await schemaDiff(serverUrl, undefined, schema));
     return readFacts(client);
   });
@@ -31,7 +31,7 @@ export async function findDrift(serverUrl: string, prismaDirectory = projectPris
     const migrated = await readFacts(client);
     const replaced = replacedKeys(schema);
     const drift = [
-      ...compareFacts(described, migrated, replaced),
+      ...compareFacts(expected, migrated, replaced),
       ...compareReplacedKeys(replaced, migrated, await readTriggerFunctions(client)),
       ...(await compareFunctions(client, functions)),
     ];
@@ -44,19 +44,19 @@ export async function findDrift(serverUrl: string, prismaDirectory = projectPris
 }
 
 function compareFacts(
-  described: readonly CatalogFact[],
+  expected: readonly CatalogFact[],
   migrated: readonly CatalogFact[],
   replaced: readonly ReplacedKey[],
 ): string[] {
   const replacedNames = new Set(replaced.map(({ key }) => fullName(key)));
-  const inSchema = new Map(described.map((fact) => [fullName(fact), fact]));
+  const inSchema = new Map(expected.map((fact) => [fullName(fact), fact]));
   const inDatabase = new Map(migrated.map((fact) => [fullName(fact), fact]));
-  // Of a table that is missing as a whole, its columns and keys need not be named.
-  const isPartOf = (facts: ReadonlyMap<string, CatalogFact>) => (fact: CatalogFact) =>
+  // Where a whole table is missing, its columns and keys are not reported.
+  const hasTableIn = (facts: ReadonlyMap<string, CatalogFact>) => (fact: CatalogFact) =>
     fact.partOf === null || facts.has(`table ${fact.partOf}`);
-  const isWanted = (fact: CatalogFact) => isPartOf(inDatabase)(fact) && !replacedNames.has(fullName(fact));
+  const isRequired = (fact: CatalogFact) => hasTableIn(inDatabase)(fact) && !replacedNames.has(fullName(fact));
 
-  const wanting = described.filter(isWanted).flatMap((fact) => {
+  const missing = expected.filter(isRequired).flatMap((fact) => {
     const actual = inDatabase.get(fullName(fact));
     if (!actual) return [`${fullName(fact)} is in the schema, but no migration makes it`];
     if (actual.definition === fact.definition) return [];
@@ -65,10 +65,10 @@ function compareFacts(
     ];
   });
   const extra = migrated
-    .filter(isPartOf(inSchema))
+    .filter(hasTableIn(inSchema))
     .filter((fact) => ['table', 'column', 'enum'].includes(fact.kind) && !inSchema.has(fullName(fact)))
     .map((fact) => `${fullName(fact)} is made by the migrations, but is not in the schema`);
-  return [...wanting, ...extra];
+  return [...missing, ...extra];
 }
 
 function fullName({ kind, partOf, name }: Omit<CatalogFact, 'definition'>): string {
@@ -91,11 +91,11 @@ function compareReplacedKeys(
   ]);
 }
 
-/** Creates each function over the one that the migrations made, in a transaction that is rolled back. */
+/** Replaces each function that the migrations made by the one of its file, in a transaction that is rolled back. */
 async function compareFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<string[]> {
   const drift: string[] = [];
   for (const { name, sql } of functions) {
-    await rolledBack(client, async () => {
+    await inRolledBackTransaction(client, async () => {
       const migrated = await readFunctionDefinitions(client);
       await client.query(sql);
       for (const [signature, definition] of await readFunctionDefinitions(client)) {

@@ -4,17 +4,17 @@ import { sqlState } from '../faults.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
-// Applies migrations without Prisma's native engine, which is a download of its own. Not with its WebAssembly build
-// either: that one reaches the database through adapter-pg, whose `executeScript` cuts a script at every semicolon,
-// those inside function bodies too, and runs the pieces one by one, so that a failure leaves a half-made database that
-// refuses all further migrations. Here a migration and its record commit together or not at all. The records are
-// exactly those of `prisma migrate deploy`, which can be used on the same database.
+// Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
+// That one uses adapter-pg, whose `executeScript` cuts a script at every semicolon, also inside function bodies, and runs
+// the pieces one by one: a failure leaves a half-made database that refuses all further migrations. Here a migration and
+// its record commit together or not at all. The records are exactly those of `prisma migrate deploy`, which can be used
+// on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
 
-/** Prisma's table, in Prisma's words. */
-const createRecords = `create table if not exists _prisma_migrations (
+/** The definition of Prisma's table of migrations, as Prisma writes it. */
+const createMigrationsTable = `create table if not exists _prisma_migrations (
   id varchar(36) primary key not null,
   checksum varchar(64) not null,
   finished_at timestamptz,
@@ -25,7 +25,10 @@ const createRecords = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0
 )`;
 
-/** Says why the database cannot be migrated and what to do. The message is for the person who started us, who needs no stack. */
+/**
+ * Says why the database cannot be migrated and what to do about it. The message is for the person who started the
+ * program; it is printed without a stack.
+ */
 export class MigrationError extends Error {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, options);
@@ -35,7 +38,7 @@ export class MigrationError extends Error {
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /** The folder of the embedded server, where it is one: what to remove when nothing else helps. */
+  /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
 }
 
@@ -46,11 +49,11 @@ interface MigrationRecord {
 }
 
 /**
- * Brings the database to the newest migration. Of several processes that start at once, one migrates and the others
- * wait for it. Migrations that only the database knows are left alone: a newer version of the program has been here.
+ * Applies the migrations that the database does not have yet. Of several processes that start at once, one migrates and
+ * the others wait. Migrations that only the database knows are ignored: a newer version of the program has applied them.
  *
  * @returns the names of the migrations applied now, none when the database was up to date
- * @throws MigrationError when a migration fails (nothing of it remains), or the database's history contradicts the files
+ * @throws MigrationError when a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(
   databaseUrl: string,
@@ -83,11 +86,11 @@ async function pending(
     }
   }
   const [first] = migrations;
-  const [applied] = [...records.keys()].sort();
-  const reset = resetOf(client, dataDirectory);
-  if (first && applied !== undefined && !records.has(first.name)) {
+  const [firstRecord] = [...records.keys()].sort();
+  const reset = resetAdvice(client, dataDirectory);
+  if (first && firstRecord !== undefined && !records.has(first.name)) {
     throw new MigrationError(
-      `This database was made by an earlier series of migrations (it begins with ${applied}), which ${first.name} has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ${reset}.`,
+      `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
@@ -101,8 +104,8 @@ async function pending(
   });
 }
 
-/** How to start again with an empty database, in words. */
-function resetOf({ database }: pg.Client, dataDirectory: string | undefined): string {
+/** Says how to start again with an empty database. */
+function resetAdvice({ database }: pg.Client, dataDirectory: string | undefined): string {
   if (dataDirectory !== undefined) return `remove the folder ${dataDirectory} and start again`;
   return `drop the database "${database}", create it anew and start again, or set DATABASE_URL to another`;
 }
@@ -123,7 +126,7 @@ const UNDEFINED_TABLE = '42P01';
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   await transactionOn(client, async () => {
-    await client.query(createRecords);
+    await client.query(createMigrationsTable);
     await client.query(sql);
     await client.query(
       `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)

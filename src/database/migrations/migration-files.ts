@@ -3,15 +3,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// What the folder `prisma` holds: the schema, the functions, and the migrations that made both, in Prisma's layout.
+// Reads the folder `prisma`: the schema, the functions, and the migrations that make both, in Prisma's layout.
 
 export const projectPrisma = fileURLToPath(new URL('../../../prisma', import.meta.url));
 
 export interface Migration {
-  /** Also its folder: the second it was made, and what it is about. Migrations apply in the order of their names. */
+  /** Also its folder: the second when it was written, and its subject. Migrations apply in the order of their names. */
   readonly name: string;
   readonly sql: string;
-  /** As `_prisma_migrations` keeps it: the SHA-256 of the file, in hex. */
+  /** The SHA-256 of the file, in hex, as `_prisma_migrations` stores it. */
   readonly checksum: string;
 }
 
@@ -22,7 +22,7 @@ export interface SqlFunction {
   readonly beforeTables: boolean;
 }
 
-/** All migrations in the order in which they apply. */
+/** Reads all migrations, in the order in which they apply. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
   const entries = await entriesOf(join(prismaDirectory, 'migrations'));
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -34,7 +34,7 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
   );
 }
 
-/** The functions as they should be: one `create or replace function` per file, named like the file. */
+/** Reads the functions: one `create or replace function` per file, named like the file. */
 export async function readFunctions(prismaDirectory: string): Promise<SqlFunction[]> {
   const entries = await entriesOf(join(prismaDirectory, 'functions'));
   const files = entries.map((entry) => entry.name).filter((file) => file.endsWith('.sql'));
@@ -51,14 +51,15 @@ export async function readSchema(prismaDirectory: string): Promise<string> {
 }
 
 /**
- * Where the schema lies that the migrations make: a copy of schema.prisma as it was when the last one was written. The next one
- * is the difference. Prisma's own tool finds it by running all migrations in a database beside, which its WebAssembly build cannot.
+ * Returns the path of the schema that the migrations make: a copy of schema.prisma from when the last one was written. The
+ * next migration is the difference. Prisma's own tool runs all migrations in a second database instead, which its
+ * WebAssembly build cannot.
  */
 export function migratedSchemaFile(prismaDirectory: string): string {
   return join(prismaDirectory, 'migrations', 'migrated-schema.prisma');
 }
 
-/** The schema that the migrations make, or undefined where there are none yet. */
+/** Reads the schema that the migrations make; undefined where there are none yet. */
 export async function readMigratedSchema(prismaDirectory: string): Promise<string | undefined> {
   return readFile(migratedSchemaFile(prismaDirectory), 'utf8').catch(unlessMissing);
 }

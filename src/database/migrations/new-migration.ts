@@ -14,9 +14,9 @@ import { schemaDiff } from './schema-diff.ts';
 import { startThrowawayPostgres } from './throwaway.ts';
 
 /**
- * Writes the next migration: what changed in `schema.prisma` since the last one (`readMigratedSchema`), and every
- * function whose text is not the one that the migrations installed last. Functions that column defaults call come
- * before the tables, the others after.
+ * Writes the next migration: the changes of `schema.prisma` since the last one (`readMigratedSchema`), and every function
+ * whose text differs from the one that the migrations install. Functions that column defaults call come before the
+ * tables, the others after.
  *
  * @param databaseUrl any Postgres, for `schemaDiff`
  * @returns the new migration's folder, or undefined when nothing has changed
@@ -29,23 +29,23 @@ export async function writeMigration(
   const migrations = await readMigrations(prismaDirectory);
   const schema = await readSchema(prismaDirectory);
   const tables = await schemaDiff(databaseUrl, await readMigratedSchema(prismaDirectory), schema);
-  const functions = (await readFunctions(prismaDirectory)).filter((one) => !isInstalled(one, migrations));
+  const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
   if (!tables && functions.length === 0) return undefined;
 
-  const before = functions.filter((one) => one.beforeTables);
-  const after = functions.filter((one) => !one.beforeTables);
+  const before = functions.filter(({ beforeTables }) => beforeTables);
+  const after = functions.filter(({ beforeTables }) => !beforeTables);
   const parts = [...before.map(asStatement), tables.trim(), ...after.map(asStatement)].filter(Boolean);
 
   const folder = join(prismaDirectory, 'migrations', `${timestamp(new Date())}_${name}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'migration.sql'), `${parts.join('\n\n')}\n`);
   await writeFile(migratedSchemaFile(prismaDirectory), schema);
-  // Prisma's own commands want to know which kind of database the migrations are for.
+  // Prisma's own commands require this file.
   await writeFile(join(prismaDirectory, 'migrations', 'migration_lock.toml'), 'provider = "postgresql"\n');
   return folder;
 }
 
-/** Whether the last migration that defines the function does so with this very text. */
+/** Says whether the last migration that defines the function has this text. */
 function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[]): boolean {
   const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
   return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;
@@ -55,7 +55,7 @@ function asStatement({ sql }: SqlFunction): string {
   return sql.endsWith(';') ? sql : `${sql};`;
 }
 
-/** UTC, to the second, as Prisma names its migrations: 20251013090000. */
+/** Formats a time as Prisma names its migrations, in UTC and to the second: 20251013090000. */
 function timestamp(now: Date): string {
   return now.toISOString().slice(0, 19).replaceAll(/\D/g, '');
 }

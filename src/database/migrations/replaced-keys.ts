@@ -1,19 +1,19 @@
 import type { CatalogFact } from './catalog.ts';
 
-/** A foreign key that a relation of the schema stands for and that, the schema says, a trigger makes needless. */
+/** A foreign key that Prisma would make for a relation, and that a trigger replaces according to the schema. */
 export interface ReplacedKey {
-  /** As Prisma would call it. */
+  /** The key under Prisma's name. */
   readonly key: Omit<CatalogFact, 'definition'>;
-  /** The trigger function that sees to the same. */
+  /** The trigger function that does the same check. */
   readonly trigger: string;
 }
 
 /**
- * Reads which relations of a schema say that the database has no foreign key for them. Such a relation stands below the line
+ * Finds the relations of a schema that have no foreign key in the database. Such a relation follows the line
  * `// No foreign key: the_trigger_function …`.
  *
  * @param schema text of a schema.prisma
- * @throws when the words do not stand above a relation that has `fields`
+ * @throws when no relation with `fields` follows such a line
  */
 export function replacedKeys(schema: string): ReplacedKey[] {
   return [...schema.matchAll(/^model \w+ \{\n(.*?)^\}/gms)].flatMap(([, body = '']) => {

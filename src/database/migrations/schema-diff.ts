@@ -4,10 +4,10 @@ import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
 /**
- * The SQL that turns a database of one Prisma schema into one of another, as `prisma migrate diff` writes it; empty
+ * Returns the SQL that changes a database from one Prisma schema to another, as `prisma migrate diff` writes it; empty
  * when there is no difference.
  *
- * @param databaseUrl any Postgres: the engine asks for its version and looks at nothing else in it
+ * @param databaseUrl any Postgres: the engine reads its version and nothing else
  * @param from text of a schema.prisma, or undefined for an empty database
  * @param to text of a schema.prisma
  */
@@ -31,8 +31,8 @@ function schemaFile(content: string) {
 }
 
 /**
- * Lends Prisma's schema engine, connected to a database. It is the WebAssembly build: the native one, which Prisma's
- * own commands use, is a download from a host that many networks cannot reach.
+ * Runs `work` with Prisma's schema engine, connected to a database. It is the WebAssembly build: the native one, which
+ * Prisma's own commands use, is a download from a host that many networks cannot reach.
  */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });

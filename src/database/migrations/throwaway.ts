@@ -7,18 +7,18 @@ import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
 
 /**
- * Starts an embedded server for one task: an empty database `payments`, gone without a trace after `stop`, and also
- * when the process exits without it (a test run that is broken off).
+ * Starts an embedded server for one task, with an empty database `payments`. Its files are removed by `stop`, and also
+ * when the process exits without it (an interrupted test run).
  */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
-  // A temporary folder is closed to others, and where we are root it is another user who runs the server.
+  // A temporary folder is closed to other users, and where this process is root, another user runs the server.
   await chmod(dataDir, 0o711);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   const remove = () => {
     for (const folder of [server.dataDirectory, dataDir]) rmSync(folder, { recursive: true, force: true });
   };
-  const breakOff = () => {
+  const kill = () => {
     try {
       process.kill(server.pid, 'SIGQUIT');
     } catch {
@@ -26,17 +26,18 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
     }
     remove();
   };
-  process.once('exit', breakOff);
+  process.once('exit', kill);
   return {
     url: server.url,
     async stop() {
-      process.removeListener('exit', breakOff);
+      process.removeListener('exit', kill);
       await server.stop();
       remove();
     },
   };
 }
 
+/** A database for one task. */
 export interface ThrowawayDatabase {
   readonly url: string;
   /** Closes every connection to it and removes it. */
@@ -44,7 +45,7 @@ export interface ThrowawayDatabase {
 }
 
 /**
- * Creates a database for one task, as a copy of `template`: empty unless told otherwise. Copies of one template may be
+ * Creates a database for one task as a copy of `template`, by default an empty one. Several copies of one template may be
  * made at the same time, but not while anyone is connected to it.
  */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
@@ -55,7 +56,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
   return { url: url.href, drop: () => execute(serverUrl, `drop database ${name} with (force)`) };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
   await withClient(databaseUrl, (client) => client.query(sql));
 }

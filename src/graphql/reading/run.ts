@@ -3,7 +3,7 @@ import {
   type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLField,
   type GraphQLResolveInfo,
   getArgumentValues,
@@ -16,13 +16,13 @@ import {
 import type { Viewer } from '../../access/viewer.ts';
 import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
-import { failure } from '../failure.ts';
+import { abandoned, failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
 import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
 import { NotPlanned } from './selected.ts';
-import { literal, type Run, Statement, sql } from './sql.ts';
+import { literal, type Run, type Sql, Statement, sql } from './sql.ts';
 
 /** A query whose answer the database makes whole: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
@@ -95,7 +95,7 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
     const json = planner.object(query, [operation.selectionSet], (asked) => planner.root(asked));
-    return { statement: new Statement(sql`select ${json}`), operation };
+    return { statement: new Statement(bounded(sql`select ${json} as json`)), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
@@ -169,9 +169,11 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
     statement = new Statement(
-      row
-        ? sql`select ${json} from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.row)}::jsonb) r`
-        : sql`select ${json}`,
+      bounded(
+        row
+          ? sql`select ${json} as json from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.row)}::jsonb) r`
+          : sql`select ${json} as json`,
+      ),
     );
     if (plans.size < 100) plans.set(key, statement);
   }
@@ -181,6 +183,12 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
 }
 
 const faults = new WeakMap<Context, unknown>();
+
+/** The answer of a read, or '' where it has more bytes than the run may bring: it stays in the database then. */
+function bounded(read: Sql): Sql {
+  // Without the offset Postgres would make the answer once to count it and once more to send it.
+  return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
+}
 
 /** What a plan of a whole query met: its fields meet the same when they are executed, without asking again. */
 export function meetFault(context: Context, fault: unknown): void {
@@ -207,10 +215,12 @@ async function answerOf(
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencedMs;
   for (;;) {
-    const run = new BoundRun(viewer, bound);
+    if (context.isAbandoned()) throw abandoned();
+    const run = new BoundRun(viewer, bound, context.maxAnswerBytes);
     const text = statement.textFor(run);
     try {
       const json = await payments.database.readText(text, run.values);
+      if (json === '') throw answerTooLarge(context.maxAnswerBytes);
       return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
@@ -219,19 +229,26 @@ async function answerOf(
   }
 }
 
+function answerTooLarge(limit: number): GraphQLError {
+  const message = `The answer would have more than ${limit} bytes: ask for less of it at once, such as shorter pages.`;
+  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit } });
+}
+
 class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly given: readonly string[];
   readonly row: string | undefined;
+  readonly maxBytes: number;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   /** What was made once. Not in a WeakMap of the plan's: V8's young collections keep what stands in one (bench/LOG.md). */
   readonly #made = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, { variables, row, given = [] }: Bound) {
+  constructor(viewer: Viewer, { variables, row, given = [] }: Bound, maxBytes: number) {
     super();
     this.viewer = viewer;
+    this.maxBytes = maxBytes;
     this.given = given;
     this.row = row;
     this.#variables = variables;

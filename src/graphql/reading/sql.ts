@@ -9,6 +9,8 @@ export interface Run extends Binding {
   readonly given: readonly string[];
   /** The row whose field is read, as the columns of its table in JSON. */
   readonly row: string | undefined;
+  /** The most that the answer may have, in bytes. */
+  readonly maxBytes: number;
   /** The arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
   /** Makes something for a piece of the plan, once. */

@@ -1,5 +1,5 @@
 import type { Operation } from '../../access/operations.ts';
-import { type FieldPath, movedPath } from '../../core/path.ts';
+import { type FieldPath, translatePath } from '../../core/path.ts';
 
 /** Stands for the one field that a @oneOf input has. */
 const chosen = Symbol('chosen');
@@ -26,7 +26,7 @@ export const places: { readonly [Name in Operation]?: readonly Place[] } = {
 /** Where a mutation's argument has this path of its command's input: `["input", "source", "account", "accountId"]`. */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
   const table = (places[name] ?? []).map(([from, to]) => [from, inInput(to, input)] as const);
-  return ['input', ...movedPath(path, table).map(String)];
+  return ['input', ...translatePath(path, table).map(String)];
 }
 
 /** A place in the input as it was given: with the field that was chosen, if there is one. */

@@ -4,6 +4,7 @@ import { authorize, type Operation } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
+import { abandoned } from '../failure.ts';
 import { furtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
@@ -94,6 +95,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
       // The input has the fields that were declared for it above, which the compiler cannot follow through the generics.
       resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
+        // Of a document's mutations each begins when the one before has ended.
+        if (context.isAbandoned()) throw abandoned();
         try {
           authorize(context.viewer, name);
           requireViewToRead(context.viewer, info);

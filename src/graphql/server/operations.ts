@@ -37,6 +37,8 @@ export interface Transport {
   readonly authorization?: string | undefined;
   /** Ends the connection of a reader that does not keep up or cannot be served; it comes back and resumes. */
   readonly closeForRetry?: () => void;
+  /** Whether the client has gone, or has ended the operation; where there is no `response` that tells. */
+  readonly isGone?: () => boolean;
   /** The answer, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
 }
@@ -119,7 +121,10 @@ export class Operations {
   /** Runs a query or a mutation, for a transport that can send an answer as the text that the database has made. */
   async answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
-    const answer = await withinTime(this.#run(args, context), this.#options.operationMs).catch(
+    const over = () => {
+      context.isAbandoned = () => true;
+    };
+    const answer = await withinTime(this.#run(args, context), this.#options.operationMs, { over }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
     const presented = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -167,8 +172,10 @@ export class Operations {
   ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
     // graphql-js types an AsyncGenerator, of which transports use the iterator alone.
     const opening: Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> = subscribe(args);
-    const stream = await withinTime(opening, this.#options.operationMs, (late) => {
-      if (isAsyncIterable(late)) late.return?.();
+    const stream = await withinTime(opening, this.#options.operationMs, {
+      late: (result) => {
+        if (isAsyncIterable(result)) result.return?.();
+      },
     });
     if (!isAsyncIterable(stream) && mayOpenLater(stream)) context.closeForRetry();
     return stream;

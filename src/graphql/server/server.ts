@@ -25,6 +25,8 @@ export interface GraphqlOptions {
   readonly sessions: Sessions;
   /** How far back a cursor may lie, in days. */
   readonly retentionDays: number;
+  /** The most that one read of an operation may bring, in bytes. */
+  readonly maxAnswerBytes: number;
   /** The most that one operation may take. */
   readonly operationMs: number;
   readonly webhooks: Webhooks;
@@ -60,14 +62,18 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 
 /** Says who asks, and what to answer from. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
-  const { payments, feed, webhooks, credentials, clientTokens, retentionDays } = options;
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
   const { authorization, response } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
   if (!viewer) throw unauthenticated();
   const closeForRetry = transport.closeForRetry ?? (() => response?.destroy());
-  return { viewer, payments, feed, webhooks, clientTokens, retentionDays, closeForRetry, eventStream: response };
+  const isAbandoned = transport.isGone ?? (() => response?.closed === true);
+  return {
+    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
+    ...{ closeForRetry, isAbandoned, eventStream: response },
+  };
 }
 
 /** What http/server.ts and json-requests.ts hand to Yoga: the answer that it writes. */

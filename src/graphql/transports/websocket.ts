@@ -3,7 +3,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
-import { notRounded } from '../../bodies/json.ts';
+import { reviveExact } from '../../bodies/json.ts';
 import type { Operations } from '../server/operations.ts';
 import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
@@ -57,7 +57,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
       execute: (args) => operations.execute(args),
       subscribe: (args) => operations.subscribe(args),
-      jsonMessageReviver: notRounded,
+      jsonMessageReviver: reviveExact,
       // False, not an exception: clients take 4403 as "come back with better credentials", 4500 as fatal.
       onConnect: async ({ extra, connectionParams }) => {
         const authorization = authorizationIn(connectionParams);
@@ -85,7 +85,9 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
         // Counted before anything is waited for, so that a burst is counted too.
         open.add(id);
         const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-        const prepared = await operations.prepare({ authorization: extra.authorization, closeForRetry }, params);
+        const isGone = () => !open.has(id) || extra.socket.readyState !== extra.socket.OPEN;
+        const transport = { authorization: extra.authorization, closeForRetry, isGone };
+        const prepared = await operations.prepare(transport, params);
         if (Array.isArray(prepared)) open.delete(id);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },

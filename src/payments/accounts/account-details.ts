@@ -6,7 +6,8 @@ import { type AccountDetails, type AccountType, accountTypes } from './account-t
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
 /**
- * Checks the details of an account against its type's table and the currency asked for, and tells its identifier.
+ * Checks the details of an account against the table of its type and the requested currency.
+ * @returns the details as they are stored, and the one that identifies the account
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
 export function checkAccountInfo(

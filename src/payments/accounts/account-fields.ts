@@ -1,49 +1,53 @@
-/** One detail of an account outside: its form (a pattern, never a checksum: sandbox values must be enterable) and words. */
+/**
+ * A detail of an external account: its description and its form. The form is a pattern, never a checksum: sandbox
+ * values must be accepted.
+ */
 export interface AccountField {
   readonly description: string;
   readonly pattern?: RegExp;
-  /** What the pattern asks for, for the refusal. */
+  /** The form in words, for the refusal. */
   readonly form?: string;
-  /** A closed set of values, and its GraphQL name and description. */
+  /** The allowed values, if the set is closed, and the name of their enum in GraphQL. */
   readonly values?: readonly string[];
   readonly enumName?: string;
   readonly optional?: true;
-  /** The form that another field's value asks for, beside the pattern. */
+  /** The form that depends on the value of another field, besides the pattern. */
   readonly formBy?: {
     readonly field: string;
     readonly forms: Readonly<Record<string, { readonly pattern: RegExp; readonly form: string }>>;
   };
 }
 
-/** A detail in free words. */
+/** Defines a detail of free text. */
 export const text = (description: string): AccountField => ({
   description,
   pattern: /^[^\p{Cc}\p{Cs}]{1,140}$/u,
   form: '1 to 140 characters, without control characters',
 });
-/** The same, which may be left out. */
+/** Defines a detail of free text that may be left out. */
 export const optionalText = (description: string): AccountField => ({ ...text(description), optional: true });
-/** A detail of so many digits. */
+/** Defines a detail of so many digits. */
 export const digits = (description: string, count: number): AccountField => ({
   description,
   pattern: new RegExp(`^[0-9]{${count}}$`),
   form: `${count} digits`,
 });
-/** The BIC of a bank. */
+/** Defines the BIC of a bank. */
 export const bic = (description: string): AccountField => ({
   description,
   pattern: /^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/,
   form: '8 or 11 characters such as DEUTDEFF or DEUTDEFF500',
 });
+/** The name of a bank. */
 export const bankName: AccountField = optionalText('Name of the bank, for people.');
-/** An address on a chain with Ethereum's form of addresses. */
+/** The address on a chain that uses the address format of Ethereum. */
 export const evmAddress: AccountField = {
   description: 'Address of the wallet: 0x and 40 hexadecimal digits.',
   pattern: /^0x[0-9a-zA-Z]{40}$/,
   form: '0x and 40 letters or digits',
 };
 
-/** The purposes that Nigerian accounts and some corridors ask for (specification 2.10). */
+/** The purposes that Nigerian accounts and some corridors require (specification 2.10). */
 export const purposesOfPayment = [
   'GIFT',
   'SELF',
@@ -59,7 +63,7 @@ export const purposesOfPayment = [
   'OTHER',
 ] as const;
 
-/** What a Pix key looks like, by its type: with or without the usual punctuation. */
+/** The forms of a Pix key by its type, with or without the usual punctuation. */
 export const pixKeyForms = {
   CPF: { pattern: /^[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}$/, form: 'a CPF of 11 digits' },
   CNPJ: { pattern: /^[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}\/?[0-9]{4}-?[0-9]{2}$/, form: 'a CNPJ of 14 digits' },

@@ -13,12 +13,15 @@ import { toRailAccount } from '../parties.ts';
 import { type Beneficiary, ownerName } from './external-accounts.ts';
 
 /**
- * What becomes of an external account after it was registered (specification 3.3): the rail goes on checking it, or, where
- * it simulates, somebody says what has become of it (payments/sandbox). A payment that has begun is not stopped by a move:
- * it must be ACTIVE where one begins.
+ * The life of an external account after its registration (specification 3.3): the rail checks it again, or, where the
+ * rail simulates, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
+ * must be ACTIVE only when a payment begins.
  */
 
-/** From where a status may be reached. The database keeps the same table (external_account_move) and refuses all else. */
+/**
+ * The statuses from which each status may be reached. The database has the same table (external_account_move) and
+ * refuses all other changes.
+ */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
@@ -43,7 +46,7 @@ const dueChecksStatement = statement<{
      returning c.*
    )
    select l.platform_id, p.environment, l.attempts, account_snapshot(a) as account,
-     -- An account that was made later than now was made before the clock was set back: nobody knows its age.
+     -- An account created in the future was created before the clock was set back: its age is unknown.
      case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
        else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms
    from leased l
@@ -58,58 +61,58 @@ const nextCheckStatement = statement<{ waitMs: number }>(
    from account_check order by due_at limit 1`,
 );
 
-/** How many milliseconds until an account is to be checked again; undefined when none waits. */
+/** Returns the milliseconds until the next account must be checked, or undefined when none waits. */
 export async function nextAccountCheck(payments: Payments): Promise<number | undefined> {
   const [row] = await nextCheckStatement(payments.database.pool);
   return row?.waitMs;
 }
 
 /**
- * Asks the rails about up to `limit` accounts that are to be checked again, and commits what has become of each. A rail that
- * cannot be asked is asked later, and an account that somebody moved meanwhile is looked at anew.
- * @returns how many accounts were taken
+ * Checks up to `limit` due accounts with the rails, and commits the result of each. A check that fails is repeated
+ * later, and so is one whose account has changed meanwhile.
+ * @returns the number of accounts taken
  */
 export async function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
   const due = await dueChecksStatement(payments.database.pool, limit);
   const groups = await Promise.all(
     due.map(async ({ platformId, environment, account, ageMs, attempts }) => {
-      const outside = toRailAccount(account);
-      const planned = async (): Promise<Plan> => {
+      const railAccount = toRailAccount(account);
+      const planAccountCheck = async (): Promise<Plan> => {
         const rail = payments.rails[environment];
-        if (!rail || !outside) throw new Error(`no rail checks accounts for ${environment}`);
-        return planCheck(account, await railAnswer(rail.checkAccount(outside, ownerOf(account), ageMs)));
+        if (!rail || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
+        return planCheck(account, await railAnswer(rail.checkAccount(railAccount, ownerOf(account), ageMs)));
       };
-      const plan = await planned().catch((error: unknown) => {
+      const plan = await planAccountCheck().catch((error: unknown) => {
         payments.log.error({ err: error, account: account.id }, 'an account could not be checked; it is tried again');
-        return checkedLater(account.id, attempts);
+        return planRecheck(account.id, attempts);
       });
       return [{ platformId, plan }];
     }),
   );
-  const failed = (error: unknown, position: number) =>
+  const logFailure = (error: unknown, position: number) =>
     payments.log.error(
       { err: error, account: due[position]?.account.id },
       'a check could not be written; it is made again',
     );
-  const refusals = await commitGroups(payments.database, groups, failed);
-  const moved = due.filter((_check, position) => refusals[position]);
-  const again = moved.map(({ platformId, account, attempts }) => [
-    { platformId, plan: checkedLater(account.id, attempts) },
+  const refusals = await commitGroups(payments.database, groups, logFailure);
+  const outdated = due.filter((_check, position) => refusals[position]);
+  const rechecks = outdated.map(({ platformId, account, attempts }) => [
+    { platformId, plan: planRecheck(account.id, attempts) },
   ]);
-  await commitGroups(payments.database, again, failed);
+  await commitGroups(payments.database, rechecks, logFailure);
   return due.length;
 }
 
-/** Later each time, at most an hour apart. */
-function checkedLater(accountId: string, attempts: number): Plan {
+/** Plans to check an account again, later each time, at most an hour apart. */
+function planRecheck(accountId: string, attempts: number): Plan {
   return { checks: [{ accountId, dueInMs: Math.min(3_600_000, 500 * 2 ** attempts) }] };
 }
 
-/** What the rail's word on an account changes. */
+/** Plans the changes that follow from a check by the rail. */
 function planCheck(account: Account, check: AccountCheck): Plan {
-  const said = check.accepted ? check.status : 'INACTIVE';
+  const reported = check.accepted ? check.status : 'INACTIVE';
   const status = statusOf(account);
-  const to = said !== status && statusSources[said].includes(status) ? said : status;
+  const to = reported !== status && statusSources[reported].includes(status) ? reported : status;
   const verification = check.accepted ? check.verification : account.beneficiaryVerificationStatus;
   const checkInMs = check.accepted ? check.checkInMs : undefined;
   const checks = [{ accountId: account.id, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) }];
@@ -125,18 +128,18 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks };
 }
 
-/** A verification as the account's columns. */
+/** Returns the columns of an account for a verification. */
 export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
 
-/** Who owns an external account, to be compared with what its bank says; undefined for a wallet. */
+/** Returns the name of the owner of an external account, to compare with what its bank has; undefined for a wallet. */
 export function ownerOf(account: Account): string | undefined {
-  // Written by createExternalAccount in this form.
+  // createExternalAccount has stored this form.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
-/** The status of an external account, which always has one. */
+/** Returns the status of an external account, which always has one. */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;

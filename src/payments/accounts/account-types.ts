@@ -11,21 +11,22 @@ import {
   text,
 } from './account-fields.ts';
 
+/** A type of external account. */
 export interface AccountType {
-  /** The GraphQL type, the input's field and the description (decision 16). */
+  /** The name of its GraphQL type, and of its field in the input (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
   readonly currencies: readonly CurrencyCode[];
-  /** Bank accounts name who owns them; wallets do not. */
+  /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
   readonly fields: Readonly<Record<string, AccountField>>;
-  /** The fields of which exactly one is given and names the account; one name where it is always the same. */
+  /** The fields that can identify the account: exactly one of them must be given. */
   readonly identifier: readonly string[];
 }
 
 /**
- * Every kind of bank account and wallet outside (specification 2.9, decision 16). The APIs make their types and
- * inputs from this table, so a kind or a field is added here only.
+ * All types of external bank accounts and wallets (specification 2.9, decision 16). The APIs make their types and
+ * inputs from this table, so a type or a field is added only here.
  */
 export const accountTypes = {
   US_ACCOUNT: {
@@ -276,5 +277,5 @@ export const accountTypes = {
   },
 } as const satisfies Record<ExternalAccountType, AccountType>;
 
-/** The details of an account, each under its field's name. */
+/** The details of an account, by field name. */
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;

@@ -4,8 +4,8 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
-import type { AccountCheck, OutsideAccount } from '../../rails/rail.ts';
-import { type Done, type Payments, runCommand } from '../command.ts';
+import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
+import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
@@ -13,6 +13,7 @@ import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts
 import { checkAccountInfo } from './account-details.ts';
 import { type AccountDetails, accountTypes } from './account-types.ts';
 
+/** The owner of a bank account. */
 export type Beneficiary =
   | {
       readonly beneficiaryType: 'INDIVIDUAL';
@@ -29,12 +30,13 @@ export type Beneficiary =
       readonly address?: Address | null | undefined;
     };
 
+/** The input of createExternalAccount. */
 export interface CreateExternalAccount {
   readonly currency: string;
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
   readonly beneficiary?: Beneficiary | null | undefined;
-  /** The owner; the platform itself when left out. */
+  /** The customer who owns it; the platform itself when left out. */
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;
@@ -43,8 +45,8 @@ export interface CreateExternalAccount {
 const at = pathsIn<CreateExternalAccount>();
 
 /**
- * Registers a bank account or wallet outside (specification 4.8). In the sandbox it is ACTIVE at once unless its suffix
- * says otherwise. Where the rail needs time for its check, it is asked again (account-moves.ts).
+ * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
+ * suffix says otherwise. Where the rail needs time for its check, it is checked again (account-moves.ts).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -53,7 +55,7 @@ export function createExternalAccount(
   caller: Caller,
   input: CreateExternalAccount,
   idempotencyKey?: string | null,
-): Promise<Done<Account>> {
+): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',
@@ -73,7 +75,7 @@ export function createExternalAccount(
           path: at('defaultUmaDepositAccount'),
         });
       }
-      const check = await checkedByRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
+      const check = await checkWithRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
       return {
         insert: {
@@ -111,11 +113,14 @@ export function createExternalAccount(
 
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 
-/** What the rail says of the account; without a rail it waits for its check. */
-async function checkedByRail(
+/**
+ * Checks an account with the rail. Without a rail the account is PENDING.
+ * @throws Refusal INVALID_BANK_ACCOUNT
+ */
+async function checkWithRail(
   payments: Payments,
   caller: Caller,
-  account: OutsideAccount,
+  account: RailAccount,
   beneficiary: Beneficiary | null,
 ): Promise<AcceptedAccount> {
   const rail = payments.rails[caller.environment];
@@ -132,7 +137,7 @@ async function checkedByRail(
   return check;
 }
 
-/** Who owns an account, to be compared with what its bank says; undefined for a wallet. */
+/** Returns the name of the owner of an account, to compare with what its bank has; undefined for a wallet. */
 export function ownerName(beneficiary: Beneficiary | null): string | undefined {
   return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
     ? beneficiary?.fullName

@@ -1,11 +1,11 @@
 import { currencyOf } from '../../core/currencies.ts';
-import { madeAt, paymentReference } from '../../core/ids.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Account } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
 
-/** One internal account per currency, for a customer or (customerId null) for the platform itself. */
+/** Makes the rows of internal accounts, one per currency, of a customer or (customerId null) of the platform itself. */
 export async function newInternalAccounts(
   payments: Pick<Payments, 'rails'>,
   tenant: Tenant,
@@ -26,7 +26,7 @@ export async function newInternalAccounts(
           reference,
           currency,
           amount: undefined,
-          madeAt: madeAt(id),
+          createdAt: creationTime(id),
           expiresAt: undefined,
         })) ?? [];
       return {

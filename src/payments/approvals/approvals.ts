@@ -9,17 +9,17 @@ import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
-import { type Command, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation, type Information, type InformationField, missingFields } from '../information.ts';
 import { wakeOrders } from '../orders/orders.ts';
 import { toRailAccount } from '../parties.ts';
 import { requestedFields } from './incoming.ts';
 
-/** The platform's word on an incoming payment that waits for it (decision 33), whichever way it comes. */
+/** The decision of a platform on an incoming payment that waits for its approval (decision 33), from any API. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
-  /** The platform was asked, and its answer was an error. */
+  /** The approval webhook of the platform failed. */
   | { readonly kind: 'webhook-error'; readonly explanation: string };
 
 interface ApproveTransaction {
@@ -35,8 +35,8 @@ interface RejectTransaction {
 const at = pathsIn<ApproveTransaction & RejectTransaction>();
 
 /**
- * Approves an incoming payment. Mandatory receiver information that is neither given nor in the customer's record ends
- * it FAILED with MISSING_MANDATORY_PAYEE_DATA.
+ * Approves an incoming payment. The payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA when mandatory receiver
+ * information is neither given nor in the record of the customer.
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT, IDEMPOTENCY_MISMATCH
  */
 export function approveTransaction(
@@ -44,14 +44,14 @@ export function approveTransaction(
   caller: Caller,
   input: ApproveTransaction,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
   const id = uuidOf(input.transactionId, 'Transaction');
   return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
- * Rejects an incoming payment: it ends REJECTED, and so does its sender's, who has the money back.
+ * Rejects an incoming payment. It ends REJECTED, and so does the sender's payment, whose money is refunded.
  * @throws Refusal as approveTransaction does
  */
 export function rejectTransaction(
@@ -59,17 +59,17 @@ export function rejectTransaction(
   caller: Caller,
   input: RejectTransaction,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   const decision = { kind: 'reject', reason: input.reason } as const;
   const id = uuidOf(input.transactionId, 'Transaction');
   return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
 }
 
 /**
- * Decides on an incoming payment by what the platform answered to its approval question: for a webhook's answer.
+ * Decides on an incoming payment by the answer of the platform to its approval webhook.
  * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
- *   INVALID_INPUT (receiver information that is none)
+ *   INVALID_INPUT (malformed receiver information)
  */
 export async function decideIncoming(
   payments: Payments,
@@ -88,7 +88,7 @@ interface PendingApproval {
   destination: Account | null;
   internalAccountId: string | null;
   scenario: unknown;
-  over: boolean;
+  isOver: boolean;
 }
 
 const pendingStatement = forCaller(
@@ -98,7 +98,7 @@ const pendingStatement = forCaller(
      case when a.id is not null then account_snapshot(a) end as destination,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
         and i.currency = t.received_currency) as internal_account_id,
-     clock_timestamp() >= t.approval_due_at as over
+     clock_timestamp() >= t.approval_due_at as is_over
    from transaction t
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
@@ -114,21 +114,21 @@ async function decide(
   call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
   id: string | undefined,
   decision: Decision,
-): Promise<Done<Transaction>> {
-  const done = await runCommand(payments, caller, {
+): Promise<CommandResult<Transaction>> {
+  const result = await runCommand(payments, caller, {
     ...call,
     type: 'Transaction',
     plan: () => planDecision(payments, caller, id, decision),
     paths: { CONFLICT: at('transactionId') },
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!done.replayed) wakeOrder(payments, caller, done.row.id);
-  return done;
+  if (!result.replayed) wakeOrder(payments, caller, result.row.id);
+  return result;
 }
 
 /**
- * Has the decision's payment looked at now. The decision stands whether or not this succeeds, so nobody waits for it and no
- * error is answered: an order that is not woken is looked at when the time for the decision is over.
+ * Wakes the order of a decided payment. The decision is final whether or not this succeeds, so nobody waits for it and
+ * errors are only logged: an order that is not woken is processed when the time for the decision is over.
  */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(
@@ -145,7 +145,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
   const { transaction } = found;
-  if (!transaction.approvalDueAt || found.over) {
+  if (!transaction.approvalDueAt || found.isOver) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       transaction.approvalDueAt
@@ -160,16 +160,16 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   return { transactions: [move], result: transaction.id };
 }
 
-type Decided = Omit<TransactionMove, 'id' | 'from'>;
+type DecisionMove = Omit<TransactionMove, 'id' | 'from'>;
 
-/** What a decision makes of the payment. */
+/** Returns the change of status that a decision means. */
 function moveOf(
   payments: Payments,
   caller: Caller,
   found: PendingApproval,
   decision: Decision,
   given: Information,
-): Decided {
+): DecisionMove {
   switch (decision.kind) {
     case 'reject':
       return {
@@ -183,14 +183,14 @@ function moveOf(
         set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
       };
     case 'approve':
-      return approved(payments, caller, found, given);
+      return approvalMove(payments, caller, found, given);
   }
 }
 
-function approved(payments: Payments, caller: Caller, found: PendingApproval, given: Information): Decided {
+function approvalMove(payments: Payments, caller: Caller, found: PendingApproval, given: Information): DecisionMove {
   const { transaction, customer, destination: announced } = found;
   const requested = requestedFields(transaction);
-  const known = { ...recorded(customer), ...given };
+  const known = { ...informationOf(customer), ...given };
   const missing = missingFields(requested, known);
   if (missing.length > 0) {
     return {
@@ -199,17 +199,18 @@ function approved(payments: Payments, caller: Caller, found: PendingApproval, gi
       set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
     };
   }
-  // An account outside that cannot be paid any more: the money stays here, with the customer (specification 2.9).
-  const instead = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
-  const destination = instead === null ? announced : undefined;
+  // The external account cannot be paid any more: the money stays here, in the internal account of the customer
+  // (specification 2.9).
+  const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
+  const destination = fallbackId === null ? announced : undefined;
   return {
     to: 'PROCESSING',
-    reason: instead
+    reason: fallbackId
       ? `approved by the platform; the deposit account is ${announced?.status}, so the money goes to the internal account`
       : 'approved by the platform',
     set: {
-      requestedInformation: answered(requested, known),
-      ...(instead !== null && { destinationAccountId: instead }),
+      requestedInformation: withValues(requested, known),
+      ...(fallbackId !== null && { destinationAccountId: fallbackId }),
     },
     expectedInMs: railOf(payments, caller).expectedMs({
       step: 'SETTLEMENT',
@@ -220,8 +221,8 @@ function approved(payments: Payments, caller: Caller, found: PendingApproval, gi
   };
 }
 
-/** What the customer's record says under the names that can be asked for. */
-function recorded(customer: Customer | null): Information {
+/** Returns what the record of the customer says, under the names of information fields. */
+function informationOf(customer: Customer | null): Information {
   if (!customer) return {};
   const address = trustedJson<{ readonly country?: string } | null>(customer.address);
   return Object.fromEntries(
@@ -236,8 +237,8 @@ function recorded(customer: Customer | null): Information {
   );
 }
 
-/** The requested fields with what is told of each: only what was asked for goes to the sending side. */
-function answered(requested: readonly RequiredField[], known: Information) {
+/** Returns the requested fields with their values: only what was requested goes to the sending side. */
+function withValues(requested: readonly RequiredField[], known: Information) {
   return requested.map(({ name, mandatory }) => {
     const value = known[name];
     return value === undefined ? { name, mandatory } : { name, mandatory, value };

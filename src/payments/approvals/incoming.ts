@@ -1,4 +1,4 @@
-import { madeAt, paymentReference } from '../../core/ids.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
@@ -8,33 +8,34 @@ import { deposit, passage } from '../movements.ts';
 import type { DueOrder, Incoming } from '../orders/orders.ts';
 import type { Party } from '../parties.ts';
 
-/** What the sending side of a UMA payment asks to know of its receiver. */
+/** The fields that the sending side of a UMA payment requests about its receiver. */
 export const receiverFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
 ];
 
-/** A payment from a UMA address, as the receiving platform is asked about it. */
+/** A payment from a UMA address, as it is announced to the receiving platform. */
 export interface Announced {
   readonly platformId: string;
   readonly id: string;
   readonly customerId: string;
   readonly senderUmaAddress: string;
-  /** What is known of the sender. */
+  /** The information about the sender, by field name. */
   readonly information: Readonly<Record<string, string>>;
   readonly requested: readonly RequiredField[];
-  /** The account that it goes to: internal, or external to be paid on. */
+  /** The account to pay: an internal one, or an external one that the rail pays. */
   readonly depositAccountId: string;
   readonly currency: string;
   readonly amount: bigint;
   readonly description?: string | null;
-  /** The sender's pay request has not come yet. */
+  /** Whether the sender has only looked the receiver up: its pay request has not come yet. */
   readonly lookedUpOnly?: boolean;
 }
 
 /**
- * The INCOMING transaction of a payment from a UMA address: PENDING until its platform approves or rejects it, or has
- * let the time for that pass (decision 33). CREATED where its sender has only looked the receiver up (pay-request.ts).
+ * Makes the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or rejects
+ * it, or the time for that is over (decision 33). It is CREATED where its sender has only looked the receiver up
+ * (pay-request.ts).
  */
 export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
   const { id } = announced;
@@ -47,7 +48,7 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
       : {
           status: 'PENDING',
           statusReason: 'waits for the approval of the platform',
-          approvalDueAt: new Date(madeAt(id).getTime() + approvalMs),
+          approvalDueAt: new Date(creationTime(id).getTime() + approvalMs),
         }),
     customerId: announced.customerId,
     receivedAmount: announced.amount,
@@ -64,8 +65,8 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
 }
 
 /**
- * The receiver's side of a payment to an account that another customer, or the platform, has here: its platform ordered
- * the payment itself, so it is not asked again.
+ * Plans the receiving transaction of a payment to an account that another customer, or the platform, has here. Its
+ * platform ordered the payment itself, so no approval is needed.
  */
 export function directArrival(order: DueOrder, to: Party): Plan {
   const { transaction, newId: id } = order;
@@ -83,7 +84,7 @@ export function directArrival(order: DueOrder, to: Party): Plan {
     sourceAccountId: order.fundingAccountId ?? null,
     destinationKind: 'ACCOUNT',
     destinationAccountId: to.id,
-    // Both sides have the same, to be matched by it.
+    // Both transactions have the same reference, to be matched by it.
     reference: transaction.reference,
     counterpartyInformation: {},
     description: transaction.description,
@@ -102,7 +103,7 @@ export function directArrival(order: DueOrder, to: Party): Plan {
   };
 }
 
-/** The end of a receiving transaction, from where it stood when it was decided: a decision made since comes first. */
+/** Makes the final move of a receiving transaction from its present status. A decision made meanwhile wins. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',
@@ -118,7 +119,7 @@ export function receiverMove(
   };
 }
 
-/** The money of a payment that was sent to us: credited, or passed on to the account outside that it is for. */
+/** Makes the journals of an incoming payment: the money is credited here, or passed on to an external account. */
 export function arrivalJournals({ transaction, destination }: Incoming): Journal[] {
   const { id, receivedCurrency } = transaction;
   const amount = receivedAmount(transaction);
@@ -128,13 +129,13 @@ export function arrivalJournals({ transaction, destination }: Incoming): Journal
     : passage(receivedCurrency, amount, id);
 }
 
-/** How much arrives, in smallest units. */
+/** Returns the amount that arrives, in smallest units. */
 export function receivedAmount(transaction: Transaction): bigint {
   if (transaction.receivedAmount === null) throw new Error(`transaction ${transaction.id} has no received amount`);
   return transaction.receivedAmount;
 }
 
-/** Written when the payment was announced, in this form. */
+/** Returns the fields that the sending side requested, as they were stored with the announcement. */
 export function requestedFields(transaction: Pick<Transaction, 'requestedInformation'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(transaction.requestedInformation ?? []);
 }

@@ -4,23 +4,24 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
-import { type Done, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 import { type CustomerDetails, detailColumns, simulatedIdentity } from './customers.ts';
 
+/** The input of updateCustomer. */
 export interface UpdateCustomer {
   readonly customerId: string;
   readonly umaAddress?: string | null | undefined;
-  /** What changes; what is left out stays. */
+  /** The details to change; fields that are left out stay. */
   readonly details?: CustomerDetails | null | undefined;
 }
 
 const at = pathsIn<UpdateCustomer>();
 
 /**
- * Changes what is known of a customer. Its type stays. Where the rail simulates, a new name is checked as a new customer's
- * is, so a test value moves its KYC status.
+ * Changes the details of a customer, but not its type. Where the rail simulates, a new name is checked like that of a
+ * new customer, so a test value changes the KYC status.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -29,7 +30,7 @@ export function updateCustomer(
   caller: Caller,
   input: UpdateCustomer,
   idempotencyKey?: string | null,
-): Promise<Done<Customer>> {
+): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'updateCustomer',
     type: 'Customer',
@@ -52,7 +53,7 @@ export function updateCustomer(
         ...(kycStatus && { kycStatus }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
-      // Nothing changes: no version, no event. Of a deleted customer that is refused all the same.
+      // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.
       if (customer.isDeleted)
         throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId') });
       return { result: customer.id };
@@ -62,8 +63,8 @@ export function updateCustomer(
 }
 
 /**
- * Deletes a customer: its history and balances stay, it moves no money any more, and its UMA address is free again.
- * Payments that are under way come to their end.
+ * Deletes a customer. Its history and balances stay, it moves no money any more, and its UMA address is free again.
+ * Payments under way are completed.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), IDEMPOTENCY_MISMATCH
  */
 export function deleteCustomer(
@@ -71,7 +72,7 @@ export function deleteCustomer(
   caller: Caller,
   customerId: string,
   idempotencyKey?: string | null,
-): Promise<Done<Customer>> {
+): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'deleteCustomer',
     type: 'Customer',

@@ -6,10 +6,11 @@ import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
-import { type Done, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 
+/** A person who owns or controls a company. */
 export interface BeneficialOwner {
   readonly fullName: string;
   readonly individualType: string;
@@ -23,6 +24,7 @@ export interface BeneficialOwner {
   readonly title?: string | null | undefined;
 }
 
+/** The details of a customer, by its type. */
 export type CustomerDetails =
   | {
       readonly customerType: 'INDIVIDUAL';
@@ -34,7 +36,7 @@ export type CustomerDetails =
     }
   | {
       readonly customerType: 'BUSINESS';
-      /** Required when the customer is made. */
+      /** Required for a new customer. */
       readonly legalName?: string | null | undefined;
       readonly registrationNumber?: string | null | undefined;
       readonly taxId?: string | null | undefined;
@@ -42,6 +44,7 @@ export type CustomerDetails =
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
     };
 
+/** The input of createCustomer. */
 export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
@@ -56,7 +59,10 @@ const profileStatement = statement<{ umaDomain: string; currencies: string[]; id
    from platform where id = $1`,
 );
 
-/** What a platform's new customers get: its UMA domain and currencies, with an id for the customer and each account. */
+/**
+ * Reads what new customers of a platform get: its UMA domain and currencies, with an id for the customer and each
+ * account.
+ */
 export async function readProfile(on: Queryable, platformId: string) {
   const [profile] = await profileStatement(on, platformId);
   if (!profile) throw new Error(`no platform ${platformId}`);
@@ -72,7 +78,7 @@ export function createCustomer(
   caller: Caller,
   input: CreateCustomer,
   idempotencyKey?: string | null,
-): Promise<Done<Customer>> {
+): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'createCustomer',
     type: 'Customer',
@@ -114,8 +120,9 @@ export function createCustomer(
 }
 
 /**
- * The columns that a customer's details fill, checked: only those of the details that are given, so that the same details
- * make a customer and change one. What is given as null becomes empty.
+ * Checks the details of a customer and returns their columns. Only given details have a column, so this serves new and
+ * changed customers. A null makes the column empty.
+ * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
   checkAddress(details.address, at('details', 'address'));
@@ -125,7 +132,7 @@ export function detailColumns(details: CustomerDetails): Partial<DetailColumns> 
     checkDay(details.birthDate, at('details', 'birthDate'));
     checkCountry(details.nationality, at('details', 'nationality'));
     const birthDate = details.birthDate && new Date(details.birthDate);
-    return given({ name: details.fullName, birthDate, nationality: details.nationality, address });
+    return definedColumns({ name: details.fullName, birthDate, nationality: details.nationality, address });
   }
   if (details.legalName !== undefined) checkRequiredText(details.legalName ?? '', at('details', 'legalName'));
   checkText(details.registrationNumber, at('details', 'registrationNumber'), 100);
@@ -133,7 +140,7 @@ export function detailColumns(details: CustomerDetails): Partial<DetailColumns> 
   const owners = details.beneficialOwners === null ? [] : details.beneficialOwners;
   for (const [position, owner] of owners?.entries() ?? [])
     checkOwner(owner, at('details', 'beneficialOwners', position));
-  return given({
+  return definedColumns({
     name: details.legalName,
     registrationNumber: details.registrationNumber,
     taxId: details.taxId,
@@ -147,8 +154,8 @@ type DetailColumns = Pick<
   'name' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
 >;
 
-/** An object without the fields that are undefined. */
-function given(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
+/** Returns the columns without those that are undefined. */
+function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
@@ -173,7 +180,10 @@ function checkOwner(owner: BeneficialOwner, path: FieldPath): void {
   }
 }
 
-/** What the identity check of a customer of this name comes to, where the rail decides it; undefined where it waits for one. */
+/**
+ * Returns the result of the identity check of a customer with this name where the rail simulates it; undefined where
+ * the check is pending.
+ */
 export function simulatedIdentity(payments: Payments, caller: Caller, name: string | null): KycStatus | undefined {
   return payments.rails[caller.environment]?.simulation?.identityStatus(name);
 }

@@ -5,45 +5,52 @@ import { type Queryable, statement } from '../../database/statement.ts';
 import type { Rail, RailOrder } from '../../rails/rail.ts';
 import type { Party } from '../parties.ts';
 
-/** An order that is due, with everything that its outcome may need, read as it was leased. */
+/** A due order with all data that its outcome may need, as it was read with the lease. */
 export interface DueOrder {
   readonly platformId: string;
   readonly id: string;
   readonly kind: RailOrderKind;
   readonly attempts: number;
   readonly ageMs: number;
-  /** When its lease ends, as the database writes it: later each time that it is renewed. */
+  /** The end of its lease, as the database writes it. Later after each renewal. */
   leasedUntil: string;
   readonly scenario: Prisma.JsonValue;
   readonly environment: Environment;
   readonly transaction: Transaction;
   readonly source: Party | undefined;
   readonly destination: Party | undefined;
-  /** The internal account that an outgoing payment is paid from: the owner's of that currency where its source is outside. */
+  /**
+   * The internal account that an outgoing payment is paid from. Where the source is external, this is the internal
+   * account of its owner in that currency.
+   */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
-  /** The platform's account for its part of the fees, and whether it could give that part back. */
+  /** The account of the platform for its part of the fees, and whether it holds enough to give that part back. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
-  /** What the sender told of itself with the quote, and its UMA address. */
+  /** The information about the sender that was given with the quote, and its UMA address. */
   readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
-  /** The customer of this installation whom an outgoing payment to a UMA address is for. */
+  /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
-  /** The receiving side here: of a payment to such a customer, once it is announced, or the transaction itself. */
+  /** The receiving transaction here: the one for such a customer, once it is announced, or the transaction itself. */
   readonly incoming: Incoming | undefined;
-  /** An id for the receiving transaction, or for the payout that follows a pull, should one be made. */
+  /** An id for the receiving transaction, or for the payout that follows a pull, if one is created. */
   readonly newId: string;
 }
 
+/** A receiver who is a customer of this installation. */
 export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
-  /** May it take money now. */
+  /** Whether it may receive money now. */
   readonly isReceiverActive: boolean;
-  /** Its default UMA deposit account in the currency, or else its internal account of it. */
+  /** Its default UMA deposit account in the currency, or else its internal account in it. */
   readonly depositAccountId: string | undefined;
 }
 
-/** An INCOMING transaction on its way, where it goes, and how long its platform still has to decide on it. */
+/**
+ * An INCOMING transaction under way, its destination, and the time that its platform still has to decide on it, in
+ * milliseconds.
+ */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | undefined;
@@ -51,13 +58,13 @@ export interface Incoming {
 }
 
 /**
- * How long an order stays with a process that says nothing more of it: then another takes it up. A process that lives renews
- * its leases, however long a rail takes to answer.
+ * The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. A running
+ * process renews its leases, however long a rail takes to answer.
  */
 const leaseMs = 2_000;
 const renewMs = 600;
 
-type Shared =
+type SharedFields =
   | 'platformId'
   | 'id'
   | 'kind'
@@ -69,8 +76,8 @@ type Shared =
   | 'newId'
   | 'transaction';
 
-/** A row of the function `lease_orders`: flat, and null where something is not there. */
-interface LeasedRow extends Pick<DueOrder, Shared> {
+/** A row of the function `lease_orders`: flat, with null for what is absent. */
+interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly source: Party | null;
   readonly destination: Party | null;
   readonly fundingAccountId: string | null;
@@ -93,7 +100,7 @@ const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from
   incoming: 'Transaction',
 });
 
-/** Takes up to `limit` orders that are due; nobody else takes them until their lease ends. */
+/** Leases up to `limit` due orders: no other process takes them until the lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
@@ -107,10 +114,10 @@ const renewStatement = statement<{ platformId: string; id: string; leasedUntil: 
 );
 
 /**
- * Renews the leases of orders that are worked on until `end`, which resolves when nothing is renewed any more. A lease that is
- * not as it was left is another's, or its order was woken: it is let go.
+ * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed
+ * belongs to another process, or its order was woken: it is not renewed.
  */
-export function keepLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
+export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
   const renew = async () => {
     const rows = await renewStatement(
@@ -138,26 +145,29 @@ export function keepLeases(on: Queryable, orders: readonly DueOrder[], log: Logg
   };
 }
 
-/** What a new order is to do, in the words of the rail. */
+/** A new order in the terms of the rail. */
 type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /**
- * After how many milliseconds the rail is asked about a new order. At once where the far side is a UMA address: the workers
- * find out then whether its receiver is a customer here.
+ * Returns the delay before the rail is asked about a new order, in milliseconds. None for a UMA address: the workers
+ * must first find out whether its receiver is a customer here.
  */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
 
-/** A rail's own word for when to ask, whatever it is: an order without a time would never be asked about again. */
+/**
+ * Converts a delay that a rail asked for to whole milliseconds, with a bound and a default: an order without a due time
+ * would never be asked about again.
+ */
 export function wholeMs(ms: number): number {
-  return Number.isFinite(ms) ? Math.min(longestWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
+  return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
 }
 
-/** The longest that an order waits unasked: a day. */
-const longestWaitMs = 86_400_000;
+/** The longest time between two questions about an order, in milliseconds: a day. */
+const maxWaitMs = 86_400_000;
 
-/** Whether the order brings in, from an account outside, the money that its payment will send. */
+/** Tells whether the order pulls the money for its payment from an external account. */
 export function isPull(order: DueOrder): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
@@ -186,20 +196,23 @@ function dueOrder(row: LeasedRow): DueOrder {
   };
 }
 
-/** No platform has longer to decide (the setting PAYMENT_APPROVAL_MS): where more is left, the clock was set back since. */
-const longestApprovalMs = 60_000;
+/**
+ * The longest time that a platform can have to decide (the setting PAYMENT_APPROVAL_MS), in milliseconds. Where more is
+ * left, the clock has been set back.
+ */
+const maxApprovalMs = 60_000;
 
 function incomingOf(row: LeasedRow): Incoming | undefined {
   const { transaction, incoming } = row;
   const leftMs = row.approvalLeftMs ?? 0;
-  const approvalLeftMs = leftMs > longestApprovalMs ? 0 : leftMs;
+  const approvalLeftMs = leftMs > maxApprovalMs ? 0 : leftMs;
   if (incoming) return { transaction: incoming, destination: row.incomingDestination ?? undefined, approvalLeftMs };
   return transaction.type === 'INCOMING'
     ? { transaction, destination: row.destination ?? undefined, approvalLeftMs }
     : undefined;
 }
 
-/** Nothing is known yet of an order: it is asked about again after so long, or when it is woken before. */
+/** The postponement of an order without a new outcome: it is asked about again after so long, or when it is woken. */
 export interface Postponement {
   readonly order: Pick<DueOrder, 'platformId' | 'id' | 'leasedUntil'>;
   readonly dueInMs: number;
@@ -213,8 +226,8 @@ const postponeStatement = statement<object>(
 );
 
 /**
- * Puts orders off, all in one statement. One that is not due when its lease says was woken while it was looked at and
- * stays due, or has its outcome.
+ * Postpones orders in one statement. An order whose lease has changed was woken in the meantime and stays due, or has
+ * its outcome.
  */
 export async function postponeOrders(on: Queryable, postponements: readonly Postponement[]): Promise<void> {
   if (postponements.length === 0) return;
@@ -233,7 +246,7 @@ const nextDueStatement = statement<{ waitMs: number }>(
    from rail_order where due_at is not null order by due_at limit 1`,
 );
 
-/** How many milliseconds until an order is due; undefined when none waits. */
+/** Returns the milliseconds until the next order is due, or undefined when none waits. */
 export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   const [row] = await nextDueStatement(on);
   return row?.waitMs;
@@ -247,8 +260,8 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Lets the order that waits for a decision on this incoming transaction be looked at now. Without it, it is looked at
- * when the time for the decision is over.
+ * Makes the order due now that waits for a decision on this incoming transaction. Without this, it is due when the time
+ * for the decision is over.
  */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);

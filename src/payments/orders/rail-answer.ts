@@ -1,17 +1,20 @@
 /**
- * How long a rail may take to answer. Well below the lease of an order or a check, so that nobody else has taken it up when
- * its outcome is written, and one silent rail does not stop the work on everything else.
+ * The time that a rail has to answer, in milliseconds. The lease of an account check is longer, and that of an order is
+ * renewed, so nobody else has taken it when its outcome is written. One silent rail does not stop all other work.
  */
 const answerMs = 10_000;
 
-/** The rail's answer, or an error when it does not come: an answer that comes later is not looked at. */
+/**
+ * Waits for the answer of a rail. A late answer is ignored.
+ * @throws Error when it does not come in time
+ */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
   });
   try {
-    return await Promise.race([answer, silence]);
+    return await Promise.race([answer, timeout]);
   } finally {
     clearTimeout(timer);
   }

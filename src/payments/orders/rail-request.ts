@@ -3,15 +3,15 @@ import type { RailStep } from '../../rails/rail-step.ts';
 import { toRailAccount } from '../parties.ts';
 import { type DueOrder, isPull } from './orders.ts';
 
-/** An order in the words of the rail. `settled`: the rail has said before that it settled. */
+/** Converts an order to the terms of the rail. `settled`: the rail has answered `settled` before. */
 export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   return {
     id: order.id,
     step: stepOf(order),
     kind: order.kind,
     ...moneyOf(order),
-    account: outside(order),
-    umaAddress: order.receiver ? undefined : farAddress(order),
+    account: externalAccount(order),
+    umaAddress: order.receiver ? undefined : counterpartyAddress(order),
     settled,
     ageMs: order.ageMs,
     attempts: order.attempts - 1,
@@ -24,7 +24,7 @@ function stepOf(order: DueOrder): RailStep {
   return isPull(order) ? 'PULL' : 'SETTLEMENT';
 }
 
-/** What the rail is to move: what arrives, or for a pull what is sent. */
+/** Returns the money for the rail to move: the amount that arrives, or for a pull the amount that is sent. */
 function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
   const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
   return isPull(order) && sentAmount !== null && sentCurrency !== null
@@ -32,13 +32,16 @@ function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency:
     : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
 }
 
-/** The account outside that the rail pays or pulls from: where a UMA payment is paid on to, also the receiver's. */
-function outside(order: DueOrder) {
+/**
+ * Returns the external account that the rail pays or pulls from. Where a UMA payment is passed on, this is the deposit
+ * account of the receiver.
+ */
+function externalAccount(order: DueOrder) {
   const account =
     order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
   return account && toRailAccount(account);
 }
 
-function farAddress({ kind, transaction }: DueOrder): string | undefined {
+function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
   return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
 }

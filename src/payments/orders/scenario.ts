@@ -5,16 +5,16 @@ import type { RailStep } from '../../rails/rail-step.ts';
 import type { Scenario } from '../../rails/simulation.ts';
 import { type Payments, simulationOf } from '../command.ts';
 
-/** A scenario as an API hands it on: what is null is not asked for. */
+/** A scenario as an API passes it on: null means left out. */
 export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | null };
 
-/** Every input with a scenario has it under this name. */
+/** The path to a scenario: every input has it under this name. */
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
 /**
- * What a payment's order keeps of the scenario that its caller asked for, or null. `step`: what the payment goes through
- * before its settlement, if anything.
- * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT naming the field
+ * Checks a scenario of a caller and returns it as it is stored with the order, or null. `step`: the step that the
+ * payment has before its settlement, if any.
+ * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
  */
 export function checkScenario(
   payments: Payments,
@@ -24,24 +24,25 @@ export function checkScenario(
 ): Scenario | null {
   if (scenario === null || scenario === undefined) return null;
   const simulation = simulationOf(payments, tenant);
-  const given = Object.fromEntries(
+  const requested = Object.fromEntries(
     Object.entries(scenario).filter(([, value]) => value !== null && value !== undefined),
   ) as Scenario;
-  const fault = simulation.scenarioFault(given);
+  const fault = simulation.scenarioFault(requested);
   if (fault) {
     throw new Refusal('INVALID_INPUT', fault.reason, { path: at('sandboxScenario', fault.field) });
   }
-  if (given.deposit !== undefined && !deposit) {
+  if (requested.deposit !== undefined && !deposit) {
     throw new Refusal('INVALID_INPUT', 'there is no deposit here: it is for real-time funded quotes', {
       path: at('sandboxScenario', 'deposit'),
     });
   }
-  checkStep(given, step);
-  return given;
+  checkStep(requested, step);
+  return requested;
 }
 
 /**
- * Refuses a scenario for a step that its payment does not have: every payment has its settlement, and some a step before.
+ * Refuses a scenario for a step that its payment does not have. Every payment has its settlement, and some have one
+ * step before.
  * @throws Refusal INVALID_INPUT
  */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {

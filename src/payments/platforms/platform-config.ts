@@ -15,27 +15,27 @@ import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { idAt, readParties } from '../parties.ts';
 
-/** What a platform can change of itself (decision 56). */
+/** The settings that a platform can change (decision 56). */
 export interface PlatformSettings {
-  /** The domain of UMA addresses that are made up for new customers. */
+  /** The domain of the UMA addresses that new customers get. */
   readonly umaDomain?: string | undefined;
-  /** The currencies in which new customers get internal accounts; replaces the list. */
+  /** The currencies of the internal accounts of new customers; replaces the list. */
   readonly currencies?: readonly string[] | undefined;
 }
 
 const at = pathsIn<PlatformSettings>();
 
-/** The platform's own row. */
+/** Reads the row of the platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
 /**
- * Changes a platform's settings. A currency that is new gets the platform's own internal account; accounts that are
- * there stay, and so do the addresses of customers.
- *
- * @param besides what else changes with them, in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what `besides` throws
+ * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
+ * addresses of customers stay.
+ * @param besides changes more in the same transaction, with the platform's row locked
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what
+ *   `besides` throws
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
@@ -79,7 +79,7 @@ function checkCurrencies(currencies: readonly string[]): void {
   });
 }
 
-/** The platform's own accounts in the currencies in which it has none yet. */
+/** Inserts internal accounts of the platform in the currencies in which it has none. */
 async function openAccounts(
   payments: Payments,
   { client, prisma }: Transaction,
@@ -87,11 +87,11 @@ async function openAccounts(
   currencies: readonly string[],
 ): Promise<void> {
   const { platformId } = caller;
-  const there = await prisma.account.findMany({
+  const existing = await prisma.account.findMany({
     select: { currency: true },
     where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
   });
-  const missing = currencies.filter((code) => !there.some(({ currency }) => currency === code));
+  const missing = currencies.filter((code) => !existing.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
   const parties = await readParties(client, caller, { ids: missing.length });
   const ids = missing.map((_code, position) => idAt(parties, position));

@@ -11,23 +11,24 @@ import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { readProfile } from '../customers/customers.ts';
 
+/** The input of createPlatform. */
 export interface NewPlatform {
   readonly name: string;
   readonly environment: Environment;
-  /** Fixed credentials, for the local sandbox only; otherwise new ones are made. */
+  /** Fixed credentials, for the local sandbox only; otherwise they are generated. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
 }
 
-/** The platform of this name, or undefined. */
+/** Returns the platform of this name, or undefined. */
 export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
   const platform = await database.prisma.platform.findUnique({ where: { name } });
   return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
 }
 
 /**
- * Makes a platform with an internal account per currency and a first token that may do everything. The secret is
- * answered here and kept nowhere.
- * @throws Error when the name is taken or not a name
+ * Creates a platform with an internal account per currency and a first token with all permissions. The secret is
+ * returned here and stored nowhere.
+ * @throws Error when the name is taken or malformed
  */
 export async function createPlatform(
   payments: Pick<Payments, 'database' | 'rails'>,
@@ -43,8 +44,8 @@ export async function createPlatform(
     const { id: platformId } = await prisma.platform.create({ data: { name, environment, ...settings } });
     const tenant = { platformId, environment };
     const profile = await readProfile(client, platformId);
-    const own = { platformId, customerId: null };
-    const account = await newInternalAccounts(payments, tenant, own, profile.currencies, profile.ids);
+    const owner = { platformId, customerId: null };
+    const account = await newInternalAccounts(payments, tenant, owner, profile.currencies, profile.ids);
     await commitPlanOn(client, platformId, { insert: { account } });
     const permissions = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
     await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions });
@@ -52,7 +53,7 @@ export async function createPlatform(
   });
 }
 
-/** A domain of the platform's own for its customers' UMA addresses. Names that read alike get different ones. */
+/** Returns the domain for the UMA addresses of the customers of a platform. Similar names get different domains. */
 function umaDomainOf(name: string): string {
   const slug = name
     .toLowerCase()

@@ -12,7 +12,7 @@ interface Money {
   readonly currency: Currency;
 }
 
-/** What a conversion would cost now, with the platform's own fees in it (decision 55). */
+/** The terms of a conversion now, with the fees of the platform included (decision 55). */
 export interface ExchangeRate {
   readonly source: Currency;
   readonly destination: Currency;
@@ -22,7 +22,7 @@ export interface ExchangeRate {
   readonly fees: Money;
   /** The part of the fees that does not depend on the amount. */
   readonly fixedFees: Money;
-  /** How the money would be delivered. */
+  /** The receiving currency's usual rail. */
   readonly deliveryRail: string;
   readonly minSendingAmount: Money;
   readonly maxSendingAmount: Money;
@@ -49,6 +49,7 @@ const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
   USDT: 'TRON',
 };
 
+/** The input of readExchangeRates. */
 export interface RatesQuery {
   readonly source: string;
   readonly destinations?: readonly string[] | null | undefined;
@@ -58,8 +59,8 @@ export interface RatesQuery {
 const at = pathsIn<RatesQuery>();
 
 /**
- * Indicative rates for an amount (smallest units of the source). A destination that the amount is too small or too
- * large for is left out, unless it was asked for by name; what no payment may move is refused.
+ * Returns indicative rates for an amount (smallest units of the source). A destination that the amount is too small or
+ * too large for is left out, unless it was requested by name. An amount that no payment may move is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(
@@ -67,18 +68,18 @@ export async function readExchangeRates(
   caller: Caller,
   query: RatesQuery,
 ): Promise<ExchangeRate[]> {
-  const source = known(query.source, at('source'));
+  const source = requireCurrency(query.source, at('source'));
   const lockedAmount = query.sendingAmount ?? defaultAmount;
   checkAmount(lockedAmount, at('sendingAmount'));
-  const wanted =
-    query.destinations?.map((code) => known(code, at('destinations'))) ??
+  const destinations =
+    query.destinations?.map((code) => requireCurrency(code, at('destinations'))) ??
     currencies.filter((currency) => currency !== source);
   const { platformFee } = await readParties(payments.database.pool, caller, {
     currency: source.code,
     ids: 0,
   });
   const rates = await Promise.all(
-    wanted.map(async (destination) => {
+    destinations.map(async (destination) => {
       const terms = await railOf(payments, caller).rate(source, destination);
       if (!terms) return [];
       const price = priceQuote({
@@ -113,7 +114,7 @@ export async function readExchangeRates(
   return rates.flat();
 }
 
-function known(code: string, path: FieldPath): Currency {
+function requireCurrency(code: string, path: FieldPath): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path });
   return currency;

@@ -2,10 +2,11 @@ import { type Currency, formatDecimal } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** The roundings behind a quote's figures, told in words: kept with the quote, for whoever wonders about a unit. */
+/** The roundings behind the amounts of a quote, in words. They are stored with the quote, to explain every unit. */
 
+/** One rounding, in words. */
 export interface PricingStep {
-  /** The figure that was rounded. */
+  /** The amount that was rounded. */
   readonly step:
     | 'counterpartyFixedFee'
     | 'totalSendingAmount'
@@ -13,11 +14,11 @@ export interface PricingStep {
     | 'platformVariableFee'
     | 'serviceVariableFee'
     | 'roundingSurplus';
-  /** Exact before and whole after, in smallest units: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
+  /** The exact value and the rounded one, in smallest units: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
   readonly value: string;
 }
 
-/** An amount of whole smallest units, and what it was before it was rounded. */
+/** An amount in whole smallest units, with its value before the rounding. */
 export interface Rounded {
   readonly exact: Fraction;
   readonly amount: bigint;
@@ -28,7 +29,7 @@ interface CurrencyPair {
   readonly receiving: Currency;
 }
 
-/** What one side was computed from: the terms of pricing-terms.ts. */
+/** The numbers behind one side of a quote: the terms of pricing-terms.ts. */
 interface Computation {
   readonly request: CurrencyPair & { readonly lockedAmount: bigint };
   readonly fixedFees: bigint;
@@ -36,7 +37,7 @@ interface Computation {
   readonly rate: Fraction;
 }
 
-/** How the counterparty's fixed fee was converted to the sending currency. */
+/** Describes how the counterparty's fixed fee was converted to the sending currency. */
 export function counterpartyFeeStep(
   { sending, receiving, rate }: CurrencyPair & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
   fee: Rounded,
@@ -45,39 +46,39 @@ export function counterpartyFeeStep(
   return { step: 'counterpartyFixedFee', value: `${formula} = ${roundedHalfUp(fee, sending)}` };
 }
 
-/** How the receiving side was computed from the locked sending side. */
+/** Describes how the receiving side was computed from the locked sending side. */
 export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
-  const net = `(${lockedAmount} − ${fixedFees}) × ${shown(shareAfterFee)}`;
-  const formula = `${net} ÷ ${shown(rate)}${shift(receiving.decimals - sending.decimals)}`;
+  const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
+  const formula = `${net} ÷ ${formatExact(rate)}${shift(receiving.decimals - sending.decimals)}`;
   return { step: 'totalReceivingAmount', value: `${formula} = ${roundedHalfUp(receive, receiving)}` };
 }
 
-/** How the sending side was computed from the locked receiving side. */
+/** Describes how the sending side was computed from the locked receiving side. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
-  const gross = `${lockedAmount} × ${shown(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${shown(shareAfterFee)}`;
-  const value = `${fixedFees} + ${gross} = ${shown(send.exact)}, rounded up to ${send.amount} (${money(send.amount, sending)})`;
+  const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
+  const value = `${fixedFees} + ${gross} = ${formatExact(send.exact)}, rounded up to ${send.amount} (${formatMajor(send.amount, sending)})`;
   return { step: 'totalSendingAmount', value };
 }
 
-/** The end of a step that was rounded half up. */
+/** Describes a value that was rounded half up. */
 export function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
-  return `${shown(exact)}, rounded half up to ${amount} (${money(amount, currency)})`;
+  return `${formatExact(exact)}, rounded half up to ${amount} (${formatMajor(amount, currency)})`;
 }
 
-/** The factor between the smallest units of two currencies. */
+/** Describes the factor between the smallest units of two currencies. */
 function shift(decimals: number): string {
   if (decimals === 0) return '';
-  return decimals > 0 ? ` × ${shown(tenTo(decimals))}` : ` ÷ ${shown(tenTo(-decimals))}`;
+  return decimals > 0 ? ` × ${formatExact(tenTo(decimals))}` : ` ÷ ${formatExact(tenTo(-decimals))}`;
 }
 
-/** The exact value: a decimal where its digits end, else a ratio with the decimal it is nearly. */
-export function shown(value: Fraction): string {
+/** Formats an exact value: as a decimal where its digits end, else as a ratio with a rounded decimal. */
+export function formatExact(value: Fraction): string {
   return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
 }
 
-/** Smallest units as major units with their code: "0.03 USD". */
-export function money(amount: bigint, currency: Currency): string {
+/** Formats smallest units as major units with their code: "0.03 USD". */
+export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }

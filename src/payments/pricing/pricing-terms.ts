@@ -17,22 +17,26 @@ import type { RateTerms } from '../../rails/rail.ts';
 import type { PlatformFeeTerms } from '../parties.ts';
 import { counterpartyFeeStep, type PricingStep, type Rounded } from './pricing-steps.ts';
 
-/** The terms of a conversion as exact numbers, and the conversions: each rounds once (the formulas are in pricing.ts). */
+/**
+ * The terms of a conversion as exact numbers, and the conversions. Each conversion rounds once (the formulas are in
+ * pricing.ts).
+ */
 
+/** The input of priceQuote. */
 export interface PricingRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** Smallest units of the locked side's currency. */
   readonly lockedAmount: bigint;
-  /** The terms of the rail; its rate is used as it is. */
+  /** The terms of the rail; its rate is used unchanged. */
   readonly rate: RateTerms;
   readonly platformFee: PlatformFeeTerms;
 }
 
 const everything = whole(1n);
 
-/** A request's terms as exact numbers. */
+/** The terms of a request as exact numbers. */
 export interface Terms {
   readonly request: PricingRequest;
   readonly rate: Fraction;
@@ -40,29 +44,32 @@ export interface Terms {
   readonly unitsBought: Fraction;
   readonly serviceRate: Fraction;
   readonly platformRate: Fraction;
-  /** 1 − v: what the variable fees leave. */
+  /** 1 − v: the share that is left after the variable fees. */
   readonly shareAfterFee: Fraction;
   /** F, in smallest units of the sending currency. */
   readonly fixedFees: bigint;
   readonly steps: readonly PricingStep[];
 }
 
-/** @throws RangeError when the terms themselves are wrong */
+/**
+ * Reads the terms of a request.
+ * @throws RangeError when the terms themselves are wrong
+ */
 export function readTerms(request: PricingRequest): Terms {
-  const { sending, receiving, rate: given, platformFee } = request;
-  assertSound('rate', rateFault(given.rate));
-  assertSound('bridge', rateFault(given.bridge));
-  assertSound('service variable fee rate', variableFeeRateFault(given.serviceVariableFeeRate));
+  const { sending, receiving, rate: railTerms, platformFee } = request;
+  assertSound('rate', rateFault(railTerms.rate));
+  assertSound('bridge', rateFault(railTerms.bridge));
+  assertSound('service variable fee rate', variableFeeRateFault(railTerms.serviceVariableFeeRate));
   assertSound('platform variable fee rate', variableFeeRateFault(platformFee.variableFeeRate));
-  assertNotNegative('service fixed fee', given.serviceFixedFee);
-  assertNotNegative('counterparty fixed fee', given.counterpartyFixedFee);
+  assertNotNegative('service fixed fee', railTerms.serviceFixedFee);
+  assertNotNegative('counterparty fixed fee', railTerms.counterpartyFixedFee);
   assertNotNegative('platform fixed fee', platformFee.fixedFee);
 
-  const rate = parseDecimal(given.rate);
+  const rate = parseDecimal(railTerms.rate);
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
-  const serviceRate = parseDecimal(given.serviceVariableFeeRate);
+  const serviceRate = parseDecimal(railTerms.serviceVariableFeeRate);
   const platformRate = parseDecimal(platformFee.variableFeeRate);
-  const counterpartyFee = convertCounterpartyFee(given.counterpartyFixedFee, unitsBought);
+  const counterpartyFee = convertCounterpartyFee(railTerms.counterpartyFixedFee, unitsBought);
   return {
     request,
     rate,
@@ -70,30 +77,30 @@ export function readTerms(request: PricingRequest): Terms {
     serviceRate,
     platformRate,
     shareAfterFee: subtract(everything, add(serviceRate, platformRate)),
-    fixedFees: given.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
-    steps: given.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
+    fixedFees: railTerms.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
+    steps: railTerms.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
   };
 }
 
-/** The counterparty's fixed fee in smallest units of the sending currency, rounded half up. */
+/** Converts the counterparty's fixed fee to smallest units of the sending currency, rounded half up. */
 function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
   const exact = divide(whole(fee), unitsBought);
   return { exact, amount: roundHalfUp(exact) };
 }
 
-/** What arrives when `send` is sent, rounded half up from the unrounded net amount. */
+/** Computes what arrives when `send` is sent, rounded half up from the unrounded net amount. */
 export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
   const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
   return { exact, amount: roundHalfUp(exact) };
 }
 
-/** What must be sent for `receive` to arrive, rounded up so that the receiver is never short. */
+/** Computes what must be sent for `receive` to arrive, rounded up so that the receiver never gets less. */
 export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
   const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), shareAfterFee));
   return { exact, amount: roundUp(exact) };
 }
 
-/** One variable fee, rounded half up on its own. */
+/** Computes one variable fee, rounded half up on its own. */
 export function variableFee(charged: bigint, rate: Fraction): Rounded {
   const exact = multiply(whole(charged), rate);
   return { exact, amount: roundHalfUp(exact) };

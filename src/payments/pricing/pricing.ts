@@ -1,14 +1,15 @@
 /**
- * What a quote costs and delivers: pure, exact, and with one rounding per conversion.
+ * The price of a quote: computed purely and exactly, with one rounding per conversion.
  *
- * With F the fixed fees in the sending currency, v the sum of the variable fee rates and k the receiving smallest
- * units that one sending smallest unit buys at the rate:
+ * With F the fixed fees in the sending currency, v the sum of the variable fee rates and k the number of receiving
+ * smallest units that one sending smallest unit buys at the rate:
  *
  *     SENDING locked    receive = round half up ((send − F) × (1 − v) × k)
  *     RECEIVING locked  send    = round up (F + receive ÷ k ÷ (1 − v))
  *
- * The amounts keep the rate law, (send − fees) × k = receive. RECEIVING locked, it holds within one smallest unit of
- * one of the two currencies; SENDING locked, within one smallest unit of each, since every fee is rounded on its own.
+ * The amounts satisfy the rate law, (send − fees) × k = receive. With RECEIVING locked, it holds within one smallest
+ * unit of one of the two currencies. With SENDING locked, it holds within one smallest unit of each, because every fee
+ * is rounded on its own.
  */
 
 import { maxAmount } from '../../core/checks.ts';
@@ -26,13 +27,13 @@ import {
   whole,
 } from '../../core/fraction.ts';
 import {
-  money,
+  formatExact,
+  formatMajor,
   type PricingStep,
   type Rounded,
   receivingStep,
   roundedHalfUp,
   sendingStep,
-  shown,
 } from './pricing-steps.ts';
 import {
   convertToReceiving,
@@ -43,34 +44,35 @@ import {
   variableFee,
 } from './pricing-terms.ts';
 
+/** The price of a quote. */
 export interface Pricing {
   /** Smallest units of the sending currency, fees included. */
   readonly totalSendingAmount: bigint;
-  /** Smallest units of the receiving currency: exactly what arrives. */
+  /** Smallest units of the receiving currency: exactly the amount that arrives. */
   readonly totalReceivingAmount: bigint;
   /** The rate used, as a plain decimal without trailing zeros. */
   readonly exchangeRate: string;
-  /** All fees, the platform's among them, in smallest units of the sending currency. */
+  /** All fees, including the platform's, in smallest units of the sending currency. */
   readonly feesIncluded: bigint;
   /** F: the fixed part of feesIncluded, in smallest units of the sending currency. */
   readonly fixedFees: bigint;
   /** The part of feesIncluded that the platform earns. */
   readonly platformFee: bigint;
   readonly rateDetails: RateDetails;
-  /** Every rounding that was done, in order: the answer to "why is it this amount?". */
+  /** All roundings, in their order: they answer "why is it this amount?". */
   readonly steps: readonly PricingStep[];
 }
 
 /**
- * The rate over its bridge, bitcoin. But for the multipliers' own rounding to 15 significant digits,
- * receive = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier.
+ * The rate by way of bitcoin, its bridge. Except for the rounding of the multipliers to 15 significant digits, receive
+ * = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier.
  */
 export interface RateDetails {
   /** Smallest units of the receiving currency per millisatoshi. */
   readonly counterpartyMultiplier: string;
   /** Smallest units of the receiving currency. */
   readonly counterpartyFixedFee: bigint;
-  /** Millisatoshi per smallest unit of the sending currency, all variable fees taken off. */
+  /** Millisatoshi per smallest unit of the sending currency, after all variable fees. */
   readonly serviceApiMultiplier: string;
   /** Smallest units of the sending currency. */
   readonly serviceApiFixedFee: bigint;
@@ -80,15 +82,17 @@ export interface RateDetails {
   readonly serviceApiVariableFeeAmount: bigint;
 }
 
+/** The reason why there is no price. */
 export interface PricingRefusal {
   readonly code: 'INVALID_AMOUNT' | 'AMOUNT_OUT_OF_RANGE';
   readonly reason: string;
 }
 
 /**
- * Prices a quote, or says why there is none: the locked amount is no amount at all, or one of the two sides would lie
+ * Prices a quote, or returns why there is no price: the locked amount is invalid, or one of the two sides would lie
  * outside its bounds.
- * @throws RangeError when the terms themselves are wrong (a fault of the rail or of the fee settings, not of the client)
+ * @throws RangeError when the terms themselves are wrong (an error of the rail or of the fee settings, not of the
+ *   client)
  */
 export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
   const { lockedAmount } = request;
@@ -110,7 +114,7 @@ function priceFromSending(terms: Terms): Pricing | PricingRefusal {
   const send = request.lockedAmount;
   if (send <= fixedFees) {
     return outOfRange(
-      `the fixed fees of ${money(fixedFees, request.sending)} leave nothing of ${money(send, request.sending)}`,
+      `the fixed fees of ${formatMajor(fixedFees, request.sending)} leave nothing of ${formatMajor(send, request.sending)}`,
     );
   }
   const receive = convertToReceiving(terms, send);
@@ -154,7 +158,7 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
 
 /** The variable fees of a quote in smallest units of the sending currency. */
 interface VariableFees {
-  /** What they are charged on: send − F. */
+  /** The amount that they are charged on: send − F. */
   readonly charged: bigint;
   readonly platform: bigint;
   readonly service: bigint;
@@ -168,7 +172,7 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
   const step = (name: 'platformVariableFee' | 'serviceVariableFee', rate: Fraction, fee: Rounded): PricingStep[] =>
     rate.numerator === 0n
       ? []
-      : [{ step: name, value: `${charged} × ${shown(rate)} = ${roundedHalfUp(fee, request.sending)}` }];
+      : [{ step: name, value: `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}` }];
   return {
     charged,
     platform: platform.amount,
@@ -181,9 +185,9 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
 }
 
 /**
- * Rounding `send` up and the fees down can leave more than one smallest unit over that is neither fee nor worth of
- * what arrives. The one unit that would break the rate law on both sides is then a variable fee as well: the
- * service's, or the platform's where only that one charges any.
+ * Adds a surplus unit to a variable fee where the rate law needs it. Rounding `send` up and the fees down can leave
+ * more than one smallest unit that is neither a fee nor the price of what arrives. The unit that would break the rate
+ * law on both sides becomes a variable fee: the service's, or the platform's where only the platform charges one.
  */
 function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
   const left = whole(fees.charged - fees.platform - fees.service);
@@ -193,7 +197,7 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   if (keepsRateLaw) return fees;
 
   const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
-  const value = `${shown(left)} − ${shown(worth)} = ${shown(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
+  const value = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
   return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, { step: 'roundingSurplus', value }] };
 }
 
@@ -215,17 +219,17 @@ function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {
 function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint): PricingRefusal | undefined {
   const { sending, receiving, rate } = request;
   const isRailTighter = rate.maxSendingAmount < maxAmount;
-  const most = isRailTighter ? rate.maxSendingAmount : maxAmount;
-  if (send < rate.minSendingAmount || send > most) {
-    const bounds = `${formatDecimal(rate.minSendingAmount, sending.decimals)} to ${money(most, sending)}`;
+  const maxSend = isRailTighter ? rate.maxSendingAmount : maxAmount;
+  if (send < rate.minSendingAmount || send > maxSend) {
+    const bounds = `${formatDecimal(rate.minSendingAmount, sending.decimals)} to ${formatMajor(maxSend, sending)}`;
     return outOfRange(
-      `from ${sending.code} to ${receiving.code} the sending amount must be ${bounds}, not ${money(send, sending)}`,
+      `from ${sending.code} to ${receiving.code} the sending amount must be ${bounds}, not ${formatMajor(send, sending)}`,
     );
   }
   if (receive < 1n || receive > maxAmount) {
-    const bounds = `${formatDecimal(1n, receiving.decimals)} to ${money(maxAmount, receiving)}`;
+    const bounds = `${formatDecimal(1n, receiving.decimals)} to ${formatMajor(maxAmount, receiving)}`;
     return outOfRange(
-      `from ${sending.code} to ${receiving.code} the receiving amount must be ${bounds}, not ${money(receive, receiving)}`,
+      `from ${sending.code} to ${receiving.code} the receiving amount must be ${bounds}, not ${formatMajor(receive, receiving)}`,
     );
   }
   return undefined;

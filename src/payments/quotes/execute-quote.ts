@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
-import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { quotedDestination } from './quote-destination.ts';
 import { accountsOf, capacityAt, customersOf, start } from './start.ts';
@@ -14,11 +14,11 @@ import { accountsOf, capacityAt, customersOf, start } from './start.ts';
 const at = pathsIn<{ readonly quoteId: string }>();
 
 /**
- * Executes a quote before its expiry (specification 4.3): the source is debited, or the rail is to pull from a source
- * outside, and the payment is PROCESSING.
+ * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
+ * source, and the payment is PROCESSING.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take it),
- *   IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take
+ *   it), IDEMPOTENCY_MISMATCH
  */
 export function executeQuote(
   payments: Payments,
@@ -26,7 +26,7 @@ export function executeQuote(
   quoteId: string,
   idempotencyKey?: string | null,
   sandboxScenario?: GivenScenario | null,
-): Promise<Done<Quote>> {
+): Promise<CommandResult<Quote>> {
   return runCommand(payments, caller, {
     operation: 'executeQuote',
     readsOnly: true,
@@ -76,16 +76,16 @@ async function planExecution(
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
-  const started = start(quote, source, {
+  const payment = start(quote, source, {
     orderId: found.orderId,
     rail: railOf(payments, caller),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
-  const checked = {
+  const checks = {
     requireActive: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
     capacity: capacityAt(to, quote),
   };
-  return { ...mergePlans(checked, started), result: quote.id };
+  return { ...mergePlans(checks, payment), result: quote.id };
 }

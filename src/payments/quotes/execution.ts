@@ -6,7 +6,7 @@ import { debit, type Flow } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import type { Target } from './quote-destination.ts';
 
-/** What of a quote its execution needs: all of it is fixed when the quote is made. */
+/** The fields of a quote that its execution needs: all of them are fixed when the quote is created. */
 export type Executable = Pick<
   Quote,
   | 'platformId'
@@ -20,25 +20,26 @@ export type Executable = Pick<
   | 'platformFee'
 >;
 
+/** How a quote is executed. */
 export interface ExecutionOptions {
   readonly orderId: string;
   readonly rail: Rail;
   readonly sourceAccountId: string;
-  /** Where the rail delivers to. */
+  /** The party that the rail pays. */
   readonly target: Target;
-  /** What the sandbox is asked to do to it, or null. */
+  /** The scenario for the sandbox, or null. */
   readonly scenario: Prisma.JsonValue;
-  /** Why it is executed, for the timeline. */
+  /** The reason for the timeline. */
   readonly reason: string;
-  /** Money that arrived from outside for this quote, credited to the source first. */
+  /** The deposit for this quote from outside, credited to the source first. */
   readonly arrived?: Journal;
-  /** The quote is inserted by the same plan. */
+  /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;
 }
 
 /**
- * The part of a plan that executes a quote (specification 3.1, decision 50): before its expiry, once, the source is
- * debited, quote and transaction are PROCESSING, and the rail has its order.
+ * Plans the execution of a quote (specification 3.1, decision 50). It happens before the expiry, and once: the source
+ * is debited, quote and transaction are PROCESSING, and the rail gets its order.
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {
   const { rail, reason, target, scenario, sourceAccountId, isNew = false } = options;

@@ -5,7 +5,7 @@ import type { Payments } from '../command.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
-  // The clock is read once, as a value: read for each row it could not lead into the index.
+  // The subquery reads the clock once. With a clock read for each row, Postgres could not use the index.
   `select platform_id, id, transaction_id from quote
    where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
 );
@@ -16,18 +16,18 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** The quotes that could not be expired and of which the log says so already: they are tried again, silently. */
-const announced = new LRUCache<string, true>({ max: 10_000 });
+/** The quotes whose failure to expire has been logged: they are retried silently. */
+const loggedQuotes = new LRUCache<string, true>({ max: 10_000 });
 
-/** How many milliseconds until a quote expires; undefined when none is pending. */
+/** Returns the milliseconds until the next quote expires, or undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
   return row?.waitMs;
 }
 
 /**
- * Expires up to `limit` quotes whose time is over, with their transactions. The row lock decides a race with an
- * execution: whoever has it first wins, and the other is refused.
+ * Expires up to `limit` quotes after their expiry, with their transactions. The row lock decides a race with an
+ * execution: the first to hold it wins, and the other is refused.
  * @returns how many quotes were found, and how many of them expired now
  */
 export async function expireQuotes(
@@ -36,10 +36,10 @@ export async function expireQuotes(
 ): Promise<{ readonly found: number; readonly done: number }> {
   const expired = await expiredStatement(payments.database.pool, limit);
   const reason = 'the quote expired before it was executed or funded';
-  const tell = (facts: object, position: number) => {
+  const logFailure = (facts: object, position: number) => {
     const quote = expired[position]?.id ?? '';
-    if (announced.has(quote)) return;
-    announced.set(quote, true);
+    if (loggedQuotes.has(quote)) return;
+    loggedQuotes.set(quote, true);
     payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
   };
   const refusals = await commitGroups(
@@ -61,8 +61,8 @@ export async function expireQuotes(
         },
       },
     ]),
-    (error, position) => tell({ err: error }, position),
+    (error, position) => logFailure({ err: error }, position),
   );
-  for (const [position, refusal] of refusals.entries()) if (refusal) tell({ refusal }, position);
+  for (const [position, refusal] of refusals.entries()) if (refusal) logFailure({ refusal }, position);
   return { found: expired.length, done: refusals.filter((refusal) => refusal === null).length };
 }

@@ -8,12 +8,15 @@ import { debit, deposit, type Flow } from '../movements.ts';
 import type { Executable } from './execution.ts';
 
 /**
- * Payments whose source is an account outside (specification 2.7, decision 30): the money is pulled from it into its
- * owner's internal account of that currency, converted and paid out from there. Until the pull has settled, nothing here
- * is debited or credited.
+ * Payments from an external account (specification 2.7, decision 30). The money is pulled into the internal account of
+ * its owner in that currency, converted and paid out from there. Until the pull has settled, no account here is debited
+ * or credited.
  */
 
-/** Refuses a source outside that cannot be pulled from: only banks give money on request. */
+/**
+ * Refuses an external source that cannot be pulled from: only banks give money on request.
+ * @throws Refusal INVALID_INPUT
+ */
 export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   throw new Refusal(
@@ -23,18 +26,21 @@ export function checkPullable(account: Account, path: FieldPath): void {
   );
 }
 
-/** The part of a plan that executes such a quote: quote and transaction are PROCESSING, and the rail is to pull. */
-export function pull(
+/**
+ * Plans the execution of a quote from an external account: quote and transaction are PROCESSING, and the rail gets an
+ * order to pull.
+ */
+export function planPull(
   quote: Executable,
   options: {
     readonly orderId: string;
-    /** About how long the pull and the payout will take together, in milliseconds. */
+    /** The estimated time of pull and payout together, in milliseconds. */
     readonly expectedInMs: number;
     /** When the rail is asked first, in milliseconds from now. */
     readonly dueInMs: number;
-    /** What the sandbox is asked to do to the payout, or null: the pull's order only keeps it until then. */
+    /** The scenario for the sandbox, or null. The order of the pull also stores it for the payout. */
     readonly scenario: Prisma.JsonValue;
-    /** The quote is inserted by the same plan. */
+    /** Whether the same plan inserts the quote. */
     readonly isNew?: boolean;
   },
 ): Plan {
@@ -55,8 +61,11 @@ export function pull(
   };
 }
 
-/** Pulled: the money is credited to the flow's source account, debited and converted, and the rail is to pay it out. */
-export function pulled(
+/**
+ * Plans what follows a settled pull: the money is credited to the source account of the flow, debited and converted,
+ * and the rail gets an order to pay out.
+ */
+export function planPayout(
   flow: Flow,
   order: {
     readonly platformId: string;
@@ -73,15 +82,15 @@ export function pulled(
   };
 }
 
-/** Not pulled: the payment fails, and there is nothing to give back. */
-export function notPulled(
+/** Plans what follows a failed pull: the payment fails, and there is nothing to refund. */
+export function planPullFailure(
   transaction: Transaction,
   orderId: string,
-  why: { readonly explanation: string; readonly failureReason?: FailureReason | undefined },
+  failure: { readonly explanation: string; readonly failureReason?: FailureReason | undefined },
 ): Plan {
-  const reason = `the money could not be pulled: ${why.explanation}`;
+  const reason = `the money could not be pulled: ${failure.explanation}`;
   const { id, quoteId } = transaction;
-  const failureReason = why.failureReason ?? 'QUOTE_EXECUTION_FAILED';
+  const failureReason = failure.failureReason ?? 'QUOTE_EXECUTION_FAILED';
   return {
     orders: [{ id: orderId, dueInMs: null }],
     transactions: [{ id, from: ['PROCESSING'], to: 'FAILED', reason, set: { failureReason } }],

@@ -4,7 +4,7 @@ import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Lookup, Quote } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
-import type { OutsideAccount } from '../../rails/rail.ts';
+import type { RailAccount } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type Information, missingFields } from '../information.ts';
 import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../parties.ts';
@@ -12,13 +12,13 @@ import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
-/** Where the rail delivers to: an account outside, a UMA address, or neither when the money stays here. */
+/** The party that the rail pays: an external account, a UMA address, or neither when the money stays here. */
 export interface Target {
-  readonly account: OutsideAccount | undefined;
+  readonly account: RailAccount | undefined;
   readonly umaAddress: string | undefined;
 }
 
-/** Where a quote pays to, resolved. */
+/** The destination of a quote, resolved. */
 export interface Destination {
   readonly receiving: Currency;
   readonly columns:
@@ -30,20 +30,28 @@ export interface Destination {
       };
   readonly lookupId: string | null;
   readonly target: Target;
-  /** What must be fit to receive: the owner of the account, and the account itself. */
+  /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
-  /** The internal account that receives; undefined where the money leaves, or a lookup tells who receives it. */
-  readonly here: string | undefined;
-  /** Least and most that may arrive, in smallest units; undefined where only the rate's limits hold. */
+  /**
+   * The internal account that receives; undefined where the money leaves, or where only the lookup knows the receiver.
+   */
+  readonly internalAccountId: string | undefined;
+  /**
+   * The smallest and the largest amount that may arrive, in smallest units; undefined where only the limits of the rate
+   * apply.
+   */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
-  /** What is known of the receiver. */
+  /** The information about the receiver. */
   readonly information: Information;
-  /** Where the input names the currency or the account. */
+  /** The path in the input to the currency or the account. */
   readonly path: FieldPath;
 }
 
-/** The destination at an account that the parties were read with. */
+/**
+ * Resolves a destination that is an account, already read with the parties.
+ * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT
+ */
 export function accountDestination(parties: Parties): Destination {
   const path = at('destination', 'accountId');
   const account = parties.destination ?? accountNotFound(path);
@@ -54,36 +62,40 @@ export function accountDestination(parties: Parties): Destination {
     receiving: currencyOfAccount(account),
     columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
     lookupId: null,
-    ...standing(account),
+    ...routeTo(account),
     limits: undefined,
     information: {},
     path,
   };
 }
 
-/** What the destination of a quote that was made before means for its execution. */
-export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Standing {
-  if (account) return standing(account);
+/** Resolves the destination of an existing quote for its execution. */
+export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
+  if (account) return routeTo(account);
   return {
     target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined },
     receivers: [],
     accounts: [],
-    here: undefined,
+    internalAccountId: undefined,
   };
 }
 
-type Standing = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'here'>;
+type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;
 
-function standing(account: Account): Standing {
+function routeTo(account: Account): Route {
   return {
     target: { account: toRailAccount(account), umaAddress: undefined },
     receivers: account.customerId === null ? [] : [account.customerId],
     accounts: [account.id],
-    here: account.kind === 'INTERNAL' ? account.id : undefined,
+    internalAccountId: account.kind === 'INTERNAL' ? account.id : undefined,
   };
 }
 
-/** The destination at a UMA address, by the lookup that the caller made before. */
+/**
+ * Resolves a destination at a UMA address, with the lookup that the caller made before.
+ * @throws Refusal INVALID_UMA_ADDRESS, INVALID_INPUT, LOOKUP_REQUEST_NOT_FOUND, SELF_PAYMENT,
+ *   MISSING_MANDATORY_USER_INFO, INVALID_CURRENCY
+ */
 export async function umaDestination(
   payments: Payments,
   caller: Caller,
@@ -108,7 +120,7 @@ export async function umaDestination(
     target: { account: undefined, umaAddress },
     receivers: [],
     accounts: [],
-    here: undefined,
+    internalAccountId: undefined,
     limits,
     information: trustedJson<Information>(lookup.information),
     path: at('destination', 'currency'),
@@ -125,7 +137,10 @@ function checkSender(lookup: Lookup, sender: Information): void {
   }
 }
 
-/** The currency asked for, or else the first that the receiver takes. */
+/**
+ * Returns the requested currency, or else the first that the receiver accepts.
+ * @throws Refusal INVALID_CURRENCY
+ */
 function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
   const all = lookupCurrencies(lookup);
   const chosen = code ? all.find((one) => one.code === code) : all[0];

@@ -2,12 +2,12 @@ import { pathsIn } from '../../core/path.ts';
 import type { InformationField } from '../information.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 
-/** Where a quote pays to, as its caller names it. */
+/** The destination of a quote, as its caller names it. */
 export type DestinationInput =
   | { readonly kind: 'ACCOUNT'; readonly accountId: string }
   | { readonly kind: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency?: string | null | undefined };
 
-/** What a caller asks of a new quote. */
+/** The input of createQuote. */
 export interface CreateQuote {
   readonly source:
     | { readonly kind: 'ACCOUNT'; readonly accountId: string }
@@ -16,13 +16,13 @@ export interface CreateQuote {
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
   /** Smallest units of the locked side's currency, 1 to `maxAmount`. */
   readonly lockedCurrencyAmount: bigint;
-  /** From a receiver lookup, for a UMA destination. */
+  /** The id of a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
   readonly description?: string | null | undefined;
-  /** What the sender tells of itself: what the lookup asks for, and its purpose. */
+  /** The information about the sender: the fields that the lookup requires, and the purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
-  /** Sandbox: what shall happen to the payment once it is executed. */
+  /** Sandbox: the course of the payment after its execution. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Currency } from '../../core/currencies.ts';
-import { madeAt, paymentReference } from '../../core/ids.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { Prisma } from '../../database/generated/client/client.ts';
 import type { Quote, Transaction } from '../../database/rows.ts';
@@ -11,15 +11,15 @@ import { idAt, type Parties } from '../parties.ts';
 import type { Pricing } from '../pricing/pricing.ts';
 import type { Destination } from './quote-destination.ts';
 
-/** What of a quote's request its rows keep. */
-interface Requested {
+/** The fields of the input that the rows of a quote store. */
+interface QuoteRequest {
   readonly source: { readonly kind: 'ACCOUNT' | 'REALTIME_FUNDING' };
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
   readonly description?: string | null | undefined;
 }
 
-/** What a quote's rows are made of, besides its input and parties. */
-export interface Priced {
+/** The data for the rows of a quote, besides its input and parties. */
+export interface QuoteData {
   readonly sending: Currency;
   readonly price: Pricing;
   readonly to: Destination;
@@ -27,21 +27,21 @@ export interface Priced {
   readonly scenario: Scenario | null;
 }
 
-/** The rows of a new quote and of its transaction, both PENDING. */
+/** Makes the rows of a new quote and of its transaction, both PENDING. */
 export function newRows(
   payments: Payments,
   tenant: Tenant,
-  input: Requested,
+  input: QuoteRequest,
   parties: Parties,
-  { sending, price, to, sender, scenario }: Priced,
+  { sending, price, to, sender, scenario }: QuoteData,
 ) {
   const quoteId = idAt(parties, 0);
   const transactionId = idAt(parties, 1);
   const exchangeRate = new Prisma.Decimal(price.exchangeRate);
   const rateDetails = jsonOf(price.rateDetails);
-  const sides = {
+  const common = {
     platformId: tenant.platformId,
-    // The sender's: a platform that pays to a customer's account pays itself.
+    // The customer of the sender: a platform that pays to the account of a customer is the sender itself.
     customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,
@@ -50,11 +50,11 @@ export function newRows(
     description: input.description ?? null,
   } as const;
   const quote: NewRow<Quote> = {
-    ...sides,
+    ...common,
     id: quoteId,
     status: 'PENDING',
     transactionId,
-    expiresAt: new Date(madeAt(quoteId).getTime() + payments.quoteSeconds * 1000),
+    expiresAt: new Date(creationTime(quoteId).getTime() + payments.quoteSeconds * 1000),
     sendingCurrency: sending.code,
     receivingCurrency: to.receiving.code,
     totalSendingAmount: price.totalSendingAmount,
@@ -69,7 +69,7 @@ export function newRows(
     scenario,
   };
   const transaction: NewRow<Transaction> = {
-    ...sides,
+    ...common,
     id: transactionId,
     type: 'OUTGOING',
     status: 'PENDING',
@@ -86,7 +86,7 @@ export function newRows(
   return { quote, transaction };
 }
 
-/** A value as the JSON column keeps it: amounts as strings of digits. */
+/** Converts a value for a JSON column, with amounts as strings of digits. */
 export function jsonOf(value: object): Prisma.JsonValue {
   return JSON.parse(
     JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),

@@ -1,12 +1,12 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
-import { madeAt, uuidOf } from '../../core/ids.ts';
+import { creationTime, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow } from '../../ledger/plan.ts';
-import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
@@ -27,18 +27,19 @@ import { jsonOf, newRows } from './quote-rows.ts';
 import { accountsOf, capacityAt, customersOf, start } from './start.ts';
 
 /**
- * Locks a rate and fees until the quote expires (specification 4.1), and with `immediatelyExecute` executes at once. Its
- * transaction is created with it.
- * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   SELF_PAYMENT, USER_NOT_READY, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate), INVALID_UMA_ADDRESS,
- *   LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production), IDEMPOTENCY_MISMATCH
+ * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
+ * at once. Its transaction is created with it.
+ * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
+ *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate),
+ *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
+ *   IDEMPOTENCY_MISMATCH
  */
 export function createQuote(
   payments: Payments,
   caller: Caller,
   input: CreateQuote,
   idempotencyKey?: string | null,
-): Promise<Done<Quote>> {
+): Promise<CommandResult<Quote>> {
   return runCommand(payments, caller, {
     operation: 'createQuote',
     type: 'Quote',
@@ -70,7 +71,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
       path: at('immediatelyExecute'),
     });
   }
-  const parties = await readEnds(payments, caller, input);
+  const parties = await readQuoteParties(payments, caller, input);
   const sending = sendingCurrency(input, parties);
   checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to =
@@ -78,7 +79,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
       ? accountDestination(parties)
       : await umaDestination(payments, caller, destination, { lookupId: input.lookupId, parties, sender });
 
-  const price = await priced(payments, caller, input, parties, { sending, to });
+  const price = await quotePrice(payments, caller, input, parties, { sending, to });
   const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
@@ -93,7 +94,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
     insert: { quote: [quote], transaction: [transaction] },
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
-  const started = start(quote, parties.source, {
+  const payment = start(quote, parties.source, {
     orderId: idAt(parties, 2),
     rail: railOf(payments, caller),
     target: to.target,
@@ -101,11 +102,14 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
     reason: 'executed at creation',
     isNew: true,
   });
-  return { ...mergePlans(base, started), result: quote.id };
+  return { ...mergePlans(base, payment), result: quote.id };
 }
 
-/** Reads what a quote's ends name: an account or a paying customer at the source, perhaps an account at the destination. */
-function readEnds(payments: Payments, caller: Caller, { source, destination }: CreateQuote): Promise<Parties> {
+/**
+ * Reads the parties that a quote names: an account or a paying customer as the source, and perhaps an account as the
+ * destination.
+ */
+function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote): Promise<Parties> {
   return readParties(payments.database.pool, caller, {
     ...(source.kind === 'ACCOUNT'
       ? { source: accountUuid(source.accountId, at('source', 'accountId')) }
@@ -119,7 +123,7 @@ function readEnds(payments: Payments, caller: Caller, { source, destination }: C
   });
 }
 
-async function priced(
+async function quotePrice(
   payments: Payments,
   caller: Caller,
   input: CreateQuote,
@@ -146,11 +150,11 @@ async function priced(
       value: input.lockedCurrencyAmount.toString(),
     });
   }
-  const arrives = price.totalReceivingAmount;
-  if (to.limits && (arrives < to.limits.min || arrives > to.limits.max)) {
+  const received = price.totalReceivingAmount;
+  if (to.limits && (received < to.limits.min || received > to.limits.max)) {
     throw new Refusal(
       'AMOUNT_OUT_OF_RANGE',
-      `the receiver takes ${to.limits.min} to ${to.limits.max} smallest units of ${to.receiving.code}; ${arrives} would arrive`,
+      `the receiver takes ${to.limits.min} to ${to.limits.max} smallest units of ${to.receiving.code}; ${received} would arrive`,
       { path: at('lockedCurrencyAmount'), value: input.lockedCurrencyAmount.toString() },
     );
   }
@@ -158,8 +162,8 @@ async function priced(
 }
 
 /**
- * How a real-time funded quote can be paid in.
- * @throws Refusal INVALID_CURRENCY where there is no way: a quote that nobody could pay is refused at once
+ * Returns the ways to pay in for a real-time funded quote.
+ * @throws Refusal INVALID_CURRENCY where there is none: a quote that nobody could pay is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);
@@ -169,7 +173,7 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
         reference,
         currency,
         amount: quote.totalSendingAmount,
-        madeAt: madeAt(quote.id),
+        createdAt: creationTime(quote.id),
         expiresAt: quote.expiresAt,
       })
     : [];

@@ -3,12 +3,14 @@ import type { Plan } from '../../ledger/plan.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { toRailAccount } from '../parties.ts';
 import { type Executable, type ExecutionOptions, execution } from './execution.ts';
-import { pull } from './pull.ts';
+import { planPull } from './pull.ts';
 import type { Destination } from './quote-destination.ts';
 
-/** What the execution of a quote wants, whether it comes with the quote or after it. */
+/** The parts of a plan that execute a quote, at its creation or later. */
 
-/** Starts a payment from an account: debits one here, or has the rail pull from one outside. */
+/**
+ * Starts a payment from an account: debits an internal one, or gives the rail an order to pull from an external one.
+ */
 export function start(
   quote: Executable,
   source: Account,
@@ -18,24 +20,29 @@ export function start(
   const { rail, target, scenario } = options;
   const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;
   const payMs = rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario });
-  return pull(quote, {
+  return planPull(quote, {
     ...options,
     expectedInMs: rail.expectedMs(railRequest) + payMs,
     dueInMs: firstAskMs(rail, railRequest),
   });
 }
 
-/** Accounts outside that take part must be usable, on either side. */
+/** Returns the external accounts on either side, which must be ACTIVE. */
 export function accountsOf(source: Account | undefined, to: Pick<Destination, 'accounts'>): string[] {
   return source?.kind === 'EXTERNAL' ? [source.id, ...to.accounts] : [...to.accounts];
 }
 
-/** An account here that receives must be able to take what will arrive. */
-export function capacityAt({ here }: Pick<Destination, 'here'>, price: Pick<Quote, 'totalReceivingAmount'>) {
-  return here === undefined ? undefined : [{ account: here, amount: price.totalReceivingAmount }];
+/** Returns the internal account that receives, which must have capacity for what will arrive. */
+export function capacityAt(
+  { internalAccountId }: Pick<Destination, 'internalAccountId'>,
+  price: Pick<Quote, 'totalReceivingAmount'>,
+) {
+  return internalAccountId === undefined
+    ? undefined
+    : [{ account: internalAccountId, amount: price.totalReceivingAmount }];
 }
 
-/** Whoever takes part must be allowed to: the sender, and the owner of the account that receives. */
+/** Returns the customers who must be allowed to move money: the sender, and the owner of the receiving account. */
 export function customersOf(sender: string | null | undefined, receivers: readonly string[]): string[] {
   return [...new Set([sender, ...receivers])].filter((id) => id !== null && id !== undefined);
 }

@@ -6,15 +6,15 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../command.ts';
 
-/** What of a quote's request a lookup can stand for, and the lookup. */
+/** The paths of the fields that a lookup can replace, and of the lookup. */
 const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
- * What a receiver lookup tells of a quote that leaves it out: where it goes, and from what account (decision 24). A
- * lookup keeps both for good, so a repeated request means the same; whether it is still good is for the quote to say.
+ * Reads from a receiver lookup what a quote leaves out: its destination, and its source account (decision 24). A lookup
+ * stores both for good, so a repeated request means the same. Whether it has expired is checked with the quote.
  * @param currency the sending currency; undefined where the quote names its source itself
- * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`), INVALID_CURRENCY (the
- *   sender has no account in the currency: `currency`)
+ * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
+ *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)
  */
 export async function partiesOfLookup(
   payments: Payments,

@@ -12,19 +12,20 @@ import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { type Done, type Payments, railOf } from '../command.ts';
+import { type CommandResult, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 
+/** The input of lookUpReceiver. */
 export interface LookUpReceiver {
   readonly umaAddress: string;
-  /** The customer who would send; it must be the platform's. */
+  /** The customer who would send; it must be a customer of the platform. */
   readonly customerId?: string | null | undefined;
-  /** The same customer, by its own UMA address. */
+  /** The same customer, by its UMA address. */
   readonly senderUmaAddress?: string | null | undefined;
 }
 
-/** What a lookup keeps of each currency. Amounts in its smallest unit, as digits. */
+/** A currency of a lookup, as it is stored. Amounts are in its smallest unit, as digits. */
 export interface LookupCurrency {
   readonly code: string;
   readonly estimatedExchangeRate: string | null;
@@ -32,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** What every receiver of this installation asks of a sender. */
+/** The fields that every receiver of this installation requires of a sender. */
 const payerFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'BIRTH_DATE', mandatory: false },
@@ -68,8 +69,8 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Asks what the receiver behind a UMA address can be paid (specification 4.14): a customer of this installation, or one
- * that the rail finds. The answer is good for ten minutes.
+ * Looks up what the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
+ * receiver that the rail finds. The lookup is valid for ten minutes.
  * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
@@ -77,35 +78,38 @@ export async function lookUpReceiver(
   caller: Caller,
   input: LookUpReceiver,
   idempotencyKey?: string | null,
-): Promise<Done<Lookup>> {
+): Promise<CommandResult<Lookup>> {
   authorize(caller, 'lookUpReceiver');
   const { platformId } = caller;
-  const found = () => findReceiver(payments, caller, input);
-  // It is one statement: without a key to keep beside it, it needs no transaction, which takes as long again.
+  const readData = () => findReceiver(payments, caller, input);
+  // Without a key to store, this is one statement. A transaction around it would take twice as long.
   if (idempotencyKey === null || idempotencyKey === undefined) {
-    return { row: await payments.database.prisma.lookup.create({ data: await found() }), replayed: false };
+    return { row: await payments.database.prisma.lookup.create({ data: await readData() }), replayed: false };
   }
   return runIdempotent(payments.database, caller, {
     operation: 'lookUpReceiver',
     input,
     idempotencyKey,
     prepare: async () => {
-      const data = await found();
+      const data = await readData();
       return async ({ prisma }) => {
         const row = await prisma.lookup.create({ data });
         return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
-    // A lookup never changes, and is kept longer than the key that made it.
+    // A lookup never changes, and is stored longer than the key that created it.
     repeat: async ({ row }) => {
-      if (!row) throw new Error('what is kept of a lookup is its id');
+      if (!row) throw new Error('the stored result of a lookup has no row');
       const where = { AND: [visibleToPlatform(caller), { id: row.id }] };
       return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
 }
 
-/** Finds the receiver, and what a lookup keeps of it. */
+/**
+ * Finds the receiver and returns the row of its lookup.
+ * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND
+ */
 async function findReceiver(
   payments: Payments,
   caller: Caller,
@@ -143,7 +147,7 @@ async function findReceiver(
   };
 }
 
-/** A customer of this installation, with the currency of its default deposit account first. */
+/** Describes a receiver of this installation, with the currency of its default deposit account first. */
 function ownReceiver(umaDomain: string, currencies: readonly string[], depositCurrency: string | null): UmaReceiver {
   const codes = [
     ...new Set([...(depositCurrency && currencies.includes(depositCurrency) ? [depositCurrency] : []), ...currencies]),
@@ -156,7 +160,7 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
   };
 }
 
-/** The receiver's currencies, each with what one unit of it would cost in the platform's first currency. */
+/** Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform. */
 function pricedCurrencies(
   rail: Rail,
   base: string,
@@ -164,14 +168,14 @@ function pricedCurrencies(
 ): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
   const from = currencyOf(base);
   return Promise.all(
-    receiver.currencies.map(async ({ code, minAmount, maxAmount: most }) => {
+    receiver.currencies.map(async ({ code, minAmount, maxAmount: limit }) => {
       const to = currencyOf(code);
       const terms = from && to && (await rail.rate(from, to));
       return {
         code,
         estimatedExchangeRate: terms?.rate ?? null,
         minAmount: minAmount.toString(),
-        maxAmount: most.toString(),
+        maxAmount: limit.toString(),
       };
     }),
   );
@@ -187,7 +191,7 @@ const lookupStatement = forCaller(
 );
 
 /**
- * The lookup that a quote to a UMA address names.
+ * Reads the lookup that a quote to a UMA address names.
  * @throws Refusal INVALID_INPUT (none named, or of another address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
  */
 export async function readLookup(
@@ -212,12 +216,12 @@ export async function readLookup(
   return lookup;
 }
 
-/** Written by lookUpReceiver in this form. */
+/** Returns the currencies of a lookup, as lookUpReceiver stored them. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
-/** Written by lookUpReceiver in this form. */
+/** Returns the required fields of a lookup, as lookUpReceiver stored them. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

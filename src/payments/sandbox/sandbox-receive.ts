@@ -7,21 +7,22 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type Done, type Payments, runCommand, simulationOf } from '../command.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../command.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 
+/** The input of sandboxReceiveUma. */
 export interface SandboxReceiveUma {
   readonly senderUmaAddress: string;
-  /** The receiving customer, by its UMA address or by its id; when both are given they must be of one customer. */
+  /** The receiving customer, by its UMA address or by its id. When both are given, they must belong to one customer. */
   readonly receiverUmaAddress?: string | null | undefined;
   readonly customerId?: string | null | undefined;
   readonly receivingCurrencyCode: string;
   /** Smallest units. */
   readonly receivingCurrencyAmount: bigint;
   readonly sandboxScenario?: GivenScenario | null | undefined;
-  /** More fields that the sender asks for, all mandatory. */
+  /** More fields that the sender requests, all mandatory. */
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
@@ -42,7 +43,7 @@ const receiverStatement = forCaller(
 );
 
 /**
- * Sandbox only: announces a payment from a UMA address outside to a customer. It runs the whole approval flow.
+ * Announces a payment from an external UMA address to a customer (sandbox only). It takes the whole approval flow.
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
@@ -51,7 +52,7 @@ export function sandboxReceiveUma(
   caller: Caller,
   input: SandboxReceiveUma,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'sandboxReceiveUma',
     type: 'Transaction',
@@ -65,7 +66,7 @@ export function sandboxReceiveUma(
       const extra = extraFields(input.requestedReceiverFields ?? []);
       const receiver = await readReceiver(payments, caller, input);
       const [id, orderId] = receiver.ids;
-      if (id === undefined || orderId === undefined) throw new Error('two ids were asked for');
+      if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
       const transaction = announcedTransaction(
         {
           platformId: caller.platformId,
@@ -77,7 +78,7 @@ export function sandboxReceiveUma(
           depositAccountId: receiver.depositAccountId,
           currency: input.receivingCurrencyCode,
           amount: input.receivingCurrencyAmount,
-          // By default the pay request comes at once, and the payment is seen from PENDING on.
+          // By default the pay request comes at once, and the payment begins as PENDING.
           lookedUpOnly: scenario?.step === 'PAY_REQUEST',
         },
         payments.approvalMs,
@@ -103,7 +104,7 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   }
   const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
   const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress')) : null;
-  // No account is in a currency that is not known, whatever its text.
+  // No account has an unknown currency, so any text is safe here.
   const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
   const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency);
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));

@@ -9,35 +9,37 @@ import type { Account, Quote, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { type Done, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
+import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { accountNotFound, accountUuid, readTransferParties } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
-import { lateDeposit } from './late-deposit.ts';
+import { planLateDeposit } from './late-deposit.ts';
 
-/** The most that one call may bring into a sandbox account, in smallest units. */
+/** The largest amount that one call may credit to a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
 
+/** The input of fundAccount. */
 interface FundAccount {
   readonly accountId: string;
   /** Smallest units. */
   readonly amount: bigint;
 }
 
-const ofFunding = pathsIn<FundAccount>();
+const fundingPath = pathsIn<FundAccount>();
 
 /**
- * Lets money arrive in an internal account, as a bank transfer to it would (sandbox).
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, IDEMPOTENCY_MISMATCH
+ * Credits money to an internal account, as a bank transfer to it would (sandbox only).
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
+ *   IDEMPOTENCY_MISMATCH
  */
 export function fundAccount(
   payments: Payments,
   caller: Caller,
   input: FundAccount,
   idempotencyKey?: string | null,
-): Promise<Done<Account>> {
+): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'sandboxFundAccount',
     type: 'Account',
@@ -45,23 +47,25 @@ export function fundAccount(
     idempotencyKey,
     plan: async () => {
       simulationOf(payments, caller);
-      checkAmount(input.amount, ofFunding('amount'));
+      checkAmount(input.amount, fundingPath('amount'));
       if (input.amount > maxFunding) {
         throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${maxFunding}`, {
-          path: ofFunding('amount'),
+          path: fundingPath('amount'),
           value: input.amount.toString(),
         });
       }
       const { source } = await readTransferParties(payments.database.pool, caller, {
-        source: accountUuid(input.accountId, ofFunding('accountId')),
+        source: accountUuid(input.accountId, fundingPath('accountId')),
         ids: 0,
       });
-      if (!source) accountNotFound(ofFunding('accountId'));
+      if (!source) accountNotFound(fundingPath('accountId'));
       if (source.kind !== 'INTERNAL')
-        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', { path: ofFunding('accountId') });
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', {
+          path: fundingPath('accountId'),
+        });
       return { journals: [deposit(source.id, source.currency, input.amount)], result: source.id };
     },
-    paths: { AMOUNT_OUT_OF_RANGE: ofFunding('amount') },
+    paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount') },
   });
 }
 
@@ -82,6 +86,7 @@ const fundableStatement = forCaller(
   ),
 );
 
+/** The input of sandboxSend. */
 interface SandboxSend {
   readonly quoteId: string;
   readonly currencyCode: string;
@@ -89,14 +94,15 @@ interface SandboxSend {
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-const ofDeposit = pathsIn<SandboxSend>();
+const depositPath = pathsIn<SandboxSend>();
 
 /**
- * Lets the deposit for a real-time funded quote arrive (specification 4.7): the money is credited, converted and sent on
- * without another call. Without an amount, exactly what the quote asks for. Money that does not match the quote, or comes
- * after its expiry, fails the payment and stays in the customer's account of that currency. The database decides by its clock
- * and the quote's status, under the quote's lock: no deposit is refused for its timing, and each quote takes one. Money that
- * this account cannot take is refused and goes back to its payer; the quote can be paid as before.
+ * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and sent on
+ * without another call. Without an amount, the deposit is exactly what the quote requires. Money that does not match
+ * the quote, or comes after its expiry, fails the payment and stays in the customer's account in that currency. The
+ * database decides this by its clock and the status of the quote, under the lock of the quote: no deposit is refused
+ * for its timing, and each quote takes one. Money that this account cannot take is refused and goes back to its payer,
+ * and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
@@ -105,7 +111,7 @@ export function sandboxSend(
   caller: Caller,
   input: SandboxSend,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'sandboxSend',
     type: 'Transaction',
@@ -113,35 +119,35 @@ export function sandboxSend(
     idempotencyKey,
     plan: () => planDeposit(payments, caller, input),
     paths: {
-      CONFLICT: ofDeposit('quoteId'),
-      USER_NOT_READY: ofDeposit('quoteId'),
-      INVALID_BANK_ACCOUNT: ofDeposit('quoteId'),
+      CONFLICT: depositPath('quoteId'),
+      USER_NOT_READY: depositPath('quoteId'),
+      INVALID_BANK_ACCOUNT: depositPath('quoteId'),
       AMOUNT_OUT_OF_RANGE:
         input.currencyAmount === undefined || input.currencyAmount === null
-          ? ofDeposit('quoteId')
-          : ofDeposit('currencyAmount'),
+          ? depositPath('quoteId')
+          : depositPath('currencyAmount'),
     },
     conflict: { reason: 'a deposit for this quote has arrived before' },
   });
 }
 
-/** The deposit executes its quote, or else is credited: as it comes in time and in full, or not. */
+/** Plans a deposit. It executes its quote when it comes in time and in full, and otherwise is only credited. */
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
   const simulation = simulationOf(payments, caller);
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
   const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
-  const given = input.currencyAmount ?? due;
-  checkAmount(given, ofDeposit('currencyAmount'));
-  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, given);
+  const requestedAmount = input.currencyAmount ?? due;
+  checkAmount(requestedAmount, depositPath('currencyAmount'));
+  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, requestedAmount);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
   const common = {
     requireActive: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
-    otherwise: lateDeposit(quote, arrived, twice ? 2n * amount : amount),
+    otherwise: planLateDeposit(quote, arrived, twice ? 2n * amount : amount),
   };
   if (amount === due && !late) {
-    const executed = execution(quote, {
+    const payment = execution(quote, {
       orderId: found.orderId,
       rail: railOf(payments, caller),
       sourceAccountId: fundingAccountId,
@@ -150,36 +156,39 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
       reason: 'the deposit arrived',
       arrived,
     });
-    return { ...mergePlans(common, executed), result: quote.transactionId };
+    return { ...mergePlans(common, payment), result: quote.transactionId };
   }
-  // The money stays in the customer's account of that currency; the payment fails (decision 12).
+  // The money stays in the customer's account in that currency, and the payment fails (decision 12).
   const reason = late
     ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
     : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
   const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
-  const fails = { from: ['PENDING'], to: 'FAILED', reason } as const;
-  const credited: Plan = {
-    quotes: [{ id: quote.id, ...fails, expiry: 'before' }],
-    transactions: [{ id: quote.transactionId, ...fails, set: { failureReason } }],
+  const failure = { from: ['PENDING'], to: 'FAILED', reason } as const;
+  const credit: Plan = {
+    quotes: [{ id: quote.id, ...failure, expiry: 'before' }],
+    transactions: [{ id: quote.transactionId, ...failure, set: { failureReason } }],
     journals: [arrived],
   };
-  return { ...mergePlans(common, credited), result: quote.transactionId };
+  return { ...mergePlans(common, credit), result: quote.transactionId };
 }
 
-/** The quote that a deposit is for, and the customer's account that the money comes to. */
+/**
+ * Reads the quote of a deposit, and the customer's account for the money.
+ * @throws Refusal QUOTE_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
+ */
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: ofDeposit('quoteId') });
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: depositPath('quoteId') });
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
     throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
-      path: ofDeposit('quoteId'),
+      path: depositPath('quoteId'),
     });
   }
   if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
     throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
-      path: ofDeposit('currencyCode'),
+      path: depositPath('currencyCode'),
       value: input.currencyCode,
     });
   }

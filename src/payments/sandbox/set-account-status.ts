@@ -7,9 +7,10 @@ import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../..
 import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
 import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
-import { type Done, type Payments, runCommand, simulationOf } from '../command.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../command.ts';
 import { accountNotFound, readParties } from '../parties.ts';
 
+/** The input of setExternalAccountStatus. */
 export interface SetExternalAccountStatus {
   readonly accountId: string;
   readonly status?: ExternalAccountStatus | null | undefined;
@@ -20,17 +21,17 @@ export interface SetExternalAccountStatus {
 const at = pathsIn<SetExternalAccountStatus>();
 
 /**
- * Sandbox only: moves the status or the beneficiary verification of an external account, or both at once, as its bank or
- * the rail would. What is said here stands: the sandbox's own check of the account is over.
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (no such move from its present status, or the same
- *   account was registered anew while it was INACTIVE), IDEMPOTENCY_MISMATCH
+ * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
+ * only). This also ends the check of the account by the sandbox itself.
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its present status does not allow this, or the
+ *   same account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
  */
 export function setExternalAccountStatus(
   payments: Payments,
   caller: Caller,
   input: SetExternalAccountStatus,
   idempotencyKey?: string | null,
-): Promise<Done<Account>> {
+): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'sandboxSetExternalAccountStatus',
     type: 'Account',

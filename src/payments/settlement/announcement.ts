@@ -2,14 +2,17 @@ import type { PlanGroup } from '../../ledger/plan.ts';
 import { announcedTransaction, receivedAmount, receiverFields } from '../approvals/incoming.ts';
 import type { Payments } from '../command.ts';
 import type { DueOrder, Receiver } from '../orders/orders.ts';
-import { failed } from './outcomes.ts';
+import { planFailure } from './outcomes.ts';
 
-/** Tells the receiver's platform of a payment of this installation; the sender's order waits for what it decides. */
-export function announcement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
+/**
+ * Plans the announcement of a payment to the receiver's platform, when the receiver is a customer of this installation.
+ * The sender's order waits for the decision of that platform.
+ */
+export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
   const { transaction, sender } = order;
   const { depositAccountId } = receiver;
   if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
-    return failed(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
+    return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
   }
   const incoming = announcedTransaction(
     {

@@ -4,28 +4,32 @@ import type { Payments } from '../command.ts';
 import { type DueOrder, type Postponement, wholeMs } from '../orders/orders.ts';
 
 /**
- * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request has
- * not come. No money is under way and the platform has not been asked; when the request comes the payment is PENDING, and
- * only then the time for the approval begins. A request that does not come within the life of a quote lets it expire.
+ * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request
+ * has not come. No money is under way, and the platform has not been asked for approval. When the request comes, the
+ * payment is PENDING, and the time for the approval begins. If it does not come within the lifetime of a quote, the
+ * payment expires.
  */
 
-/** How much longer the pay request may take, in milliseconds of the database's clock. */
+/** Returns the time left for the pay request, in milliseconds by the clock of the database. */
 function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
-/** Whether the time for the pay request is over. */
+/** Tells whether the time for the pay request is over. */
 export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
   return leftMs(payments, order) <= 0;
 }
 
-/** CREATED → EXPIRED. */
-export function payRequestExpired(order: DueOrder): PlanGroup {
-  return moved(order, null, { to: 'EXPIRED', reason: 'the pay request of its sender did not come in time' });
+/** Plans the expiry: CREATED → EXPIRED. */
+export function planPayRequestExpiry(order: DueOrder): PlanGroup {
+  return planMove(order, null, { to: 'EXPIRED', reason: 'the pay request of its sender did not come in time' });
 }
 
-/** What the rail's word on the pay request means: CREATED → PENDING, CREATED → FAILED, or to be asked about again. */
-export function payRequestConcluded(
+/**
+ * Plans what follows from the answer of the rail about the pay request: CREATED → PENDING, CREATED → FAILED, or another
+ * question later.
+ */
+export function concludePayRequest(
   payments: Payments,
   order: DueOrder,
   outcome: RailOutcome,
@@ -34,7 +38,7 @@ export function payRequestConcluded(
     case 'pending':
       return { order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
     case 'settled':
-      return moved(order, payments.approvalMs, {
+      return planMove(order, payments.approvalMs, {
         to: 'PENDING',
         reason: 'waits for the approval of the platform',
         approvalInMs: payments.approvalMs,
@@ -43,12 +47,12 @@ export function payRequestConcluded(
     case 'rejected':
     case 'returned': {
       const failureReason = (outcome.kind === 'failed' && outcome.failureReason) || 'PAY_REQUEST_FAILED';
-      return moved(order, null, { to: 'FAILED', reason: outcome.explanation, set: { failureReason } });
+      return planMove(order, null, { to: 'FAILED', reason: outcome.explanation, set: { failureReason } });
     }
   }
 }
 
-function moved(order: DueOrder, dueInMs: number | null, to: Omit<TransactionMove, 'id' | 'from'>): PlanGroup {
+function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionMove, 'id' | 'from'>): PlanGroup {
   const { platformId, id, transaction } = order;
   const transactions: TransactionMove[] = [{ id: transaction.id, from: ['CREATED'], ...to }];
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];

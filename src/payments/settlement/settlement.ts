@@ -6,89 +6,94 @@ import type { Payments } from '../command.ts';
 import {
   type DueOrder,
   isPull,
-  keepLeases,
   leaseOrders,
   nextOrderDue as nextDue,
   type Postponement,
   postponeOrders,
+  renewLeases,
   wholeMs,
 } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
-import { announcement } from './announcement.ts';
-import { type Concluded, concludedOtherwise } from './no-room.ts';
-import { close, delivered, failed, returned } from './outcomes.ts';
-import { payRequestConcluded, payRequestExpired, payRequestIsLate } from './pay-request.ts';
+import { planAnnouncement } from './announcement.ts';
+import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
+import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
+import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
 
-/** How many milliseconds until an order is due; undefined when none waits. */
+/** Returns the milliseconds until the next order is due, or undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
   return nextDue(payments.database.pool);
 }
 
 /**
- * Takes up to `limit` due orders, asks their rails, and commits what came of each: delivered, failed with the money back
- * at its source, or to be asked again. A process that dies at any point leaves orders that another takes up when their
- * lease ends, two seconds later; an outcome that was committed is not committed twice, since the transaction has moved on.
- * @returns how many orders were taken
+ * Leases up to `limit` due orders, asks their rails, and commits the outcome of each: delivered, failed with the money
+ * back at its source, or to be asked again. When a process dies, another takes its orders when their lease ends, two
+ * seconds later. A committed outcome is not committed twice, because the transaction has changed its status.
+ * @returns the number of orders taken
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const { pool } = payments.database;
   const orders = await leaseOrders(pool, limit);
-  const leases = keepLeases(pool, orders, payments.log);
+  const leases = renewLeases(pool, orders, payments.log);
   const postponements: Postponement[] = [];
-  const concluded: Concluded[] = [];
+  const concluded: Conclusion[] = [];
   await Promise.all(
     orders.map(async (order) => {
       let outcome: RailOutcome | undefined;
       try {
-        const next = await settle(payments, order, (heard) => {
-          outcome = heard;
+        const next = await settle(payments, order, (answer) => {
+          outcome = answer;
         });
         if ('dueInMs' in next) postponements.push(next);
         else concluded.push({ order, outcome, group: next });
       } catch (error) {
-        // One order that cannot be understood holds up no other.
-        postponements.push(putOff(payments, order, error, 'an order could not be worked on'));
+        // A failure of one order does not stop the others.
+        postponements.push(postponeFailed(payments, order, error, 'an order could not be worked on'));
       }
     }),
   );
-  // What an account has no room for is concluded otherwise, until there is nothing that an account could refuse.
-  for (let trying: readonly Concluded[] = concluded; trying.length > 0; )
-    trying = await commitConcluded(payments, trying, postponements);
+  // A conclusion that an account has no capacity for is replaced, until there is nothing that an account could refuse.
+  for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
+    remaining = await commitConcluded(payments, remaining, postponements);
   await leases.end();
   await retryLostRaces(() => postponeOrders(pool, postponements));
   return orders.length;
 }
 
 /**
- * Commits what was concluded, each order on its own, and puts off those of which nothing came.
- * @returns what is to be tried instead of outcomes that an account had no room for
+ * Commits conclusions, each on its own, and postpones those that fail.
+ * @returns the conclusions that replace those that an account had no capacity for
  */
 async function commitConcluded(
   payments: Payments,
-  concluded: readonly Concluded[],
+  concluded: readonly Conclusion[],
   postponements: Postponement[],
-): Promise<readonly Concluded[]> {
+): Promise<readonly Conclusion[]> {
   const groups = concluded.map(({ group }) => group);
-  const failed = new Map<number, unknown>();
-  const refusals = await commitGroups(payments.database, groups, (error, position) => failed.set(position, error));
-  const others = await Promise.all(
+  const errors = new Map<number, unknown>();
+  const refusals = await commitGroups(payments.database, groups, (error, position) => errors.set(position, error));
+  const replacements = await Promise.all(
     concluded.map(async (one, position) => {
       const refusal = refusals[position];
-      if (failed.has(position)) {
-        postponements.push(putOff(payments, one.order, failed.get(position), 'an order could not be settled'));
+      if (errors.has(position)) {
+        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'an order could not be settled'));
       } else if (refusal?.code === 'AMOUNT_OUT_OF_RANGE') {
-        return concludedOtherwise(payments, one, refusal).catch((error: unknown) => {
-          postponements.push(putOff(payments, one.order, error, 'the rail could not be told to give money back'));
+        return concludeWithoutCapacity(payments, one, refusal).catch((error: unknown) => {
+          postponements.push(
+            postponeFailed(payments, one.order, error, 'the rail could not be told to give money back'),
+          );
         });
-      } else if (refusal) postponements.push(lookAgain(payments, one, refusal));
+      } else if (refusal) postponements.push(postponeRefused(payments, one, refusal));
     }),
   );
-  return others.filter((one) => one !== undefined);
+  return replacements.filter((one) => one !== undefined);
 }
 
-/** Something moved since the order was read, such as a decision of the platform: it is looked at again. */
-function lookAgain(payments: Payments, { order, outcome }: Concluded, refusal: PlanRefusal): Postponement {
+/**
+ * Postpones an order whose outcome the database refused, because something has changed since the order was read, such
+ * as a decision of the platform.
+ */
+function postponeRefused(payments: Payments, { order, outcome }: Conclusion, refusal: PlanRefusal): Postponement {
   if (contradicts(outcome, refusal)) {
     payments.log.error(
       { order: order.id, outcome, refusal },
@@ -98,47 +103,47 @@ function lookAgain(payments: Payments, { order, outcome }: Concluded, refusal: P
   return { order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
-/** After an error, it is taken up again later each time: what goes wrong every time is told every five minutes at most. */
-function putOff(payments: Payments, order: DueOrder, error: unknown, what: string): Postponement {
+/** Postpones an order after an error, longer each time: a lasting error is logged every five minutes at most. */
+function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
-  payments.log.error({ err: error, order: order.id }, `${what}; it is taken up again in ${dueInMs / 1000} s`);
+  payments.log.error({ err: error, order: order.id }, `${message}; it is taken up again in ${dueInMs / 1000} s`);
   return { order, dueInMs };
 }
 
-/** Whether the rail says that money has moved, or has not, where the ledger has already said otherwise. */
+/** Tells whether the answer of the rail about the money contradicts the ledger. */
 function contradicts(outcome: RailOutcome | undefined, refusal: PlanRefusal): boolean {
   if (outcome?.kind !== 'settled' && outcome?.kind !== 'failed') return false;
   const same = outcome.kind === 'settled' ? 'COMPLETED' : 'FAILED';
   return !(refusal.code === 'CONFLICT' && refusal.status === same);
 }
 
-/** What is to be done about an order now: plans to commit, or to ask again later. */
+/** Decides what to do about an order now: plans to commit, or another question later. */
 async function settle(
   payments: Payments,
   order: DueOrder,
-  heard: (outcome: RailOutcome) => void,
+  onOutcome: (outcome: RailOutcome) => void,
 ): Promise<PlanGroup | Postponement> {
   const { transaction, incoming } = order;
-  const ask = async (settled: boolean) => {
+  const askRail = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
-    heard(outcome);
+    onOutcome(outcome);
     return conclude(payments, order, outcome);
   };
   switch (transaction.status) {
     case 'CREATED':
-      return payRequestIsLate(payments, order) ? payRequestExpired(order) : ask(false);
+      return payRequestIsLate(payments, order) ? planPayRequestExpiry(order) : askRail(false);
     case 'PENDING':
     case 'PROCESSING':
       break;
     case 'COMPLETED':
-      return ask(true);
+      return askRail(true);
     default:
-      // It has ended by another way.
-      return close(order);
+      // It has ended in another way.
+      return planClose(order);
   }
-  // What is still to be pulled is announced to nobody yet.
-  if (isPull(order)) return ask(false);
-  if (order.receiver && !incoming) return announcement(payments, order, order.receiver);
+  // A payment whose money is still to be pulled is not announced yet.
+  if (isPull(order)) return askRail(false);
+  if (order.receiver && !incoming) return planAnnouncement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
@@ -146,27 +151,27 @@ async function settle(
     }
     if (status === 'PENDING') {
       const reason = 'the platform neither approved nor rejected it in time';
-      return failed(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+      return planFailure(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     }
     if (status === 'REJECTED') {
-      return failed(order, { to: 'REJECTED', reason: "the receiver's platform rejected it" });
+      return planFailure(order, { to: 'REJECTED', reason: "the receiver's platform rejected it" });
     }
     if (status === 'FAILED') {
-      return failed(order, { to: 'FAILED', reason: 'the receiving side failed' });
+      return planFailure(order, { to: 'FAILED', reason: 'the receiving side failed' });
     }
   }
-  return ask(false);
+  return askRail(false);
 }
 
 function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup | Postponement {
-  if (order.transaction.status === 'CREATED') return payRequestConcluded(payments, order, outcome);
+  if (order.transaction.status === 'CREATED') return concludePayRequest(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':
       return { order, dueInMs: wholeMs(outcome.checkInMs) };
     case 'settled':
-      return order.transaction.status === 'COMPLETED' ? close(order) : delivered(order, outcome.watchMs);
+      return order.transaction.status === 'COMPLETED' ? planClose(order) : planDelivery(order, outcome.watchMs);
     case 'failed':
-      return failed(order, {
+      return planFailure(order, {
         to: 'FAILED',
         reason: outcome.explanation,
         failureReason: outcome.failureReason,
@@ -174,13 +179,16 @@ function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): Pl
         moneyStuck: outcome.moneyStuck,
       });
     case 'rejected':
-      return failed(order, { to: 'REJECTED', reason: outcome.explanation });
+      return planFailure(order, { to: 'REJECTED', reason: outcome.explanation });
     case 'returned':
-      return order.transaction.type === 'OUTGOING' ? returned(order, outcome.explanation) : close(order);
+      return order.transaction.type === 'OUTGOING' ? planReturn(order, outcome.explanation) : planClose(order);
   }
 }
 
-/** What a rail that cannot be asked means: nothing is known, so ask again, later each time. */
+/**
+ * Asks the rail to perform an order. When it fails nothing is known, so the order is asked about again, later each
+ * time.
+ */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const rail = payments.rails[order.environment];
   try {

@@ -7,27 +7,31 @@ import { type Flow, refund, resumption } from '../movements.ts';
 import { fullAccount } from '../plan-refusals.ts';
 
 /**
- * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is. Once the
- * rail's provider has given it back, the operator releases it: the refund is paid. For no API: only the operator's command.
+ * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is.
+ * Once the provider of the rail has given it back, the operator releases it and the refund is paid. No API offers this:
+ * only the command of the operator does.
  */
 
-/** A refund that waits, or would. Amounts in smallest units. */
-export interface Suspended {
+/** A refund that waits in suspense, or did. Amounts in smallest units. */
+export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
   /** The internal account that the refund is for. */
   readonly refundAccountId: string;
-  /** Its money waits in suspense, or did once. */
+  /** Whether its money is or was in suspense. */
   readonly wasSuspended: boolean;
 }
 
-/** What came of a release. `paid-before`: nothing was done now. */
+/** The outcome of a release. `paid-before`: nothing was done now. */
 export type Release =
-  | { readonly kind: 'paid' | 'paid-before'; readonly suspended: Suspended; readonly settledAt: Date }
+  | { readonly kind: 'paid' | 'paid-before'; readonly suspended: SuspendedRefund; readonly settledAt: Date }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The account that a payment was paid from, or, where that is outside, its owner's account here of the currency sent. */
+/**
+ * The columns of a refund. It goes to the internal account that the payment was paid from. Where that is external, it
+ * goes to the internal account of its owner in the sent currency.
+ */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
    where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
@@ -35,33 +39,34 @@ const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transact
        and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end)) as refund_account_id,
   exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
 
-const waitingStatement = statement<Suspended>(
+const waitingStatement = statement<SuspendedRefund>(
   'refunds_in_suspense',
   `select ${columns} from transaction t join platform p on p.id = t.platform_id
    where t.refund_reference is not null and t.refund_settled_at is null order by t.refund_initiated_at, t.id`,
   { transaction: 'Transaction' },
 );
 
-const oneStatement = statement<Suspended>(
+const refundStatement = statement<SuspendedRefund>(
   'refund_of_transaction',
   `select ${columns} from platform p join transaction t on t.platform_id = p.id and t.id = $1`,
   { transaction: 'Transaction' },
 );
 
-/** Every refund that waits in suspense, on all platforms, the oldest first. */
-export async function listSuspense(database: Database): Promise<Suspended[]> {
+/** Lists the refunds that wait in suspense, on all platforms, the oldest first. */
+export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }
 
 /**
- * Pays the refund of a payment whose money waits in suspense: to the internal account that it was paid from, or, for a payment
- * from outside, to its owner's internal account of that currency. The journals, the refund's `settledAt` and the events are
- * one commit; a second release, also one at the same time, finds it paid and does nothing.
+ * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that the payment was paid
+ * from. For a payment from an external account, it goes to the internal account of the owner in that currency. The
+ * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
+ * finds it paid and does nothing.
  */
 export async function releaseSuspense(database: Database, transactionId: string): Promise<Release> {
   const uuid = uuidOf(transactionId, 'Transaction');
   if (uuid === undefined) return { kind: 'refused', reason: `${transactionId} is no transaction id: Transaction:…` };
-  const suspended = await find(database.pool, uuid);
+  const suspended = await findRefund(database.pool, uuid);
   if (!suspended) return { kind: 'refused', reason: `there is no ${transactionId}` };
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
@@ -97,19 +102,23 @@ export async function releaseSuspense(database: Database, transactionId: string)
   if (errors.length > 0) throw errors[0];
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
-  const after = await find(database.pool, uuid);
-  if (!after?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Refused: somebody else has released it meanwhile.
-  return { kind: refused ? 'paid-before' : 'paid', suspended: after, settledAt: after.transaction.refundSettledAt };
+  const released = await findRefund(database.pool, uuid);
+  if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
+  // Refused: another release has paid it meanwhile.
+  return {
+    kind: refused ? 'paid-before' : 'paid',
+    suspended: released,
+    settledAt: released.transaction.refundSettledAt,
+  };
 }
 
-async function find(on: Queryable, uuid: string): Promise<Suspended | undefined> {
-  const [row] = await oneStatement(on, uuid);
+async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {
+  const [row] = await refundStatement(on, uuid);
   return row;
 }
 
-/** What was debited and then suspended. */
-function flowOf({ transaction, refundAccountId }: Suspended): Flow {
+/** Returns the amounts and accounts of the payment that was debited and then suspended. */
+function flowOf({ transaction, refundAccountId }: SuspendedRefund): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount, receivedCurrency, fees } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null) {
     throw new Error(`transaction ${id} lacks one of its sides`);

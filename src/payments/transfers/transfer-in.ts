@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
@@ -9,15 +9,16 @@ import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer }
 
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
- * when the rail has collected. Without an amount the rail decides how much it pulls.
- * @throws Refusal as transferOut does, but INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination cannot take it
+ * when the rail has collected the money. Without an amount, the rail decides how much it pulls.
+ * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination
+ *   cannot take the amount
  */
 export function transferIn(
   payments: Payments,
   caller: Caller,
   input: Omit<Transfer, 'amount'> & { readonly amount?: bigint | null | undefined },
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'transferIn',
     readsOnly: true,
@@ -27,10 +28,10 @@ export function transferIn(
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
-      const { from, to, sides } = await readAccounts(payments, caller, input, 'EXTERNAL');
+      const { from, to, parties } = await readAccounts(payments, caller, input, 'EXTERNAL');
       const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
-      const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: to.customerId });
+      const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: to.customerId });
       const railRequest = {
         step: 'SETTLEMENT',
         account: toRailAccount(from),
@@ -48,7 +49,7 @@ export function transferIn(
           rail_order: [
             {
               platformId: caller.platformId,
-              id: idAt(sides, 1),
+              id: idAt(parties, 1),
               transactionId: transaction.id,
               kind: 'COLLECTION',
               scenario,

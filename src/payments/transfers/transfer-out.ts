@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
-import { type CommandPlan, type Done, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { debit } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
@@ -10,7 +10,7 @@ import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer }
 
 /**
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
- * once; the transaction is PENDING until the rail has delivered or given up.
+ * once. The transaction is PENDING until the rail has delivered or failed.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
  */
@@ -19,7 +19,7 @@ export function transferOut(
   caller: Caller,
   input: Transfer,
   idempotencyKey?: string | null,
-): Promise<Done<Transaction>> {
+): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
     operation: 'transferOut',
     readsOnly: true,
@@ -38,12 +38,12 @@ export function transferOut(
 async function planTransfer(payments: Payments, caller: Caller, input: Transfer): Promise<CommandPlan> {
   checkAmount(input.amount, at('amount'));
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
-  const { from, to, sides } = await readAccounts(payments, caller, input, 'INTERNAL');
-  const outside = toRailAccount(to);
+  const { from, to, parties } = await readAccounts(payments, caller, input, 'INTERNAL');
+  const railAccount = toRailAccount(to);
   const { amount } = input;
-  const transaction = newTransaction(caller, input, sides, { from, to, amount, customerId: from.customerId });
+  const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
   const rail = railOf(payments, caller);
-  const railRequest = { step: 'SETTLEMENT', account: outside, umaAddress: undefined, scenario } as const;
+  const railRequest = { step: 'SETTLEMENT', account: railAccount, umaAddress: undefined, scenario } as const;
   const expected = rail.expectedMs(railRequest);
   return {
     requireActive: { customers: ownersOf(from, to), accounts: [to.id] },
@@ -52,7 +52,7 @@ async function planTransfer(payments: Payments, caller: Caller, input: Transfer)
       rail_order: [
         {
           platformId: caller.platformId,
-          id: idAt(sides, 1),
+          id: idAt(parties, 1),
           transactionId: transaction.id,
           kind: 'PAYOUT',
           scenario,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
-import { madeAt, paymentReference } from '../../core/ids.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
@@ -16,16 +16,19 @@ export interface Transfer {
   /** Smallest units, 1 to `maxAmount`. */
   readonly amount: bigint;
   readonly description?: string | null | undefined;
-  /** Sandbox: what shall happen to it. */
+  /** Sandbox: the course of the transfer. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
 /** Makes paths into the request of a transfer. */
 export const at = pathsIn<Transfer>();
-const source = at('sourceAccountId');
-const destination = at('destinationAccountId');
+const sourcePath = at('sourceAccountId');
+const destinationPath = at('destinationAccountId');
 
-/** Both accounts, the source being of the kind that the transfer starts from and the destination of the other. */
+/**
+ * Reads both accounts. The source must be of the given kind, and the destination of the other.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
+ */
 export async function readAccounts(
   payments: Payments,
   caller: Caller,
@@ -33,40 +36,41 @@ export async function readAccounts(
   sourceKind: Account['kind'],
 ) {
   checkText(input.description, at('description'));
-  const sides = await readTransferParties(payments.database.pool, caller, {
-    source: accountUuid(input.sourceAccountId, source),
-    destination: accountUuid(input.destinationAccountId, destination),
+  const parties = await readTransferParties(payments.database.pool, caller, {
+    source: accountUuid(input.sourceAccountId, sourcePath),
+    destination: accountUuid(input.destinationAccountId, destinationPath),
     ids: 2,
   });
-  const from = sides.source ?? accountNotFound(source);
-  const to = sides.destination ?? accountNotFound(destination);
+  const from = parties.source ?? accountNotFound(sourcePath);
+  const to = parties.destination ?? accountNotFound(destinationPath);
   const kinds = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
   if (from.kind !== sourceKind) {
-    throw new Refusal('INVALID_INPUT', `the source must be ${kinds[sourceKind]}`, { path: source });
+    throw new Refusal('INVALID_INPUT', `the source must be ${kinds[sourceKind]}`, { path: sourcePath });
   }
   const destinationKind = sourceKind === 'INTERNAL' ? 'EXTERNAL' : 'INTERNAL';
   if (to.kind !== destinationKind) {
-    throw new Refusal('INVALID_INPUT', `the destination must be ${kinds[destinationKind]}`, { path: destination });
+    throw new Refusal('INVALID_INPUT', `the destination must be ${kinds[destinationKind]}`, { path: destinationPath });
   }
   if (from.currency !== to.currency) {
     throw new Refusal(
       'INVALID_CURRENCY',
       `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
       {
-        path: destination,
+        path: destinationPath,
       },
     );
   }
-  return { from, to, sides };
+  return { from, to, parties };
 }
 
+/** Makes the row of a new transfer, without its type. */
 export function newTransaction(
   caller: Caller,
   input: Omit<Transfer, 'amount'>,
-  sides: TransferParties,
+  parties: TransferParties,
   { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
 ): Omit<NewRow<Transaction>, 'type'> {
-  const id = idAt(sides, 0);
+  const id = idAt(parties, 0);
   return {
     platformId: caller.platformId,
     id,
@@ -86,12 +90,12 @@ export function newTransaction(
   };
 }
 
-/** Whoever takes part must be allowed to move money, on either side. */
+/** Returns the owners of accounts, who must be allowed to move money. */
 export function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** From the database's clock, which is inside the id. */
+/** Returns the expected settlement time, by the clock of the database, whose time is in the id. */
 export function expectedAt(transactionId: string, expectedMs: number): Date {
-  return new Date(madeAt(transactionId).getTime() + expectedMs);
+  return new Date(creationTime(transactionId).getTime() + expectedMs);
 }

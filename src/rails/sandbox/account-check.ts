@@ -1,17 +1,20 @@
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
-import type { AccountCheck, OutsideAccount } from '../rail.ts';
+import type { AccountCheck, RailAccount } from '../rail.ts';
 import type { AccountVerification } from '../simulation.ts';
 import { suffixOf } from './suffix.ts';
 
-/** What an account is at first, and what it becomes after one step; no `later`: nothing, until somebody says so. */
+/**
+ * The first status of an account, and the one after one step. Without `later`, the first one stays until a request
+ * changes it.
+ */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
 }
 
 /**
- * What the end of a bank account's identifier makes the sandbox say of its owner (decision 21); others match. 108 and
- * 109 are ours, for verifications that take a while and do not end well.
+ * The verification of a bank account's owner, by the suffix of the identifier (decision 21); others match. 108 and 109
+ * are ours, for verifications that take a while and do not end well.
  */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
@@ -25,7 +28,7 @@ const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatu
 
 const refusedSuffix = '105';
 
-/** What the end of an account's or wallet's identifier makes of its status (ours: no source has any); others are ACTIVE. */
+/** The status of an account or wallet, by the suffix of the identifier (ours: no source has any); others are ACTIVE. */
 const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
@@ -34,11 +37,11 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 };
 
 /**
- * The sandbox's check of an account: ACTIVE at once and its owner matched, unless its suffix says otherwise. It keeps no
- * state: what an account has become follows from its age.
+ * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix says otherwise. The sandbox keeps no
+ * state: the present status follows from the age of the account.
  */
 export function checkSandboxAccount(
-  account: OutsideAccount,
+  account: RailAccount,
   ownerName: string | undefined,
   { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
 ): AccountCheck {
@@ -46,25 +49,28 @@ export function checkSandboxAccount(
   if (suffix === refusedSuffix) {
     return { accepted: false, explanation: 'the bank knows no such account (sandbox suffix 105)' };
   }
-  // What has just been made is young, whatever the pace.
+  // A new account is never old, whatever the pace.
   const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
   const changes = (statusCourse?.later ?? verificationCourse?.later) !== undefined;
   return {
     accepted: true,
-    status: at(statusCourse, old) ?? 'ACTIVE',
-    ...verificationOf(ownerName, at(verificationCourse, old) ?? 'MATCHED'),
+    status: statusAt(statusCourse, old) ?? 'ACTIVE',
+    ...verificationOf(ownerName, statusAt(verificationCourse, old) ?? 'MATCHED'),
     ...((statusCourse ?? verificationCourse) && { explanation: `sandbox suffix ${suffix}` }),
     ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(paceMs - ageMs)) }),
   };
 }
 
-function at<Status>(course: Course<Status> | undefined, old: boolean): Status | undefined {
+function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Status | undefined {
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** A verification with what the bank tells: its name for the owner when it finds a near match, none when it finds none. */
+/**
+ * Returns a verification with the name that the bank has for the owner: a different one for a partial match, none where
+ * there is no match.
+ */
 export function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
@@ -77,6 +83,6 @@ export function verificationOf(
 function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: string): string | null {
   if (verification === 'MATCHED') return ownerName;
   if (verification !== 'PARTIAL_MATCH') return null;
-  const [first = '', ...others] = ownerName.split(' ');
-  return [`${first.slice(0, 1)}.`, ...others].join(' ');
+  const [first = '', ...otherNames] = ownerName.split(' ');
+  return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }

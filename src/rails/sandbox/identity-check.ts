@@ -1,13 +1,13 @@
 import type { KycStatus } from '../../database/generated/client/client.ts';
 
-/** What the end of a customer's name makes of its identity check; others are APPROVED. */
+/** The result of a customer's identity check, by the suffix of the name; others are APPROVED. */
 const statuses: Readonly<Record<string, KycStatus>> = {
   '001': 'PENDING_REVIEW',
   '002': 'REJECTED',
   '003': 'EXPIRED',
 };
 
-/** The sandbox's identity check of a customer: its name decides. */
+/** Checks the identity of a customer by its name. */
 export function checkSandboxIdentity(name: string | null): KycStatus {
   return statuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
 }

@@ -1,6 +1,6 @@
 /**
- * The sandbox rail's rates: a fixed table, so that a rehearsal gives the same amounts every day, and the SANDBOX_RATES
- * setting to replace any of its entries.
+ * The rates of the sandbox rail: a fixed table, so that a rehearsal gives the same amounts every day. The setting
+ * SANDBOX_RATES replaces entries of it.
  */
 
 import { z } from 'zod';
@@ -24,7 +24,7 @@ import {
 } from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
 
-/** What one unit of each currency is worth in US dollars, between buying and selling. Plausible, not live. */
+/** The price of one unit of each currency in US dollars, between buying and selling. Plausible, not live. */
 const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USD: '1',
   EUR: '1.0869',
@@ -42,28 +42,28 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USDT: '0.9995',
 };
 
-/** What the sender pays above the mid price when the two currencies differ. */
+/** The fraction that the sender pays above the mid price when the two currencies differ. */
 const spread = '0.004';
 
-/** Worth of the fixed fee in US dollars; in each currency rounded down to whole smallest units. */
+/** The fixed fee in US dollars; in each currency rounded down to whole smallest units. */
 const fixedFeeWorth = '0.05';
 
-/** Worth of the least sending amount in US dollars; in each currency rounded down to whole smallest units. */
+/** The smallest amount to send in US dollars; in each currency rounded down to whole smallest units. */
 const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** Smallest units of any currency: the sandbox adds no bound to the interface's own. */
+/** The largest amount to send, in smallest units: the sandbox adds no bound to the interface's own. */
 const maxSendingAmount = maxAmount;
 
-/** Rates are written with these decimal places, as the interface's samples are, from the least rate that bears it. */
+/** The decimal places of a rate, as in the samples of the interface. A rate below `minUsualRate` has more. */
 const usualPlaces = 8;
-const leastUsualRate = '0.001';
+const minUsualRate = '0.001';
 
 /** Two currency codes, "USD/EUR" for sending US dollars and receiving euros. */
 export type Pair = `${CurrencyCode}/${CurrencyCode}`;
 
-/** What replaces the table's entry for a pair; fees that are left out stay the table's. */
+/** A replacement of the table's entry for a pair; fees that are left out stay the table's. */
 export interface RateOverride {
   /** Sending units per receiving unit, major units, fee-exclusive: used as it is, with no spread. */
   readonly rate: string;
@@ -73,14 +73,15 @@ export interface RateOverride {
   readonly variableFeeRate?: string | undefined;
 }
 
+/** The replaced entries of the table, by pair. */
 export type RateOverrides = ReadonlyMap<Pair, RateOverride>;
 
-/** The terms on which the sandbox converts one currency into another. */
+/** The terms of the sandbox for converting one currency into another. */
 export interface SandboxRates {
   terms(sending: Currency, receiving: Currency): RateTerms;
 }
 
-/** The sandbox's table with some of its entries replaced. Every ordered pair of currencies has a rate. */
+/** Returns the table with some of its entries replaced. Every ordered pair of currencies has a rate. */
 export function sandboxRates(overrides: RateOverrides = new Map()): SandboxRates {
   return {
     terms(sending, receiving) {
@@ -113,11 +114,11 @@ function tableRate(sending: Currency, receiving: Currency): string {
   if (sending.code === receiving.code) return '1';
   const mid = divide(midPrice(receiving.code), midPrice(sending.code));
   const rate = multiply(mid, add(whole(1n), parseDecimal(spread)));
-  const places = isLess(rate, parseDecimal(leastUsualRate)) ? ratePlaces : usualPlaces;
+  const places = isLess(rate, parseDecimal(minUsualRate)) ? ratePlaces : usualPlaces;
   return toDecimal(rate, rateDigits, places);
 }
 
-/** How many whole smallest units of a currency an amount of US dollars buys at the mid price. */
+/** Returns how many whole smallest units of a currency an amount of US dollars buys at the mid price. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
 }
@@ -126,7 +127,10 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/** A string that must pass a check of pricing's own; a JSON number would already have been through floating point. */
+/**
+ * Returns the schema of a decimal string that pricing accepts. A JSON number would already have been through floating
+ * point.
+ */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);

@@ -1,9 +1,9 @@
 import type { Currency } from '../../core/currencies.ts';
 import type {
   FundingRequest,
-  OutsideAccount,
   PaymentInstruction,
   Rail,
+  RailAccount,
   RailOrder,
   RailOutcome,
   RateTerms,
@@ -17,8 +17,9 @@ import { scenarioAt, scenarioFault, simulatedDeposit } from './scenario.ts';
 import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
+/** The settings of the sandbox rail. */
 export interface SandboxRailOptions {
-  /** How long one settlement step takes, in milliseconds. */
+  /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
   readonly rates: SandboxRates;
 }
@@ -30,8 +31,8 @@ interface MagicSuffix {
 }
 
 /**
- * What the end of an account's identifier makes the sandbox do (decision 21): the payment is accepted and ends
- * FAILED. `paces` is how many settlement steps it takes to come to that.
+ * The suffixes of an account's identifier that make its payments fail (decision 21): the payment is accepted and ends
+ * FAILED. `paces` is the number of settlement steps until then.
  */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
@@ -43,8 +44,8 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
 };
 
 /**
- * A rail that pretends the world outside, with the documented magic values and a settable pace. It keeps no state: how an
- * order stands follows from its age and its account, so a restart changes nothing.
+ * Makes a rail that simulates the outside world, with the documented magic values and a configurable pace. It keeps no
+ * state: the state of an order follows from its age and its account, so a restart changes nothing.
  */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
   return {
@@ -54,7 +55,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // Nothing begins when it is told: it is asked once there is an outcome.
+    // The first call starts nothing, so it comes when there is an outcome.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -67,15 +68,15 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
           ? { kind: 'settled' }
           : { kind: 'returned', explanation: 'returned by the bank (sandbox scenario)' };
       }
-      return hindrance(order) ?? { kind: 'settled', watchMs: returnAfterMs };
+      return failureOf(order) ?? { kind: 'settled', watchMs: returnAfterMs };
     },
-    // The world outside has no balances.
+    // The simulated world has no balances.
     giveBack: async () => undefined,
     simulation,
   };
 }
 
-/** What a developer may have the sandbox's world outside do. */
+/** The sandbox's simulation of the outside world. */
 const simulation: Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
@@ -84,17 +85,22 @@ const simulation: Simulation = {
   identityStatus: checkSandboxIdentity,
 };
 
-/** How long an order takes: what its scenario says, or as many paces as its account or address asks for. */
+/**
+ * Returns how long an order takes, in milliseconds: the delay of its scenario, or the paces of its account or address.
+ */
 function durationMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
-  // Accounts and addresses are slow to pay and to give, not to ask.
+  // Suffix and address slow down payments, but not pay requests.
   if (order.step === 'PAY_REQUEST') return paceMs;
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
 }
 
-/** Why an order does not settle, or undefined: first what its scenario asks for, then its account, then its address. */
-function hindrance(order: RailOrder): RailOutcome | undefined {
+/**
+ * Returns the outcome of an order that does not settle, or undefined. The scenario decides first, then the account,
+ * then the address.
+ */
+function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
   if (failureReason) {
@@ -107,6 +113,6 @@ function hindrance(order: RailOrder): RailOutcome | undefined {
   return umaOutcome(order.umaAddress, order.kind);
 }
 
-function magicOf(account: OutsideAccount | undefined) {
+function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }

@@ -3,12 +3,12 @@ import { FailureReason } from '../../database/generated/client/client.ts';
 import type { RailStep } from '../rail-step.ts';
 import type { Deposit, Scenario, ScenarioFault } from '../simulation.ts';
 
-/** The longest that a scenario may let a step take: an hour. */
+/** The longest time that a scenario may give to a step: an hour, in milliseconds. */
 const maxMs = 3_600_000;
 
 const duration = z.int().min(0).max(maxMs).optional();
 
-/** The form of a scenario, given or stored. */
+/** The schema of a scenario, from a caller or from the database. */
 const scenarioSchema = z.object({
   step: z.enum(['PAY_REQUEST', 'PULL', 'SETTLEMENT']).optional(),
   delayMs: duration,
@@ -19,18 +19,18 @@ const scenarioSchema = z.object({
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 } satisfies Record<keyof Scenario, z.ZodType>);
 
-/** What a scenario asks of one step of its payment; nothing where it is about another. */
+/** Returns the scenario for one step of its payment; an empty one where it is about another step. */
 export function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
-/** The scenario in a stored or given value; none when there is none. */
+/** Reads a scenario from a caller or from the database; an empty one where there is none. */
 function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
-/** What is wrong with a scenario that a caller gives, or undefined. */
+/** Returns what is wrong with the scenario of a caller, or undefined. */
 export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
   for (const [field, ms] of [
@@ -53,7 +53,7 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   return undefined;
 }
 
-/** The deposit of `amount` (smallest units) as a given or stored scenario has it arrive. */
+/** Returns the simulated deposit of `amount` (smallest units) for a scenario from a caller or from the database. */
 export function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   const { deposit } = readScenario(scenario);
   const short = deposit === 'SHORT' && amount > 1n;

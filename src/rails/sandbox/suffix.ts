@@ -1,9 +1,9 @@
-import type { OutsideAccount } from '../rail.ts';
+import type { RailAccount } from '../rail.ts';
 
 /**
- * The last three characters of what names an account: the sandbox's magic values stand there (decision 21). For
- * `x@domain` they stand at the end of the part before the @.
+ * Returns the last three characters of the identifier of an account, where the magic values of the sandbox are
+ * (decision 21). For `x@domain` they are the end of the part before the @.
  */
-export function suffixOf(account: OutsideAccount): string {
+export function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

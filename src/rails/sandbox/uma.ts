@@ -14,7 +14,7 @@ const receivers: Readonly<Record<Part, readonly string[]>> = {
   'fail.timeout': ['USD'],
 };
 
-/** How many settlement steps a payment to or from a test address takes. */
+/** The number of settlement steps of a payment to or from a test address. */
 const paces: Readonly<Record<Part, number>> = {
   success: 1,
   'pending.long': 60,
@@ -22,17 +22,17 @@ const paces: Readonly<Record<Part, number>> = {
   'fail.timeout': 60,
 };
 
-/** What a UMA address of the sandbox does, or undefined for every other address. */
+/** Returns the behaviour and the currency of a test address, or undefined for any other address. */
 function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
   if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${domain}`)) return undefined;
   const code = currency.toUpperCase();
-  // The pattern admits exactly the names of the table.
+  // The pattern accepts exactly the names of the table.
   return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;
 }
 
-/** The test receiver behind an address. */
+/** Returns the test receiver at an address, or undefined. */
 export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   const found = partOf(umaAddress);
   const currency = found && currencyOf(found.currency);
@@ -49,13 +49,16 @@ export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** How many settlement steps a payment takes for the sake of the address on its far side. */
+/** Returns the number of settlement steps that the address of the other party gives a payment. */
 export function umaPaces(umaAddress: string | undefined): number {
   const found = umaAddress === undefined ? undefined : partOf(umaAddress);
   return found ? paces[found.part] : 1;
 }
 
-/** What comes of a payment for the sake of the address on its far side; undefined when nothing hinders it. */
+/**
+ * Returns the outcome that the address of the other party gives a payment, or undefined when it lets the payment
+ * settle.
+ */
 export function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = umaAddress === undefined ? undefined : partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {

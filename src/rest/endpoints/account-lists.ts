@@ -3,12 +3,12 @@ import type { Database } from '../../database/database.ts';
 import { readRows } from '../../database/read-rows.ts';
 import type { Account } from '../../database/rows.ts';
 import { type AccountFilter, whereAccounts } from '../../payments/filters.ts';
-import { nounList } from '../lists.ts';
+import { rowList } from '../lists.ts';
 
-/** The two lists of each kind of account: those of customers in pages, and the platform's own, whole. */
+/** Makes the two lists of a kind of account: the customers' in pages, and the platform's own, all at once. */
 export function accountLists<Item>(database: Database, kind: Account['kind'], record: (row: Account) => Item) {
   return {
-    ofCustomers: nounList(database, 'Account', {
+    ofCustomers: rowList(database, 'Account', {
       where: (viewer: Viewer, filter: AccountFilter) =>
         whereAccounts(viewer, { ...filter, kind, platformOwned: false }),
       record,

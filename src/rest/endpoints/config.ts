@@ -7,16 +7,24 @@ import { readPlatform, updatePlatform } from '../../payments/platforms/platform-
 import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import type { RestApp, RestRooms } from '../app.ts';
-import { answers, body, inRequest, managing, noQuery, readErrors, reading } from '../endpoint.ts';
+import type { RestApp, RestModules } from '../app.ts';
+import {
+  body,
+  jsonResponse,
+  managementEndpoint,
+  noQuery,
+  readErrors,
+  viewEndpoint,
+  withRequestPaths,
+} from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
 import { amount, id, time } from '../schemas/money.ts';
 
 const tags = ['Platform'];
 
-/** What holds for every currency: the limits of payments, no field demanded of counterparties, both ways open. */
-const everyCurrency = {
+/** The settings of every currency: the limits of payments, no required fields of counterparties, both directions enabled. */
+const currencySettings = {
   minAmount: 1,
   maxAmount: Number(maxAmount),
   requiredCounterpartyFields: [] as { name: string; mandatory: boolean }[],
@@ -32,14 +40,16 @@ const requiredField = z.object({
 });
 
 const requiredByProvider = {
-  providerRequiredCustomerFields: z.array(z.string()).openapi({ description: 'What a customer record must have.' }),
+  providerRequiredCustomerFields: z
+    .array(z.string())
+    .openapi({ description: 'The fields that a customer record must have.' }),
   providerRequiredCounterpartyCustomerFields: z
     .array(z.string())
-    .openapi({ description: 'What must be told of a customer to the other side.' }),
+    .openapi({ description: 'The fields of a customer that the counterparty must receive.' }),
 };
 
 const webhookEndpoint = z.string().openapi({
-  description: 'Where events are posted: https, a public host, port 443 or 8443; in the sandbox also this machine.',
+  description: 'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine.',
   example: 'https://example.com/webhooks',
 });
 
@@ -52,22 +62,22 @@ const ConfigSchema = z
       .array(
         z.object({
           currencyCode,
-          minAmount: amount('The least of a payment, in the smallest unit.'),
-          maxAmount: amount('The most of a payment, in the smallest unit.'),
+          minAmount: amount('The smallest amount of a payment, in the smallest unit.'),
+          maxAmount: amount('The largest amount of a payment, in the smallest unit.'),
           requiredCounterpartyFields: z
             .array(requiredField)
-            .openapi({ description: 'What must be known of the other side.' }),
+            .openapi({ description: 'The required fields of the counterparty.' }),
           enabledTransactionTypes: z
             .array(z.enum(TransactionType))
-            .openapi({ description: 'Which ways money may go.' }),
+            .openapi({ description: 'The enabled directions of payments.' }),
           ...requiredByProvider,
         }),
       )
       .openapi({ description: 'The currencies in which new customers get internal accounts.' }),
-    isRegulatedFinancialInstitution: z
-      .boolean()
-      .openapi({ description: 'Whether customers count as checked by the platform itself. Set by the operator.' }),
-    createdAt: time('When the platform was made.'),
+    isRegulatedFinancialInstitution: z.boolean().openapi({
+      description: 'Whether customers count as verified by the platform itself. Set by the operator.',
+    }),
+    createdAt: time('When the platform was created.'),
     updatedAt: time('When its settings last changed.'),
   })
   .openapi('PlatformConfig', { description: "The platform's settings (decision 56)." });
@@ -77,10 +87,10 @@ const ChangedConfigSchema = z
     ...ConfigSchema.shape,
     webhookSecret: z.string().optional().openapi({
       description:
-        'What signs the events of a webhookEndpoint that was not set before (whsec_…): shown this once. A new URL keeps it.',
+        'The secret that signs the events of a new webhookEndpoint (whsec_…). It is not shown again. It stays the same when the URL changes.',
     }),
   })
-  .openapi('ChangedPlatformConfig', { description: 'The settings, and what is shown of them once.' });
+  .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
 
 const UpdateConfigBody = z
   .strictObject({
@@ -89,21 +99,21 @@ const UpdateConfigBody = z
       .nullable()
       .optional()
       .openapi({
-        description: `${webhookEndpoint.description ?? ''} A new one gets a TEST event. null takes it away.`,
+        description: `${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`,
       }),
     supportedCurrencies: z
       .array(
         z.strictObject({
           currencyCode,
-          minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another one is 501.' }),
-          maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another one is 501.' }),
+          minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
+          maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
           requiredCounterpartyFields: z
             .array(requiredField)
-            .openapi({ description: 'What must be known of the other side.' })
+            .openapi({ description: 'The required fields of the counterparty.' })
             .optional(),
           enabledTransactionTypes: z
             .array(z.enum(TransactionType))
-            .openapi({ description: 'Which ways money may go.' })
+            .openapi({ description: 'The enabled directions of payments.' })
             .optional(),
           providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
           providerRequiredCounterpartyCustomerFields:
@@ -117,35 +127,35 @@ const UpdateConfigBody = z
   .openapi('UpdatePlatformConfig');
 
 const get = createRoute({
-  ...reading({ operationId: 'getConfig', tags, summary: "Get the platform's settings" }),
+  ...viewEndpoint({ operationId: 'getConfig', tags, summary: "Get the platform's settings" }),
   method: 'get',
   path: '/config',
   request: { query: noQuery },
-  responses: { 200: answers(ConfigSchema, 'The settings.'), ...readErrors() },
+  responses: { 200: jsonResponse(ConfigSchema, 'The settings.'), ...readErrors() },
 });
 
 const update = createRoute({
-  ...managing({
+  ...managementEndpoint({
     operationId: 'updateConfig',
     tags,
     summary: "Change the platform's settings",
-    description: 'What is left out stays. Accounts and addresses that are there stay too.',
+    description: 'Fields that are left out stay unchanged. So do existing accounts and addresses.',
   }),
   method: 'patch',
   path: '/config',
   request: { query: noQuery, body: body(UpdateConfigBody) },
   responses: {
-    200: answers(ChangedConfigSchema, 'The settings as they are now.'),
+    200: jsonResponse(ChangedConfigSchema, 'The settings as they are now.'),
     ...readErrors(409, 413, 415, 501, 504),
   },
 });
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
-/** Settings per currency can be repeated as they are shown; others are not offered. */
-function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
-  for (const [name, value] of Object.entries(given)) {
-    const offered = everyCurrency[name as keyof typeof everyCurrency];
+/** Refuses settings of a currency other than those that GET shows. */
+function checkOffered({ currencyCode: _code, ...settings }: CurrencySetting, position: number): void {
+  for (const [name, value] of Object.entries(settings)) {
+    const offered = currencySettings[name as keyof typeof currencySettings];
     if (value === undefined || JSON.stringify(value) === JSON.stringify(offered)) continue;
     const field = `supportedCurrencies.${position}.${name}`;
     const message = `must be ${JSON.stringify(offered)}: other values are not offered`;
@@ -155,7 +165,10 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
   }
 }
 
-async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): Promise<z.infer<typeof ConfigSchema>> {
+async function configRecord(
+  { payments, webhooks }: RestModules,
+  caller: Caller,
+): Promise<z.infer<typeof ConfigSchema>> {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
     findConfigEndpoint(webhooks.payments.database.prisma, caller),
@@ -164,7 +177,7 @@ async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): 
     id: publicId('PlatformConfig', platform.id),
     umaDomain: platform.umaDomain,
     ...(endpoint && { webhookEndpoint: endpoint.url }),
-    supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...everyCurrency })),
+    supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...currencySettings })),
     isRegulatedFinancialInstitution: false,
     createdAt: platform.createdAt.toISOString(),
     updatedAt: platform.updatedAt.toISOString(),
@@ -172,17 +185,17 @@ async function configRecord({ payments, webhooks }: RestRooms, caller: Caller): 
 }
 
 /** Adds the endpoints of the platform's settings (decision 56). */
-export function configEndpoints(app: RestApp, rooms: RestRooms): void {
-  const { payments, webhooks } = rooms;
+export function configEndpoints(app: RestApp, modules: RestModules): void {
+  const { payments, webhooks } = modules;
 
-  app.openapi(get, async (context) => context.json(await configRecord(rooms, context.get('viewer')), 200));
+  app.openapi(get, async (context) => context.json(await configRecord(modules, context.get('viewer')), 200));
 
   app.openapi(update, async (context) => {
     const viewer = context.get('viewer');
     const { umaDomain, supportedCurrencies, webhookEndpoint: url } = context.req.valid('json');
     supportedCurrencies?.forEach(checkOffered);
     if (umaDomain === undefined && supportedCurrencies === undefined && url === undefined) {
-      return context.json(await configRecord(rooms, viewer), 200);
+      return context.json(await configRecord(modules, viewer), 200);
     }
     const change = async () => {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
@@ -191,7 +204,7 @@ export function configEndpoints(app: RestApp, rooms: RestRooms): void {
         url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
       );
     };
-    const webhookSecret = await inRequest(platformPaths, change());
-    return context.json({ ...(await configRecord(rooms, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
+    const webhookSecret = await withRequestPaths(platformPaths, change());
+    return context.json({ ...(await configRecord(modules, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
   });
 }

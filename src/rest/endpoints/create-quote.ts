@@ -4,30 +4,33 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { CreateQuote } from '../../payments/quotes/quote-input.ts';
 import { partiesOfLookup } from '../../payments/receivers/lookup-parties.ts';
-import { inRequest } from '../endpoint.ts';
+import { withRequestPaths } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { checkNamedAccount } from './named-account.ts';
 
-/** The request for a quote, in the forms of REST, and what it asks of the domain. */
+// The body of a request for a quote, and its conversion to the input of the domain's command.
 
 const SourceInput = z
   .discriminatedUnion('sourceType', [
     z
       .strictObject({
         sourceType: z.literal('ACCOUNT').openapi({ description: 'Pay from an account.' }),
-        accountId: id('InternalAccount', 'The account that pays. An external one is debited first.'),
-        customerId: id('Customer', "The account's owner; checked where given.").optional(),
-        currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
+        accountId: id('InternalAccount', 'The account that pays. An external account is debited first.'),
+        customerId: id('Customer', "The account's owner; optional, and checked if present.").optional(),
+        currency: z
+          .string()
+          .optional()
+          .openapi({ description: "The account's currency; optional, and checked if present." }),
       })
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z
-          .literal('REALTIME_FUNDING')
-          .openapi({ description: 'Pay in from outside, for this payment alone.' }),
-        customerId: id('Customer', 'Who pays in.'),
-        currency: z.string().openapi({ description: 'In which currency, e.g. USDC or BTC.', example: 'USDC' }),
+        sourceType: z.literal('REALTIME_FUNDING').openapi({ description: 'Make a deposit for this payment alone.' }),
+        customerId: id('Customer', 'The customer who makes the deposit.'),
+        currency: z
+          .string()
+          .openapi({ description: 'The currency of the deposit, such as USDC or BTC.', example: 'USDC' }),
       })
       .openapi('RealtimeFundingSourceInput'),
   ])
@@ -39,7 +42,10 @@ const DestinationInput = z
       .strictObject({
         destinationType: z.literal('ACCOUNT').openapi({ description: 'Pay to an account.' }),
         accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
+        currency: z
+          .string()
+          .optional()
+          .openapi({ description: "The account's currency; optional, and checked if present." }),
       })
       .openapi('AccountDestinationInput'),
     z
@@ -57,7 +63,7 @@ const DestinationInput = z
 
 const information = z.record(z.string(), z.string());
 
-/** For a field that is required in most forms only: told beside whatever else is wrong. */
+/** Makes the error for a field that only some forms of the body require: it is reported together with other errors. */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -66,7 +72,7 @@ function requiredIn(field: string) {
   };
 }
 
-/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which may leave both ends to the lookup. */
+/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which may take both parties from the lookup. */
 export const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
@@ -75,7 +81,8 @@ export const CreateQuoteBody = z
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: z.string().optional().openapi({
-      description: "Without a source: which account of the lookup's sender pays. With one: checked against it.",
+      description:
+        "Without a source: the currency of the account that pays, of the lookup's sender. With a source: checked against it.",
       example: 'USD',
     }),
     receivingCurrencyCode: z.string().optional().openapi({
@@ -84,7 +91,7 @@ export const CreateQuoteBody = z
     }),
     senderCustomerInfo: information
       .optional()
-      .openapi({ description: "What the sender tells of itself, by name: the lookup's requiredPayerFields, purpose." }),
+      .openapi({ description: "Information about the sender by name: the lookup's requiredPayerFields, and purpose." }),
     senderUserInfo: information.optional().openapi({ description: 'Another name of senderCustomerInfo.' }),
     immediatelyExecute: z
       .boolean()
@@ -100,7 +107,7 @@ export const CreateQuoteBody = z
   .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
   .openapi('CreateQuote', {
     description:
-      'A lookup can stand for the ends of a payment to a UMA address: for the destination, and with sendingCurrencyCode for the source, which is then the account of the customer that the lookup named.',
+      'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source: it is then the account in that currency of the customer for whom the lookup was made.',
     anyOf: [
       { required: ['source', 'destination'] },
       { required: ['source', 'lookupId'] },
@@ -111,16 +118,16 @@ export const CreateQuoteBody = z
 type Body = z.infer<typeof CreateQuoteBody>;
 
 /**
- * What a body asks of the domain. What it leaves to its lookup is read from there, and what it says twice must agree
- * (decision 24).
+ * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it has twice
+ * must agree (decision 24).
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
-export async function asCommand(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
+export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
   const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description } = body;
   const senderInfo = senderInfoOf(body);
-  const left =
+  const lookupParties =
     lookupId !== undefined && !(source && destination)
-      ? await inRequest(
+      ? await withRequestPaths(
           lookupPartiesPaths,
           partiesOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
         )
@@ -131,8 +138,8 @@ export async function asCommand(payments: Payments, viewer: Viewer, body: Body):
     lookupId,
     immediatelyExecute,
     description,
-    source: await sourceOf(payments, viewer, body, left?.accountId),
-    destination: await destinationOf(payments, viewer, body, left?.umaAddress),
+    source: await sourceOf(payments, viewer, body, lookupParties?.accountId),
+    destination: await destinationOf(payments, viewer, body, lookupParties?.umaAddress),
     ...(senderInfo && { senderCustomerInfo: Object.entries(senderInfo).map(([name, value]) => ({ name, value })) }),
   };
 }
@@ -141,13 +148,13 @@ async function sourceOf(
   payments: Payments,
   viewer: Viewer,
   { source, sendingCurrencyCode }: Body,
-  accountOfSender: string | undefined,
+  lookupAccountId: string | undefined,
 ): Promise<CreateQuote['source']> {
   if (!source) {
-    if (accountOfSender === undefined) throw new Error('the schema lets no body through that names no source at all');
-    return { kind: 'ACCOUNT', accountId: accountOfSender };
+    if (lookupAccountId === undefined) throw new Error('the schema requires a source or a lookup');
+    return { kind: 'ACCOUNT', accountId: lookupAccountId };
   }
-  const currency = agreed(source.currency, sendingCurrencyCode, 'sendingCurrencyCode');
+  const currency = sameValue(source.currency, sendingCurrencyCode, 'sendingCurrencyCode');
   if (source.sourceType === 'REALTIME_FUNDING') {
     return { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
   }
@@ -164,12 +171,12 @@ async function destinationOf(
   payments: Payments,
   viewer: Viewer,
   { destination, receivingCurrencyCode }: Body,
-  lookedUp: string | undefined,
+  lookupAddress: string | undefined,
 ): Promise<CreateQuote['destination']> {
-  const currency = agreed(destination?.currency, receivingCurrencyCode, 'receivingCurrencyCode');
+  const currency = sameValue(destination?.currency, receivingCurrencyCode, 'receivingCurrencyCode');
   if (!destination) {
-    if (lookedUp === undefined) throw new Error('the schema lets no body through that names no destination at all');
-    return { kind: 'UMA_ADDRESS', umaAddress: lookedUp, currency };
+    if (lookupAddress === undefined) throw new Error('the schema requires a destination or a lookup');
+    return { kind: 'UMA_ADDRESS', umaAddress: lookupAddress, currency };
   }
   if (destination.destinationType === 'UMA_ADDRESS') {
     return { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency };
@@ -182,15 +189,15 @@ async function destinationOf(
   return { kind: 'ACCOUNT', accountId };
 }
 
-/** What is said in two places, which must be the same. */
-function agreed(there: string | undefined, here: string | undefined, field: string): string | undefined {
-  if (there !== undefined && here !== undefined && there !== here) {
-    throw new Refusal('INVALID_INPUT', `this is ${here}, but ${there} is said elsewhere`, {
+/** Returns a value that a body may have in two fields, and refuses two different values. `field` is that of `second`. */
+function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
+  if (first !== undefined && second !== undefined && first !== second) {
+    throw new Refusal('INVALID_INPUT', `this is ${second}, but ${first} is said elsewhere`, {
       path: [field],
-      value: here,
+      value: second,
     });
   }
-  return there ?? here;
+  return first ?? second;
 }
 
 function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Record<string, string>> | undefined {

@@ -11,38 +11,38 @@ import { whereCustomers } from '../../payments/filters.ts';
 import { customerRecord } from '../../records/customer-record.ts';
 import type { RestApp } from '../app.ts';
 import {
-  answers,
-  answersOnce,
   body,
   command,
+  commandEndpoint,
   commandErrors,
-  commanding,
+  commandResponse,
+  jsonResponse,
   noQuery,
   readErrors,
-  reading,
+  viewEndpoint,
 } from '../endpoint.ts';
 import { customerPaths, samePaths } from '../input-paths.ts';
-import { flag, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
+import { flag, moment, pagedEndpoint, readPage, rowList } from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
 import { id } from '../schemas/money.ts';
 
 const tags = ['Customers'];
 
 const create = createRoute({
-  ...commanding('createCustomer', {
+  ...commandEndpoint('createCustomer', {
     operationId: 'createCustomer',
     tags,
     summary: 'Create a customer',
-    description: 'With an internal account in each currency of the platform.',
+    description: 'The customer gets an internal account in each currency of the platform.',
   }),
   method: 'post',
   path: '/customers',
   request: { query: noQuery, body: body(CreateCustomerBody) },
-  responses: { 201: answersOnce(CustomerSchema, 'The new customer.'), ...commandErrors() },
+  responses: { 201: commandResponse(CustomerSchema, 'The new customer.'), ...commandErrors() },
 });
 
 const list = pagedEndpoint({
-  access: reading({ operationId: 'listCustomers', tags, summary: 'List customers' }),
+  access: viewEndpoint({ operationId: 'listCustomers', tags, summary: 'List customers' }),
   path: '/customers',
   filters: {
     platformCustomerId: z.string().optional().openapi({ description: "The platform's own id." }),
@@ -51,8 +51,8 @@ const list = pagedEndpoint({
     createdBefore: moment('Created then or earlier.'),
     updatedAfter: moment('Last changed then or later.'),
     updatedBefore: moment('Last changed then or earlier.'),
-    umaAddress: z.string().optional().openapi({ description: 'The UMA address, in any case.' }),
-    isIncludingDeleted: flag('Also deleted ones.'),
+    umaAddress: z.string().optional().openapi({ description: 'The UMA address, in upper or lower case.' }),
+    isIncludingDeleted: flag('Whether to include deleted customers.'),
   },
   item: CustomerSchema,
   name: 'CustomerPage',
@@ -61,48 +61,48 @@ const list = pagedEndpoint({
 const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
 
 const get = createRoute({
-  ...reading({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
+  ...viewEndpoint({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
   method: 'get',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery },
-  responses: { 200: answers(CustomerSchema, 'The customer.'), ...readErrors(404) },
+  responses: { 200: jsonResponse(CustomerSchema, 'The customer.'), ...readErrors(404) },
 });
 
 const update = createRoute({
-  ...commanding('updateCustomer', {
+  ...commandEndpoint('updateCustomer', {
     operationId: 'updateCustomer',
     tags,
     summary: 'Change a customer',
-    description: 'What is left out stays. In the sandbox a new name decides the KYC status anew.',
+    description: 'Fields that are left out stay unchanged. In the sandbox a new name also sets the KYC status.',
   }),
   method: 'patch',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery, body: body(UpdateCustomerBody) },
-  responses: { 200: answersOnce(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
 });
 
 const remove = createRoute({
-  ...commanding('deleteCustomer', {
+  ...commandEndpoint('deleteCustomer', {
     operationId: 'deleteCustomer',
     tags,
     summary: 'Delete a customer',
-    description: 'Its history stays, it moves no money any more, and its UMA address is free again.',
+    description: 'Its history stays. It makes and receives no more payments, and its UMA address is free again.',
   }),
   method: 'delete',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery },
-  responses: { 200: answersOnce(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
 });
 
 type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
 
-/** The domain's form of the details. */
-function detailsOf(given: DetailsBody): CustomerDetails {
-  if (given.customerType === 'INDIVIDUAL') {
-    const { customerType, fullName, birthDate, nationality, address } = given;
+/** Converts the details of a body to the domain's form. */
+function detailsOf(body: DetailsBody): CustomerDetails {
+  if (body.customerType === 'INDIVIDUAL') {
+    const { customerType, fullName, birthDate, nationality, address } = body;
     return { customerType, fullName, birthDate, nationality, address };
   }
-  const { customerType, businessInfo, address, beneficialOwners } = given;
+  const { customerType, businessInfo, address, beneficialOwners } = body;
   return { customerType, ...businessInfo, address, beneficialOwners };
 }
 
@@ -111,16 +111,16 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
 
   app.openapi(create, async (context) => {
-    const given = context.req.valid('json');
-    const { platformCustomerId, umaAddress } = given;
-    const input = { platformCustomerId, umaAddress, details: detailsOf(given) };
+    const body = context.req.valid('json');
+    const { platformCustomerId, umaAddress } = body;
+    const input = { platformCustomerId, umaAddress, details: detailsOf(body) };
     const row = await command(context, customerPaths, (key) =>
       createCustomer(payments, context.get('viewer'), input, key),
     );
     return context.json(customerRecord(row), 201);
   });
 
-  const customers = nounList(database, 'Customer', {
+  const customers = rowList(database, 'Customer', {
     where: whereCustomers,
     record: customerRecord,
   });
@@ -139,8 +139,8 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(update, async (context) => {
     const { customerId } = context.req.valid('param');
-    const given = context.req.valid('json');
-    const input = { customerId, umaAddress: given.umaAddress, details: detailsOf(given) };
+    const body = context.req.valid('json');
+    const input = { customerId, umaAddress: body.umaAddress, details: detailsOf(body) };
     const row = await command(context, customerPaths, (key) =>
       updateCustomer(payments, context.get('viewer'), input, key),
     );

@@ -3,7 +3,7 @@ import type { Payments } from '../../payments/command.ts';
 import { type ExchangeRate, readExchangeRates } from '../../payments/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
 import type { RestApp } from '../app.ts';
-import { inRequest, reading } from '../endpoint.ts';
+import { viewEndpoint, withRequestPaths } from '../endpoint.ts';
 import { ratesPaths } from '../input-paths.ts';
 import { wholeEndpoint } from '../lists.ts';
 import { amount, CurrencySchema, time } from '../schemas/money.ts';
@@ -14,11 +14,11 @@ const RateSchema = z
     destinationCurrency: CurrencySchema,
     destinationPaymentRail: z
       .string()
-      .openapi({ description: 'How the money would be delivered.', example: 'SEPA_INSTANT' }),
-    sendingAmount: amount('The amount priced, fees included; smallest unit of the source currency.'),
-    receivingAmount: amount('What would arrive; smallest unit of the destination currency.'),
-    minSendingAmount: amount('The least that can be sent; smallest unit of the source currency.'),
-    maxSendingAmount: amount('The most that can be sent; smallest unit of the source currency.'),
+      .openapi({ description: 'The payment rail of the delivery.', example: 'SEPA_INSTANT' }),
+    sendingAmount: amount('The amount to send, fees included; smallest unit of the source currency.'),
+    receivingAmount: amount('The amount that would arrive; smallest unit of the destination currency.'),
+    minSendingAmount: amount('The smallest amount to send; smallest unit of the source currency.'),
+    maxSendingAmount: amount('The largest amount to send; smallest unit of the source currency.'),
     exchangeRate: z
       .number()
       .openapi({ description: 'Sending currency units per receiving currency unit, fee-exclusive.' }),
@@ -27,15 +27,15 @@ const RateSchema = z
         fixed: amount('Fixed fees; smallest unit of the source currency.'),
         total: amount('All fees; smallest unit of the source currency.'),
       })
-      .openapi({ description: 'What is taken off.' }),
+      .openapi({ description: 'The fees that are deducted.' }),
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
-    description: 'What a conversion would cost now. Not locked: a quote is (decision 55).',
+    description: 'The present price of a conversion. Only a quote locks a price (decision 55).',
   });
 
 const list = wholeEndpoint({
-  access: reading({
+  access: viewEndpoint({
     operationId: 'listExchangeRates',
     tags: ['Exchange rates'],
     summary: 'List indicative exchange rates',
@@ -45,13 +45,13 @@ const list = wholeEndpoint({
     sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
     destinationCurrency: z
       .preprocess(
-        (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+        (value) => (value === undefined || Array.isArray(value) ? value : [value]),
         z.array(z.string()).optional(),
       )
       .openapi({
         type: 'array',
         items: { type: 'string' },
-        description: 'Currency codes to receive in, one per parameter; all when left out.',
+        description: 'Currency code to receive in. Repeat the parameter for several; all when left out.',
       }),
     sendingAmount: z
       .string()
@@ -89,7 +89,7 @@ export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(list, async (context) => {
     const { sourceCurrency, destinationCurrency, sendingAmount } = context.req.valid('query');
     const query = { source: sourceCurrency, destinations: destinationCurrency, sendingAmount };
-    const rates = await inRequest(ratesPaths, readExchangeRates(payments, context.get('viewer'), query));
+    const rates = await withRequestPaths(ratesPaths, readExchangeRates(payments, context.get('viewer'), query));
     return context.json({ data: rates.map(rateRecord) }, 200);
   });
 }

@@ -7,7 +7,7 @@ import { createExternalAccount } from '../../payments/accounts/external-accounts
 import type { Payments } from '../../payments/command.ts';
 import { externalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
-import { answersOnce, body, command, commandErrors, commanding, noQuery, reading } from '../endpoint.ts';
+import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
 import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths } from '../input-paths.ts';
 import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
@@ -21,14 +21,16 @@ const currencyFilter = z.string().optional().openapi({ description: 'Currency co
 const ExternalAccountSchema = z
   .object({
     id: id('ExternalAccount', 'Its id.'),
-    status: z.enum(ExternalAccountStatus).openapi({ description: 'Only an ACTIVE one can take part in payments.' }),
+    status: z
+      .enum(ExternalAccountStatus)
+      .openapi({ description: 'Its status. Only an ACTIVE account can make or receive payments.' }),
     currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
     platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: z
       .boolean()
-      .openapi({ description: 'Whether incoming UMA payments of its customer go here.' }),
+      .openapi({ description: 'Whether incoming UMA payments of its customer go to this account.' }),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
       .optional()
@@ -36,9 +38,9 @@ const ExternalAccountSchema = z
     beneficiaryVerifiedData: z
       .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
       .optional()
-      .openapi({ description: 'What the payment rail says of the owner.' }),
+      .openapi({ description: 'The data of the owner that the payment rail has verified.' }),
   })
-  .openapi('ExternalAccount', { description: 'A bank account or wallet elsewhere (specification 2.9).' });
+  .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service (specification 2.9).' });
 
 const accountFields = {
   currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
@@ -51,18 +53,19 @@ const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatfor
 const CustomerAccountBody = z
   .strictObject({
     ...accountFields,
-    customerId: id('Customer', 'Its owner; without one it is the platform’s own.').optional(),
-    defaultUmaDepositAccount: z
-      .boolean()
-      .default(false)
-      .openapi({ description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.' }),
+    customerId: id('Customer', "Its owner; without one it is the platform's own account.").optional(),
+    defaultUmaDepositAccount: z.boolean().default(false).openapi({
+      description: 'Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.',
+    }),
   })
   .openapi('CreateExternalAccount');
 
-const created = { 201: answersOnce(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.') };
+const created = {
+  201: commandResponse(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),
+};
 
 const createForCustomer = createRoute({
-  ...commanding('createExternalAccount', {
+  ...commandEndpoint('createExternalAccount', {
     operationId: 'createExternalAccount',
     tags,
     summary: "Register an external account of a customer's or the platform's",
@@ -74,7 +77,7 @@ const createForCustomer = createRoute({
 });
 
 const createForPlatform = createRoute({
-  ...commanding('createExternalAccount', {
+  ...commandEndpoint('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
     tags,
     summary: "Register an external account of the platform's own",
@@ -86,7 +89,11 @@ const createForPlatform = createRoute({
 });
 
 const listOfCustomers = pagedEndpoint({
-  access: reading({ operationId: 'listCustomerExternalAccounts', tags, summary: "List customers' external accounts" }),
+  access: viewEndpoint({
+    operationId: 'listCustomerExternalAccounts',
+    tags,
+    summary: "List customers' external accounts",
+  }),
   path: '/customers/external-accounts',
   filters: { currency: currencyFilter, customerId: id('Customer', 'The owner.').optional() },
   item: ExternalAccountSchema,
@@ -94,7 +101,7 @@ const listOfCustomers = pagedEndpoint({
 });
 
 const listOfPlatform = wholeEndpoint({
-  access: reading({
+  access: viewEndpoint({
     operationId: 'listPlatformExternalAccounts',
     tags,
     summary: "List the platform's external accounts",
@@ -111,8 +118,8 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
 
   const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
     const { accountInfo, platformAccountId, ...rest } = input;
-    const { accountType, beneficiary, platformAccountId: inside, ...details } = accountInfo;
-    if (platformAccountId !== undefined && inside !== undefined && platformAccountId !== inside) {
+    const { accountType, beneficiary, platformAccountId: nestedId, ...details } = accountInfo;
+    if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
       throw new Refusal('INVALID_INPUT', 'the same is given twice, with different values', {
         path: ['platformAccountId'],
       });
@@ -121,13 +128,13 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
       createExternalAccount(
         payments,
         context.get('viewer'),
-        // The schema of the kind has let only text through.
+        // The schema of the type allows only text.
         {
           ...rest,
           accountType,
           details: details as AccountDetails,
           beneficiary,
-          platformAccountId: platformAccountId ?? inside,
+          platformAccountId: platformAccountId ?? nestedId,
         },
         key,
       ),

@@ -3,7 +3,7 @@ import { maxAmount } from '../../core/checks.ts';
 import type { Payments } from '../../payments/command.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
-import { reading } from '../endpoint.ts';
+import { viewEndpoint } from '../endpoint.ts';
 import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AmountSchema, id, time } from '../schemas/money.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
@@ -12,24 +12,28 @@ import { accountLists } from './account-lists.ts';
 const tags = ['Internal accounts'];
 const currency = z.string().optional().openapi({ description: 'Currency code.', example: 'USD' });
 
-/** An internal account in an answer. */
+/** An internal account in a response. */
 export const InternalAccountSchema = z
   .object({
     id: id('InternalAccount', 'Its id.'),
-    customerId: id('Customer', "Its owner; not there when it is the platform's own.").optional(),
-    balance: AmountSchema.openapi({ description: 'What can be spent.' }),
+    customerId: id('Customer', "Its owner; absent when it is the platform's own account.").optional(),
+    balance: AmountSchema.openapi({ description: 'The available balance.' }),
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
-      .openapi({ description: 'How to bring money in from outside; any one of them.' }),
-    createdAt: time('When it was made.'),
+      .openapi({ description: 'The ways to deposit money; use any one of them.' }),
+    createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),
   })
   .openapi('InternalAccount', {
-    description: `A balance held here, in one currency (specification 2.11). New money brings it to at most ${maxAmount} smallest units; only refunds and the platform’s fees may go beyond.`,
+    description: `A balance in one currency, held by this service (specification 2.11). Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
   });
 
 const ofCustomers = pagedEndpoint({
-  access: reading({ operationId: 'listCustomerInternalAccounts', tags, summary: "List customers' internal accounts" }),
+  access: viewEndpoint({
+    operationId: 'listCustomerInternalAccounts',
+    tags,
+    summary: "List customers' internal accounts",
+  }),
   path: '/customers/internal-accounts',
   filters: { currency, customerId: id('Customer', 'The owner.').optional() },
   item: InternalAccountSchema,
@@ -37,7 +41,7 @@ const ofCustomers = pagedEndpoint({
 });
 
 const ofPlatform = wholeEndpoint({
-  access: reading({
+  access: viewEndpoint({
     operationId: 'listPlatformInternalAccounts',
     tags,
     summary: "List the platform's internal accounts",

@@ -7,8 +7,8 @@ import type { Database } from '../../database/database.ts';
 import { readRow } from '../../database/read-rows.ts';
 
 /**
- * Checks what a request says of an account beside its id: its currency and its owner, which callers may repeat as answers
- * show them. An account that does not exist is left to the command, which refuses it.
+ * Checks the currency and the owner of an account that a request has beside its id: callers may send them as responses
+ * show them. Ignores an account that does not exist, which the command refuses.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

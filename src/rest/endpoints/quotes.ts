@@ -13,42 +13,42 @@ import { type PaymentParties, paymentParties, readPaymentParties } from '../../r
 import { type QuoteRecord, quoteRecord } from '../../records/quote-record.ts';
 import type { RestApp } from '../app.ts';
 import {
-  answers,
-  answersOnce,
   body,
   command,
+  commandEndpoint,
   commandErrors,
-  commanding,
+  commandResponse,
+  jsonResponse,
   noQuery,
   readErrors,
-  reading,
+  viewEndpoint,
 } from '../endpoint.ts';
 import { quotePaths, samePaths } from '../input-paths.ts';
-import { anyOf, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
+import { anyOf, moment, pagedEndpoint, readPage, rowList } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
-import { asCommand, CreateQuoteBody } from './create-quote.ts';
+import { CreateQuoteBody, toQuoteInput } from './create-quote.ts';
 
 const tags = ['Quotes'];
 const quotePath = z.object({ quoteId: id('Quote', 'The quote.') });
 
 const create = createRoute({
-  ...commanding('createQuote', { operationId: 'createQuote', tags, summary: 'Create a quote' }),
+  ...commandEndpoint('createQuote', { operationId: 'createQuote', tags, summary: 'Create a quote' }),
   method: 'post',
   path: '/quotes',
   request: { query: noQuery, body: body(CreateQuoteBody) },
-  responses: { 201: answersOnce(QuoteSchema, 'The new quote.'), ...commandErrors(404) },
+  responses: { 201: commandResponse(QuoteSchema, 'The new quote.'), ...commandErrors(404) },
 });
 
 const list = pagedEndpoint({
-  access: reading({ operationId: 'listQuotes', tags, summary: 'List quotes' }),
+  access: viewEndpoint({ operationId: 'listQuotes', tags, summary: 'List quotes' }),
   path: '/quotes',
   filters: {
     customerId: id('Customer', 'The sending customer.').optional(),
     sendingAccountId: id('InternalAccount', 'The source account.').optional(),
     receivingAccountId: id('ExternalAccount', 'The destination account.').optional(),
     sendingUmaAddress: z.string().optional().openapi({ description: "The sending customer's UMA address." }),
-    receivingUmaAddress: z.string().optional().openapi({ description: 'The UMA address paid to.' }),
+    receivingUmaAddress: z.string().optional().openapi({ description: 'The UMA address that receives.' }),
     status: anyOf(Object.values(QuoteStatus) as [QuoteStatus, ...QuoteStatus[]], 'Any of these.'),
     createdAfter: moment('Created then or later.'),
     createdBefore: moment('Created then or earlier.'),
@@ -58,25 +58,25 @@ const list = pagedEndpoint({
 });
 
 const get = createRoute({
-  ...reading({ operationId: 'getQuote', tags, summary: 'Get a quote' }),
+  ...viewEndpoint({ operationId: 'getQuote', tags, summary: 'Get a quote' }),
   method: 'get',
   path: '/quotes/{quoteId}',
   request: { params: quotePath, query: noQuery },
-  responses: { 200: answers(QuoteSchema, 'The quote.'), ...readErrors(404) },
+  responses: { 200: jsonResponse(QuoteSchema, 'The quote.'), ...readErrors(404) },
 });
 
 const execute = createRoute({
-  ...commanding('executeQuote', {
+  ...commandEndpoint('executeQuote', {
     operationId: 'executeQuote',
     tags,
     summary: 'Execute a quote',
     description:
-      'Before its expiry, once; the source is debited at once. A real-time funded quote is executed by its deposit.',
+      'Possible once, before it expires; debits the source at once. A real-time funded quote is executed by its deposit.',
   }),
   method: 'post',
   path: '/quotes/{quoteId}/execute',
   request: { params: quotePath, query: noQuery },
-  responses: { 200: answersOnce(QuoteSchema, 'The quote, PROCESSING.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(QuoteSchema, 'The quote, PROCESSING.'), ...commandErrors(404) },
 });
 
 /** Adds the endpoints of quotes (specification 4.1 to 4.3). */
@@ -88,14 +88,14 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');
     const body = context.req.valid('json');
-    const input = await asCommand(payments, viewer, body);
+    const input = await toQuoteInput(payments, viewer, body);
     const quote = await command(context, quotePaths(body), (key) => createQuote(payments, viewer, input, key));
     return context.json(await record(quote), 201);
   });
 
-  const quotes = nounList(database, 'Quote', {
+  const quotes = rowList(database, 'Quote', {
     where: whereQuotes,
-    along: paymentParties,
+    extra: paymentParties,
     record: (row: Quote & PaymentParties) => quoteRecord(row, row),
   });
   app.openapi(list, async (context) =>

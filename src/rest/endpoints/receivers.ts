@@ -6,22 +6,22 @@ import type { Payments } from '../../payments/command.ts';
 import { lookUpReceiver } from '../../payments/receivers/lookups.ts';
 import { lookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
-import { answers, inRequest, readErrors, reading } from '../endpoint.ts';
+import { jsonResponse, readErrors, viewEndpoint, withRequestPaths } from '../endpoint.ts';
 import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, time } from '../schemas/money.ts';
 
 const LookupSchema = z
   .object({
     id: id('Lookup', 'Its id.'),
-    lookupId: id('Lookup', 'The same: what a quote to the receiver names, for ten minutes.'),
+    lookupId: id('Lookup', 'The same id, for a quote to the receiver. It is valid for ten minutes.'),
     receiverUmaAddress: z.string().openapi({ description: '$name@domain, in lower case.' }),
     receiver: z
       .object({
-        handle: z.string().openapi({ description: 'The UMA address again.' }),
+        handle: z.string().openapi({ description: 'The same UMA address.' }),
         vaspName: z.string().optional().openapi({ description: "The receiver's institution." }),
-        network: z.string().optional().openapi({ description: 'UMA.' }),
+        network: z.string().optional().openapi({ description: 'The network: UMA.' }),
       })
-      .openapi({ description: 'Who receives.' }),
+      .openapi({ description: 'The receiver.' }),
     supportedCurrencies: z
       .array(
         z
@@ -31,30 +31,35 @@ const LookupSchema = z
               description:
                 "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
             }),
-            min: amount('The least that can be received, in its smallest unit.'),
-            max: amount('The most that can be received, in its smallest unit.'),
+            min: amount('The smallest amount to receive, in its smallest unit.'),
+            max: amount('The largest amount to receive, in its smallest unit.'),
           })
-          .openapi('ReceiverCurrency', { description: 'A currency that a receiver takes.' }),
+          .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' }),
       )
-      .openapi({ description: 'What the receiver takes, the preferred one first.' }),
-    requiredPayerFields: z.array(z.string()).openapi({ description: 'What must be told of the sender: FULL_NAME, …' }),
+      .openapi({ description: 'The currencies that the receiver accepts, the preferred one first.' }),
+    requiredPayerFields: z
+      .array(z.string())
+      .openapi({ description: 'The required information about the sender: FULL_NAME, …' }),
     constraints: z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
       .optional()
-      .openapi({ description: 'The least and the most in the preferred currency.' }),
-    createdAt: time('When it was made.'),
+      .openapi({ description: 'The smallest and the largest amount in the preferred currency.' }),
+    createdAt: time('When it was created.'),
   })
-  .openapi('Lookup', { description: 'What the receiver behind a UMA address can be paid (specification 2.10).' });
+  .openapi('Lookup', {
+    description:
+      'The currencies and limits of payments to a UMA address, and the information that they require (specification 2.10).',
+  });
 
 const query = z.strictObject({
-  customerId: id('Customer', 'The customer who would send.').optional(),
+  customerId: id('Customer', 'The sending customer.').optional(),
   platformUserId: z.string().optional().openapi({ description: "The same customer, by the platform's own id." }),
   senderUmaAddress: z.string().optional().openapi({ description: 'The same customer, by its UMA address.' }),
 });
 
 function lookup<Path extends string>(operationId: string, summary: string, path: Path) {
   return createRoute({
-    ...reading({ operationId, tags: ['Receivers'], summary, description: 'The answer is good for ten minutes.' }),
+    ...viewEndpoint({ operationId, tags: ['Receivers'], summary, description: 'The result is valid for ten minutes.' }),
     method: 'get',
     path,
     request: {
@@ -63,32 +68,32 @@ function lookup<Path extends string>(operationId: string, summary: string, path:
       }),
       query,
     },
-    responses: { 200: answers(LookupSchema, 'What the receiver takes.'), ...readErrors(404) },
+    responses: { 200: jsonResponse(LookupSchema, 'The currencies and limits of the receiver.'), ...readErrors(404) },
   });
 }
 
 const byAddress = lookup('getReceiver', 'Look up a receiver', '/receiver/{receiverUmaAddress}');
 const byUmaAddress = lookup('getUmaReceiver', 'Look up a UMA receiver', '/receiver/uma/{receiverUmaAddress}');
 
-/** Adds the lookups of receivers: both paths answer the same (specification 4.14, decision 11). */
+/** Adds the lookups of receivers: both paths do the same (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
-  const answer = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
+  const lookUp = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
     const customerId = await senderOf(payments, viewer, parameters);
     const { senderUmaAddress } = parameters;
     const input = { umaAddress, customerId, senderUmaAddress };
-    return lookupRecord((await inRequest(lookupPaths, lookUpReceiver(payments, viewer, input))).row);
+    return lookupRecord((await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row);
   };
   app.openapi(byUmaAddress, async (context) => {
     const { receiverUmaAddress } = context.req.valid('param');
-    return context.json(await answer(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
+    return context.json(await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
   });
   app.openapi(byAddress, async (context) => {
     const { receiverUmaAddress } = context.req.valid('param');
-    return context.json(await answer(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
+    return context.json(await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
   });
 }
 
-/** The sending customer's id. Several customers may share a platform's id; any of them does. */
+/** Returns the id of the sending customer. If several customers have the same platform id, any of them is used. */
 async function senderOf(
   payments: Payments,
   viewer: Viewer,
@@ -96,7 +101,7 @@ async function senderOf(
 ): Promise<string | undefined> {
   if (platformUserId === undefined) return customerId;
   const uuid = customerId === undefined ? undefined : (uuidOf(customerId, 'Customer') ?? null);
-  const found =
+  const customer =
     uuid === null
       ? null
       : await payments.database.prisma.customer.findFirst({
@@ -108,6 +113,6 @@ async function senderOf(
           },
           select: { id: true },
         });
-  if (!found) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
-  return publicId('Customer', found.id);
+  if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
+  return publicId('Customer', customer.id);
 }

@@ -8,7 +8,7 @@ import { instructionRecords } from '../../records/instruction-record.ts';
 import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
-import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
+import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
@@ -17,11 +17,11 @@ import { InternalAccountSchema } from './internal-accounts.ts';
 const tags = ['Sandbox'];
 
 const send = createRoute({
-  ...commanding('sandboxSend', {
+  ...commandEndpoint('sandboxSend', {
     operationId: 'sandboxSend',
     tags,
     summary: 'Simulate the deposit for a quote',
-    description: 'Sandbox only: lets the money for a real-time funded quote arrive.',
+    description: 'Sandbox only. The money for a real-time funded quote arrives.',
   }),
   method: 'post',
   path: '/sandbox/send',
@@ -33,20 +33,20 @@ const send = createRoute({
           quoteId: id('Quote', 'The quote to fund.'),
           currencyCode: z.string().openapi({ description: 'The currency of the money sent.', example: 'USDC' }),
           currencyAmount: amountInput(
-            'In its smallest unit; exactly what the quote asks for when left out.',
+            'In its smallest unit; exactly the amount of the quote when left out.',
           ).optional(),
         })
         .openapi('SandboxSend'),
     ),
   },
-  responses: { 200: answersOnce(TransactionSchema, 'The payment that the deposit funds.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment that the deposit funds.'), ...commandErrors(404) },
 });
 
 const fund = createRoute({
-  ...commanding('sandboxFundAccount', {
+  ...commandEndpoint('sandboxFundAccount', {
     operationId: 'sandboxFundAccount',
     tags,
-    summary: 'Let money arrive in an internal account',
+    summary: 'Simulate a deposit to an internal account',
     description: 'Sandbox only.',
   }),
   method: 'post',
@@ -59,16 +59,16 @@ const fund = createRoute({
     ),
   },
   responses: {
-    200: answersOnce(InternalAccountSchema, 'The account with its new balance.'),
+    200: commandResponse(InternalAccountSchema, 'The account with its new balance.'),
     ...commandErrors(404),
   },
 });
 
 const receive = createRoute({
-  ...commanding('sandboxReceiveUma', {
+  ...commandEndpoint('sandboxReceiveUma', {
     operationId: 'sandboxReceiveUma',
     tags,
-    summary: 'Announce a payment from a UMA address outside',
+    summary: 'Simulate an incoming payment from a UMA address',
     description: 'Sandbox only. It is PENDING until it is approved or rejected.',
   }),
   method: 'post',
@@ -78,19 +78,19 @@ const receive = createRoute({
     body: body(
       z
         .strictObject({
-          senderUmaAddress: z.string().openapi({ description: 'Who sends, $name@domain.' }),
+          senderUmaAddress: z.string().openapi({ description: 'The UMA address of the sender, $name@domain.' }),
           receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
-          receivingCurrencyAmount: amountInput('What arrives, in its smallest unit.'),
+          receivingCurrencyAmount: amountInput('The amount that arrives, in its smallest unit.'),
           receiverUmaAddress: z
             .string()
             .optional()
-            .openapi({ description: "The receiving customer's UMA address. This or customerId." }),
-          customerId: id('Customer', 'The receiving customer. This or receiverUmaAddress.').optional(),
+            .openapi({ description: "The receiving customer's UMA address. Set this or customerId." }),
+          customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
         })
         .openapi('SandboxReceiveUma'),
     ),
   },
-  responses: { 200: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
 /** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
@@ -126,8 +126,8 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   });
 
   app.openapi(receive, async (context) => {
-    const given = context.req.valid('json');
-    const input = { ...given, receivingCurrencyAmount: BigInt(given.receivingCurrencyAmount) };
+    const body = context.req.valid('json');
+    const input = { ...body, receivingCurrencyAmount: BigInt(body.receivingCurrencyAmount) };
     const row = await command(context, samePaths, (key) =>
       sandboxReceiveUma(payments, context.get('viewer'), input, key),
     );

@@ -8,13 +8,13 @@ import { Permission, type Prisma } from '../../database/generated/client/client.
 import type { Payments } from '../../payments/command.ts';
 import type { RestApp } from '../app.ts';
 import {
-  answers,
-  answersNothing,
   body,
   command,
+  commandEndpoint,
   commandErrors,
-  commanding,
-  managing,
+  emptyCommandResponse,
+  jsonResponse,
+  managementEndpoint,
   noQuery,
   readErrors,
 } from '../endpoint.ts';
@@ -24,9 +24,9 @@ import { id, time } from '../schemas/money.ts';
 
 const tags = ['Tokens'];
 
-const name = z.string().openapi({ description: 'What people call it.', example: 'payouts' });
+const name = z.string().openapi({ description: 'Its name, for people.', example: 'payouts' });
 const permissions = z.array(z.enum(Permission)).openapi({
-  description: 'What it may do: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
+  description: 'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
 });
 
 const TokenSchema = z
@@ -35,27 +35,27 @@ const TokenSchema = z
     name,
     permissions,
     clientId: z.string().openapi({ description: 'The user name of Basic credentials.' }),
-    createdAt: time('When it was made.'),
-    updatedAt: time('When it last changed: tokens do not, so when it was made.'),
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
   })
-  .openapi('Token', { description: "A server's credential (decision 27)." });
+  .openapi('Token', { description: "A credential of the platform's servers (decision 27)." });
 
 const NewTokenSchema = z
   .object({
     ...TokenSchema.shape,
     clientSecret: z.string().openapi({
-      description: 'The password of Basic credentials, shown this once and kept nowhere: store it safely.',
+      description: 'The password of Basic credentials. It is not stored here and not shown again: keep it safe.',
     }),
   })
   .openapi('NewToken', { description: 'A token with its secret.' });
 
 const create = createRoute({
-  ...commanding('createApiToken', {
+  ...commandEndpoint('createApiToken', {
     operationId: 'createToken',
     tags,
     summary: 'Create a token',
     description:
-      'With no more permissions than the caller has. The answer carries a secret and is not kept: a repeat with the same idempotency key is 409 and names the token.',
+      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key gets 409 with the id of the token.',
   }),
   method: 'post',
   path: '/tokens',
@@ -63,19 +63,19 @@ const create = createRoute({
     query: noQuery,
     body: body(z.strictObject({ name, permissions: permissions.min(1) }).openapi('CreateToken')),
   },
-  responses: { 201: answers(NewTokenSchema, 'The new token.'), ...commandErrors() },
+  responses: { 201: jsonResponse(NewTokenSchema, 'The new token.'), ...commandErrors() },
 });
 
 const list = pagedEndpoint({
-  access: managing({
+  access: managementEndpoint({
     operationId: 'listTokens',
     tags,
     summary: 'List tokens',
-    description: 'Those that are not deleted.',
+    description: 'Deleted tokens are not listed.',
   }),
   path: '/tokens',
   filters: {
-    name: z.string().optional().openapi({ description: 'What people call it, exactly.' }),
+    name: z.string().optional().openapi({ description: 'The exact name.' }),
     createdAfter: moment('Created then or later.'),
     createdBefore: moment('Created then or earlier.'),
     updatedAfter: moment('Last changed then or later.'),
@@ -88,24 +88,24 @@ const list = pagedEndpoint({
 const tokenPath = z.object({ tokenId: id('ApiToken', 'The token.') });
 
 const get = createRoute({
-  ...managing({ operationId: 'getToken', tags, summary: 'Get a token' }),
+  ...managementEndpoint({ operationId: 'getToken', tags, summary: 'Get a token' }),
   method: 'get',
   path: '/tokens/{tokenId}',
   request: { params: tokenPath, query: noQuery },
-  responses: { 200: answers(TokenSchema, 'The token.'), ...readErrors(404) },
+  responses: { 200: jsonResponse(TokenSchema, 'The token.'), ...readErrors(404) },
 });
 
 const remove = createRoute({
-  ...commanding('revokeApiToken', {
+  ...commandEndpoint('revokeApiToken', {
     operationId: 'deleteToken',
     tags,
     summary: 'Delete a token',
-    description: 'Within seconds no request is answered under it. A second time is no error.',
+    description: 'It is refused within seconds. Deleting it again is no error.',
   }),
   method: 'delete',
   path: '/tokens/{tokenId}',
   request: { params: tokenPath, query: noQuery },
-  responses: { 204: answersNothing('It is deleted.'), ...commandErrors(404) },
+  responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404) },
 });
 
 /** Adds the endpoints of API tokens (decisions 27 and 56). */
@@ -143,8 +143,8 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   app.openapi(remove, async (context) => {
     const { tokenId } = context.req.valid('param');
     await command(context, samePaths, async (key) => {
-      const done = await revokeToken(database, context.get('viewer'), 'ApiToken', tokenId, key);
-      return { row: done.revokedId, replayed: done.replayed };
+      const result = await revokeToken(database, context.get('viewer'), 'ApiToken', tokenId, key);
+      return { row: result.revokedId, replayed: result.replayed };
     });
     return context.body(null, 204);
   });

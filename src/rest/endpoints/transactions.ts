@@ -12,25 +12,25 @@ import { type PaymentParties, paymentParties, readPaymentParties } from '../../r
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import {
-  answers,
-  answersOnce,
   command,
+  commandEndpointWithOptionalBody,
   commandErrors,
-  commandingMaybeEmpty,
+  commandResponse,
+  jsonResponse,
   noQuery,
   optionalBody,
   readErrors,
-  reading,
+  viewEndpoint,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { anyOf, moment, nounList, pagedEndpoint, readPage } from '../lists.ts';
+import { anyOf, moment, pagedEndpoint, readPage, rowList } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
 const tags = ['Transactions'];
 
 const list = pagedEndpoint({
-  access: reading({ operationId: 'listTransactions', tags, summary: 'List transactions' }),
+  access: viewEndpoint({ operationId: 'listTransactions', tags, summary: 'List transactions' }),
   path: '/transactions',
   filters: {
     customerId: id('Customer', 'The customer whose transaction it is.').optional(),
@@ -44,7 +44,7 @@ const list = pagedEndpoint({
       .optional()
       .openapi({ description: 'The destination: an account id or a UMA address.' }),
     status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
-    type: z.enum(TransactionType).optional().openapi({ description: 'Which way the money goes.' }),
+    type: z.enum(TransactionType).optional().openapi({ description: 'The direction of the payment.' }),
     reference: z.string().optional().openapi({ description: 'The reconciliation reference.' }),
     startDate: moment('Created then or later.'),
     endDate: moment('Created then or earlier.'),
@@ -57,20 +57,20 @@ const list = pagedEndpoint({
 const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
 
 const get = createRoute({
-  ...reading({ operationId: 'getTransaction', tags, summary: 'Get a transaction' }),
+  ...viewEndpoint({ operationId: 'getTransaction', tags, summary: 'Get a transaction' }),
   method: 'get',
   path: '/transactions/{transactionId}',
   request: { params: transactionPath, query: noQuery },
-  responses: { 200: answers(TransactionSchema, 'The transaction.'), ...readErrors(404) },
+  responses: { 200: jsonResponse(TransactionSchema, 'The transaction.'), ...readErrors(404) },
 });
 
 const approve = createRoute({
-  ...commandingMaybeEmpty('approveTransaction', {
+  ...commandEndpointWithOptionalBody('approveTransaction', {
     operationId: 'approveTransaction',
     tags,
     summary: 'Approve an incoming payment',
     description:
-      'Before its time to decide is over. A mandatory fact about the receiver that neither is told here nor stands in the customer record ends it FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+      'Possible until the time to decide is over. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/approve',
@@ -83,20 +83,21 @@ const approve = createRoute({
           receiverCustomerInfo: z
             .record(z.string(), z.string())
             .optional()
-            .openapi({ description: 'What the sending side asks to know of the receiver, by name.' }),
+            .openapi({ description: 'The information about the receiver that the sending side requests, by name.' }),
         })
         .openapi('ApproveTransaction'),
     ),
   },
-  responses: { 200: answersOnce(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404) },
 });
 
 const reject = createRoute({
-  ...commandingMaybeEmpty('rejectTransaction', {
+  ...commandEndpointWithOptionalBody('rejectTransaction', {
     operationId: 'rejectTransaction',
     tags,
     summary: 'Reject an incoming payment',
-    description: 'Before its time to decide is over: it ends REJECTED, and the sender has the money back.',
+    description:
+      'Possible until the time to decide is over. The payment ends REJECTED, and the sender gets the money back.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/reject',
@@ -105,11 +106,11 @@ const reject = createRoute({
     query: noQuery,
     body: optionalBody(
       z
-        .strictObject({ reason: z.string().optional().openapi({ description: 'Why, for the timeline.' }) })
+        .strictObject({ reason: z.string().optional().openapi({ description: 'The reason, for the timeline.' }) })
         .openapi('RejectTransaction'),
     ),
   },
-  responses: { 200: answersOnce(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
 });
 
 /** Adds the endpoints of transactions (specification 4.4, 4.5; decision 33). */
@@ -117,9 +118,9 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
-  const transactions = nounList(database, 'Transaction', {
+  const transactions = rowList(database, 'Transaction', {
     where: whereTransactions,
-    along: paymentParties,
+    extra: paymentParties,
     record: (row: Transaction & PaymentParties) => transactionRecord(row, row),
   });
   app.openapi(list, async (context) =>

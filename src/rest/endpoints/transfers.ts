@@ -6,7 +6,7 @@ import { transferOut } from '../../payments/transfers/transfer-out.ts';
 import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
-import { answersOnce, body, command, commandErrors, commanding, noQuery } from '../endpoint.ts';
+import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
 import { transferPaths } from '../input-paths.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
@@ -14,15 +14,18 @@ import { checkNamedAccount } from './named-account.ts';
 
 const tags = ['Transfers'];
 
-/** An end of a transfer: its account. Callers may repeat the rest as answers show it. */
+/** Defines an account of a transfer. Its currency is optional: callers may send the account as responses show it. */
 function account(type: string, description: string) {
   return {
     accountId: id(type, description),
-    currency: z.string().optional().openapi({ description: "The account's currency; checked where given." }),
+    currency: z
+      .string()
+      .optional()
+      .openapi({ description: "The account's currency; optional, and checked if present." }),
   };
 }
 
-function sourceEnd(type: string, description: string) {
+function sourceAccount(type: string, description: string) {
   return z
     .strictObject({
       sourceType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
@@ -31,7 +34,7 @@ function sourceEnd(type: string, description: string) {
     .openapi({ description });
 }
 
-function destinationEnd(type: string, description: string) {
+function destinationAccount(type: string, description: string) {
   return z
     .strictObject({
       destinationType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
@@ -44,8 +47,8 @@ const memo = z.string().optional().openapi({ description: 'Memo, at most 500 cha
 
 const TransferOutBody = z
   .strictObject({
-    source: sourceEnd('InternalAccount', 'The internal account that pays.'),
-    destination: destinationEnd('ExternalAccount', 'The external account that receives.'),
+    source: sourceAccount('InternalAccount', 'The internal account that pays.'),
+    destination: destinationAccount('ExternalAccount', 'The external account that receives.'),
     amount: amountInput("In the currency's smallest unit."),
     description: memo,
   })
@@ -53,29 +56,37 @@ const TransferOutBody = z
 
 const TransferInBody = z
   .strictObject({
-    source: sourceEnd('ExternalAccount', 'The external account to pull from.'),
-    destination: destinationEnd('InternalAccount', 'The internal account that receives.'),
+    source: sourceAccount('ExternalAccount', 'The external account to pull from.'),
+    destination: destinationAccount('InternalAccount', 'The internal account that receives.'),
     amount: amountInput(
-      "In the currency's smallest unit; without one the rail decides (the sandbox: 10000).",
+      "In the currency's smallest unit. When it is left out, the payment rail decides (in the sandbox: 10000).",
     ).optional(),
     description: memo,
   })
   .openapi('TransferIn');
 
 const out = createRoute({
-  ...commanding('transferOut', { operationId: 'transferOut', tags, summary: 'Transfer out, in one currency' }),
+  ...commandEndpoint('transferOut', {
+    operationId: 'transferOut',
+    tags,
+    summary: 'Transfer to an external account, in one currency',
+  }),
   method: 'post',
   path: '/transfer-out',
   request: { query: noQuery, body: body(TransferOutBody) },
-  responses: { 201: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+  responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
 const into = createRoute({
-  ...commanding('transferIn', { operationId: 'transferIn', tags, summary: 'Transfer in, in one currency' }),
+  ...commandEndpoint('transferIn', {
+    operationId: 'transferIn',
+    tags,
+    summary: 'Transfer from an external account, in one currency',
+  }),
   method: 'post',
   path: '/transfer-in',
   request: { query: noQuery, body: body(TransferInBody) },
-  responses: { 201: answersOnce(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+  responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
 /** Adds the endpoints of transfers (specification 4.6, 4.12). */

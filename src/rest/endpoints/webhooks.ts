@@ -2,24 +2,31 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { testConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../app.ts';
-import { answersOnce, command, commandErrors, commandingMaybeEmpty, noQuery, optionalBody } from '../endpoint.ts';
+import {
+  command,
+  commandEndpointWithOptionalBody,
+  commandErrors,
+  commandResponse,
+  noQuery,
+  optionalBody,
+} from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
 
-// The names with underscores are the interface's own (decision 51).
+// The specification requires the names with underscores (decision 51).
 const TestSchema = z
   .object({
     response_status: z.int().openapi({ description: "The receiver's HTTP status, whatever it is.", example: 200 }),
-    url: z.string().openapi({ description: 'Where the event was posted.' }),
+    url: z.string().openapi({ description: 'The URL to which the event was posted.' }),
   })
-  .openapi('WebhookTest', { description: 'What came of a test event.' });
+  .openapi('WebhookTest', { description: 'The outcome of a test event.' });
 
 const test = createRoute({
-  ...commandingMaybeEmpty('sendTestWebhook', {
+  ...commandEndpointWithOptionalBody('sendTestWebhook', {
     operationId: 'testWebhook',
     tags: ['Webhooks'],
     summary: 'Send a test event',
     description:
-      'Posts a TEST event to the webhookEndpoint of the settings and waits some seconds for the answer to its first attempt. It is tried again like any event.',
+      'Posts a TEST event to the webhookEndpoint of the settings and waits some seconds for the response to its first attempt. It is retried like any event.',
   }),
   method: 'post',
   path: '/webhooks/test',
@@ -29,14 +36,14 @@ const test = createRoute({
       z
         .strictObject({
           url: z.string().optional().openapi({
-            description: "Instead of the settings' endpoint, the registered one with this URL.",
+            description: "The URL of the registered endpoint to use instead of the settings' endpoint.",
             example: 'https://example.com/webhooks',
           }),
         })
         .openapi('TestWebhook'),
     ),
   },
-  responses: { 200: answersOnce(TestSchema, 'The receiver answered.'), ...commandErrors() },
+  responses: { 200: commandResponse(TestSchema, 'The receiver answered.'), ...commandErrors() },
 });
 
 /** Adds the endpoint that tests webhooks (decision 51). Their settings are in config.ts. */

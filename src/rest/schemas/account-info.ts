@@ -6,7 +6,7 @@ import type { AccountInfoRecord } from '../../records/account-record.ts';
 import { day } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';
 
-/** The schemas of the kinds of accounts outside, made from the domain's table of them. */
+// The schemas of the types of external accounts, made from the domain's table of them.
 
 const IndividualBeneficiary = z
   .strictObject({
@@ -30,12 +30,12 @@ const BusinessBeneficiary = z
 
 const BeneficiarySchema = z
   .discriminatedUnion('beneficiaryType', [IndividualBeneficiary, BusinessBeneficiary])
-  .openapi('Beneficiary', { description: 'Who owns a bank account.' });
+  .openapi('Beneficiary', { description: 'The owner of a bank account.' });
 
-/** Who owns a bank account, in a request. */
+/** The owner of a bank account, in a request. */
 export type BeneficiaryInput = z.infer<typeof BeneficiarySchema>;
 
-/** The details of an account in a request: its kind, the details of that kind, and for a bank account its owner. */
+/** The details of an account in a request: its type, the fields of that type, and the owner of a bank account. */
 export interface AccountInfoInput {
   readonly accountType: ExternalAccountType;
   readonly beneficiary?: BeneficiaryInput;
@@ -46,22 +46,24 @@ export interface AccountInfoInput {
 const table = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
 
 function detail(rule: AccountField): z.ZodType {
-  const schema = rule.values ? z.enum(rule.values) : formed(rule.pattern ?? /^.+$/s, `must be ${rule.form ?? 'given'}`);
-  const described = schema.openapi({ description: rule.description });
-  return rule.optional ? described.optional() : described;
+  const schema = rule.values
+    ? z.enum(rule.values)
+    : patternSchema(rule.pattern ?? /^.+$/s, `must be ${rule.form ?? 'given'}`);
+  const documented = schema.openapi({ description: rule.description });
+  return rule.optional ? documented.optional() : documented;
 }
 
-/** A document's patterns have no flags, so a pattern with flags is checked but told in words only. */
-function formed(pattern: RegExp, message: string): z.ZodString {
+/** Makes the schema of a pattern. The document cannot contain flags, so it leaves a pattern with flags out. */
+function patternSchema(pattern: RegExp, message: string): z.ZodString {
   return pattern.flags === ''
     ? z.string().regex(pattern, message)
     : z.string().refine((text) => pattern.test(text), message);
 }
 
-type Kinds = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
+type TypeSchemas = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
 
-/** One schema per kind. In a request the platform's own id of the account may stand here too (decision 25). */
-function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): Kinds {
+/** Makes one schema per account type, with the additional fields of `more`. */
+function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): TypeSchemas {
   const members = table.map(([accountType, type]) =>
     z
       .strictObject({
@@ -71,31 +73,32 @@ function kinds(suffix: 'Input' | '', more: (type: AccountType) => Record<string,
       })
       .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
   );
-  // A union wants to know of at least one; the table has them.
-  return members as unknown as Kinds;
+  // The type of a union requires at least one member, which the table has.
+  return members as unknown as TypeSchemas;
 }
 
-// The compiler cannot follow schemas that are made from a table: the types of the two below are stated with them.
+// The compiler cannot infer types of schemas that are made from a table, so the two below declare theirs.
 
 /** The details of an account in a request. */
 export const AccountInfoInputSchema = z
   .discriminatedUnion(
     'accountType',
-    kinds('Input', (type) => ({
+    typeSchemas('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
+      // Requests may have it here or beside accountInfo (decision 25).
       platformAccountId: z.string().optional().openapi({ description: "The platform's own id of the account." }),
     })),
   )
   .openapi('ExternalAccountInfoInput', {
-    description: 'The details of an account, by its kind.',
+    description: 'The details of an account, by its type.',
   }) as unknown as z.ZodType<AccountInfoInput>;
 
-/** The details of an account in an answer. */
+/** The details of an account in a response. */
 export const AccountInfoSchema = z
   .discriminatedUnion(
     'accountType',
-    kinds('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
+    typeSchemas('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
   )
   .openapi('ExternalAccountInfo', {
-    description: 'The details of an account, by its kind.',
+    description: 'The details of an account, by its type.',
   }) as unknown as z.ZodType<AccountInfoRecord>;

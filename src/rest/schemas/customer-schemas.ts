@@ -4,12 +4,12 @@ import { individualTypes } from '../../records/customer-record.ts';
 import { day, id, time } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';
 
-/** The schemas of customers, told apart by `customerType` (specification 2.8, decision 47). */
+// The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 
 const umaAddress = z.string().openapi({ description: 'UMA address, $name@domain.', example: '$grace@example.com' });
 const platformCustomerId = z.string().openapi({ description: "The platform's own id." });
 
-/** What is known of a person; all of it may be left out. */
+/** The optional fields of a person. */
 export const individualFields = {
   fullName: z.string().optional().openapi({ description: 'Full name.' }),
   birthDate: day('Day of birth.').optional(),
@@ -36,8 +36,8 @@ const BeneficialOwnerSchema = z
       .min(0)
       .max(100)
       .optional()
-      .openapi({ description: 'Share of the company.' }),
-    title: z.string().optional().openapi({ description: 'Title.' }),
+      .openapi({ description: 'Share of the company, in percent.' }),
+    title: z.string().optional().openapi({ description: 'Title in the company.' }),
   })
   .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
 
@@ -47,11 +47,11 @@ const businessInfo = z
     registrationNumber: z.string().optional().openapi({ description: 'Number in the company register.' }),
     taxId: z.string().optional().openapi({ description: 'Tax number.' }),
   })
-  .openapi('BusinessInfo', { description: 'What is known of a company.' });
+  .openapi('BusinessInfo', { description: 'The data of a company.' });
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional() };
 
-/** A customer to create. */
+/** The body that creates a customer. */
 export const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
@@ -70,32 +70,32 @@ export const CreateCustomerBody = z
         beneficialOwners: z
           .array(BeneficialOwnerSchema)
           .optional()
-          .openapi({ description: 'Who owns or controls it.' }),
+          .openapi({ description: 'The people who own or control it.' }),
       })
       .openapi('CreateBusinessCustomer'),
   ])
   .openapi('CreateCustomer');
 
-/** What changes of a customer: what is left out stays (decision 47). */
+/** The body that changes a customer: fields that are left out stay unchanged (decision 47). */
 export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person; it cannot change.' }),
+        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person; the type cannot change.' }),
         umaAddress: umaAddress.optional(),
         ...individualFields,
       })
       .openapi('UpdateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').openapi({ description: 'A company; it cannot change.' }),
+        customerType: z.literal('BUSINESS').openapi({ description: 'A company; the type cannot change.' }),
         umaAddress: umaAddress.optional(),
         businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
         address: AddressSchema.optional(),
         beneficialOwners: z
           .array(BeneficialOwnerSchema)
           .optional()
-          .openapi({ description: 'Who owns or controls it: replaces the list.' }),
+          .openapi({ description: 'The people who own or control it: replaces the list.' }),
       })
       .openapi('UpdateBusinessCustomer'),
   ])
@@ -105,13 +105,15 @@ const common = {
   id: id('Customer', 'Its id.'),
   platformCustomerId,
   umaAddress,
-  kycStatus: z.enum(KycStatus).openapi({ description: 'Where its identity check stands.' }),
-  isDeleted: z.boolean().openapi({ description: 'A deleted customer keeps its history and moves no money.' }),
-  createdAt: time('When it was made.'),
+  kycStatus: z.enum(KycStatus).openapi({ description: 'The state of its identity check.' }),
+  isDeleted: z.boolean().openapi({
+    description: 'Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.',
+  }),
+  createdAt: time('When it was created.'),
   updatedAt: time('When it last changed.'),
 };
 
-/** A customer in an answer. */
+/** A customer in a response. */
 export const CustomerSchema = z
   .discriminatedUnion('customerType', [
     z
@@ -127,8 +129,8 @@ export const CustomerSchema = z
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: z.array(BeneficialOwnerSchema).openapi({ description: 'Who owns or controls it.' }),
+        beneficialOwners: z.array(BeneficialOwnerSchema).openapi({ description: 'The people who own or control it.' }),
       })
       .openapi('BusinessCustomer'),
   ])
-  .openapi('Customer', { description: 'Somebody for whom the platform moves money (specification 2.8).' });
+  .openapi('Customer', { description: 'A person or company for whom the platform moves money (specification 2.8).' });

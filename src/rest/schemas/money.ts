@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { isDay, maxAmount } from '../../core/checks.ts';
 
-/** The schemas of currencies, amounts and times. */
+// The schemas of currencies, amounts, times and ids.
 
-/** A currency in an answer (decision 14: always all four fields). */
+/** A currency in a response (decision 14: always all four fields). */
 export const CurrencySchema = z
   .object({
     code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
@@ -13,12 +13,12 @@ export const CurrencySchema = z
   })
   .openapi('Currency', { description: 'A currency or asset (specification 2.1).' });
 
-/** An amount in an answer: an integer of smallest units. */
+/** Defines an amount in a response: an integer of smallest units. */
 export function amount(description: string) {
   return z.int().openapi({ type: 'integer', format: 'int64', description, example: 12550 });
 }
 
-/** An amount with its currency, in an answer. */
+/** An amount with its currency, in a response. */
 export const AmountSchema = z
   .object({
     amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals."),
@@ -26,26 +26,26 @@ export const AmountSchema = z
   })
   .openapi('Amount', { description: 'An amount of money (specification 2.2).' });
 
-/** An amount in a request, in smallest units. */
-export function amountInput(description: string, most: bigint = maxAmount) {
+/** Defines an amount in a request, in smallest units. */
+export function amountInput(description: string, max: bigint = maxAmount) {
   return z
     .int('must be an integer of smallest units')
     .min(1, 'must be at least 1')
-    .max(Number(most), `must be at most ${most}`)
-    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(most), description, example: 12550 });
+    .max(Number(max), `must be at most ${max}`)
+    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
 }
 
-/** A moment in an answer. */
+/** Defines a time in a response. */
 export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
 
-/** The id of a thing, `<Type>:<uuid>`. */
+/** Defines an id, `<Type>:<uuid>`. */
 export function id(type: string, description: string) {
   return z.string().openapi({ description, example: `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42` });
 }
 
-/** A day of the calendar. */
+/** Defines a calendar day, YYYY-MM-DD. */
 export function day(description: string) {
   return z
     .string()

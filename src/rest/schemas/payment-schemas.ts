@@ -8,13 +8,13 @@ import {
 } from '../../database/generated/client/client.ts';
 import { AmountSchema, amount, CurrencySchema, id, time } from './money.ts';
 
-/** The schemas of quotes and transactions in answers (specification 2.3 to 2.7). */
+// The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
 const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT').openapi({ description: 'It comes from an account.' }),
+    sourceType: z.literal('ACCOUNT').openapi({ description: 'The money comes from an account.' }),
     accountId: id('InternalAccount', 'The account that pays.'),
     customerId: id('Customer', 'Its owner.').optional(),
     currency: currencyCode,
@@ -23,17 +23,15 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z
-      .literal('REALTIME_FUNDING')
-      .openapi({ description: 'It is paid in from outside, for this payment alone.' }),
-    customerId: id('Customer', 'Who pays in.').optional(),
+    sourceType: z.literal('REALTIME_FUNDING').openapi({ description: 'A deposit for this payment alone.' }),
+    customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
   .openapi('RealtimeFundingSource');
 
 const UmaSource = z
   .object({
-    sourceType: z.literal('UMA_ADDRESS').openapi({ description: 'It comes from a UMA address.' }),
+    sourceType: z.literal('UMA_ADDRESS').openapi({ description: 'The money comes from a UMA address.' }),
     umaAddress: z.string().openapi({ description: '$name@domain.' }),
     currency: currencyCode,
   })
@@ -45,7 +43,7 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT').openapi({ description: 'It goes to an account.' }),
+    destinationType: z.literal('ACCOUNT').openapi({ description: 'The money goes to an account.' }),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
@@ -53,7 +51,7 @@ const AccountDestination = z
 
 const UmaDestination = z
   .object({
-    destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'It goes to a UMA address.' }),
+    destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'The money goes to a UMA address.' }),
     umaAddress: z.string().openapi({ description: '$name@domain.' }),
     currency: currencyCode,
   })
@@ -63,23 +61,28 @@ const DestinationSchema = z
   .discriminatedUnion('destinationType', [AccountDestination, UmaDestination])
   .openapi('PaymentDestination', { description: 'Where the money goes (specification 2.7).' });
 
-/** A way to pay money in, in both of its forms (decision 10). */
+/** A way to make a deposit, in both of its forms (decision 10). */
 export const PaymentInstructionSchema = z
   .object({
-    accountType: z.enum(ExternalAccountType).openapi({ description: 'What kind of account or wallet to pay to.' }),
+    accountType: z.enum(ExternalAccountType).openapi({ description: 'The type of the account or wallet to pay to.' }),
     accountNumber: z.string().optional().openapi({ description: 'Account number to pay to.' }),
     routingNumber: z.string().optional().openapi({ description: 'ABA routing number.' }),
     bankName: z.string().optional().openapi({ description: 'Name of the bank.' }),
-    referenceCode: z.string().optional().openapi({ description: 'Must be given exactly so with the payment.' }),
+    referenceCode: z
+      .string()
+      .optional()
+      .openapi({ description: 'The reference that the payment must contain exactly.' }),
     address: z.string().optional().openapi({ description: 'Address of the wallet.' }),
     invoice: z.string().optional().openapi({ description: 'Lightning invoice.' }),
     accountOrWalletInfo: z
-      .object({ accountType: z.enum(ExternalAccountType).openapi({ description: 'What kind of account or wallet.' }) })
+      .object({
+        accountType: z.enum(ExternalAccountType).openapi({ description: 'The type of the account or wallet.' }),
+      })
       .catchall(z.string())
-      .openapi({ description: 'The same in the nested form, with every detail of the kind.' }),
+      .openapi({ description: 'The same data in the nested form, with every field of the type.' }),
   })
   .openapi('PaymentInstruction', {
-    description: 'A way to pay money in (specification 2.4); any one of several does.',
+    description: 'A way to make a deposit (specification 2.4). Where there are several, use any one of them.',
   });
 
 const RateDetailsSchema = z
@@ -91,83 +94,86 @@ const RateDetailsSchema = z
     counterpartyFixedFee: amount('Fixed fee of the receiving side, in the receiving currency.').optional(),
     serviceApiMultiplier: z.number().optional().openapi({ description: 'Millisatoshi per sending smallest unit.' }),
     serviceApiFixedFee: amount('Fixed fee of the service, in the sending currency.').optional(),
-    serviceApiVariableFeeRate: z.number().optional().openapi({ description: 'A fraction: 0.003 is 0.3 %.' }),
-    serviceApiVariableFeeAmount: amount('What the variable fee comes to, in the sending currency.').optional(),
+    serviceApiVariableFeeRate: z
+      .number()
+      .optional()
+      .openapi({ description: 'Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.' }),
+    serviceApiVariableFeeAmount: amount('Amount of the variable fee, in the sending currency.').optional(),
   })
-  .openapi('RateDetails', { description: 'What a price is made of (specification 2.5).' });
+  .openapi('RateDetails', { description: 'The parts of a price (specification 2.5).' });
 
 const exchangeRate = z.number().openapi({
   description: 'Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.',
 });
 
-/** A quote in an answer. */
+/** A quote in a response. */
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'Its id.'),
-    status: z.enum(QuoteStatus).openapi({ description: 'Where it stands (specification 3.1).' }),
-    createdAt: time('When it was made.'),
-    expiresAt: time("Until when it can be executed or funded, by the service's clock."),
+    status: z.enum(QuoteStatus).openapi({ description: 'Its status (specification 3.1).' }),
+    createdAt: time('When it was created.'),
+    expiresAt: time("The end of the time in which it can be executed or funded, by the service's clock."),
     source: SourceSchema,
     destination: DestinationSchema,
     sendingCurrency: CurrencySchema,
     receivingCurrency: CurrencySchema,
-    totalSendingAmount: amount('What the source is debited, fees included; smallest unit of the sending currency.'),
-    totalReceivingAmount: amount('Exactly what arrives; smallest unit of the receiving currency.'),
+    totalSendingAmount: amount('The debit of the source, fees included; smallest unit of the sending currency.'),
+    totalReceivingAmount: amount('The amount that arrives, exactly; smallest unit of the receiving currency.'),
     exchangeRate,
     feesIncluded: amount('All fees, in the smallest unit of the sending currency.').min(0),
     transactionId: id('Transaction', 'The transaction created with it.'),
     paymentInstructions: z
       .array(PaymentInstructionSchema)
       .optional()
-      .openapi({ description: 'How to fund it; not there when it is paid from an account.' }),
+      .openapi({ description: 'How to fund it; absent when it is paid from an account.' }),
     rateDetails: RateDetailsSchema.optional(),
     description: z.string().optional().openapi({ description: 'Memo.' }),
   })
   .openapi('Quote', { description: 'A locked rate with its fees, until it expires (specification 2.3).' });
 
-/** A transaction in an answer. */
+/** A transaction in a response. */
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'Its id.'),
-    status: z.enum(TransactionStatus).openapi({ description: 'Where it stands (specification 3.2).' }),
-    type: z.enum(TransactionType).openapi({ description: 'Which way the money goes.' }),
+    status: z.enum(TransactionStatus).openapi({ description: 'Its status (specification 3.2).' }),
+    type: z.enum(TransactionType).openapi({ description: 'The direction of the payment.' }),
     sentAmount: AmountSchema.optional(),
     receivedAmount: AmountSchema.optional(),
     source: SourceSchema.optional(),
     destination: DestinationSchema,
     customerId: id('Customer', "The customer whose payment it is; null when it is the platform's own.").nullable(),
     platformCustomerId: z.string().nullable().openapi({ description: "The platform's own id of that customer." }),
-    quoteId: id('Quote', 'The quote behind it.').optional(),
+    quoteId: id('Quote', 'The quote that it executes.').optional(),
     exchangeRate: exchangeRate.optional(),
     fees: amount('All fees, in the smallest unit of the sending currency.').min(0).optional(),
     rateDetails: RateDetailsSchema.optional(),
     reconciliationInstructions: z
-      .object({ reference: z.string().openapi({ description: 'What both sides write on the payment.' }) })
+      .object({ reference: z.string().openapi({ description: 'The reference that both sides write on the payment.' }) })
       .optional()
-      .openapi({ description: 'How to find the payment again; there for every status but CREATED.' }),
+      .openapi({ description: 'How to reconcile the payment; present in every status except CREATED.' }),
     failureReason: z
       .enum(FailureReason)
       .optional()
-      .openapi({ description: 'Why it failed; always there on a FAILED one.' }),
+      .openapi({ description: 'Why it failed; always present in the status FAILED.' }),
     refund: z
       .object({
-        reference: z.string().openapi({ description: 'To find it again.' }),
+        reference: z.string().openapi({ description: 'The reference for reconciliation.' }),
         initiatedAt: time('When it was started.'),
-        settledAt: time('When it had arrived.').optional(),
+        settledAt: time('When it arrived.').optional(),
       })
       .optional()
-      .openapi({ description: 'Money that came back to the source.' }),
+      .openapi({ description: 'The refund to the source.' }),
     counterpartyInformation: z
       .record(z.string(), z.string())
       .optional()
-      .openapi({ description: 'What is known of the other side, for payments to or from UMA addresses.' }),
+      .openapi({ description: 'Information about the counterparty, for payments to or from UMA addresses.' }),
     description: z.string().optional().openapi({ description: 'Memo.' }),
     settledAt: time('When it was settled; null until then.').nullable(),
-    createdAt: time('When it was made.'),
+    createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),
     paymentInstructions: z
       .array(PaymentInstructionSchema)
       .optional()
-      .openapi({ description: 'How it could be paid in: in the answer of sandbox/send only.' }),
+      .openapi({ description: 'The ways to fund it; only in the response of /sandbox/send.' }),
   })
   .openapi('Transaction', { description: 'A payment, out or in (specification 2.6).' });

@@ -1,18 +1,18 @@
 import { z } from '@hono/zod-openapi';
 
-/** The schemas of addresses and of the owners of accounts, the same in requests and answers. */
+// The schemas of addresses and countries, the same in requests and responses.
 
 const country = z
   .string()
   .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
   .openapi({ description: 'ISO 3166-1 alpha-2.', example: 'US' });
 
-/** A two-letter country code. */
+/** Defines a two-letter country code. */
 export function countryCode(description: string) {
   return country.openapi({ description });
 }
 
-/** A postal address, in requests and answers. */
+/** A postal address, in requests and responses. */
 export const AddressSchema = z
   .strictObject({
     line1: z.string().openapi({ description: 'Street and number.' }),

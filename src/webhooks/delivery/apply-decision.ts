@@ -5,8 +5,8 @@ import { type Decision, decideIncoming } from '../../payments/approvals/approval
 import type { Payments } from '../../payments/command.ts';
 
 /**
- * Applies what a platform answered to an approval question. It may come twice, where a process died after the first time:
- * a payment that was decided meanwhile, by hand, by its deadline or by this, is left as it is.
+ * Applies a platform's decision about a payment. Does nothing to a payment that is decided already: by hand, by its
+ * deadline, or by the same decision, which comes twice where a process died after the first time.
  * @param transactionId the bare uuid
  */
 export async function applyDecision(
@@ -18,7 +18,7 @@ export async function applyDecision(
   try {
     await decideIncoming(payments, platformItself(tenant), transactionId, decision);
   } catch (error) {
-    const decided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
-    if (!decided) throw error;
+    const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
+    if (!isDecided) throw error;
   }
 }

@@ -5,33 +5,33 @@ import type { Decision } from '../../payments/approvals/approvals.ts';
 import { checkInformation } from '../../payments/information.ts';
 import type { Outcome } from './sender.ts';
 
-/** 202: decided later by approveTransaction or rejectTransaction. 409: the platform has had the question before. */
+/** 202: approveTransaction or rejectTransaction decides later. 409: the platform has received the question before. */
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** What can be stored as a reason; other text counts as none, or the rejection would be lost with it. */
+/** A reason that can be stored; other text counts as none, so that the rejection still counts. */
 const reason = z.string().max(500).refine(isPlainText).optional().catch(undefined);
 const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string()).optional() });
 const rejection = z.object({ reason, message: reason });
 const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
 /** The form of a field's name. */
 const fieldName = /^[A-Za-z_]{1,64}$/;
-/** How much of a list of names fits into a reason. */
+/** The most characters of a list of names in a reason. */
 const namesLength = 400;
 
-/** Whether a status answers the question at all. */
+/** Says whether a status is an answer to the question. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
 
-/** Whether the answer was that the decision comes later, within the time that every question has. */
+/** Says whether a status defers the decision, within the time that every question has. */
 export function isDeferral(status: number | null | undefined): boolean {
   return typeof status === 'number' && deferring.has(status);
 }
 
 /**
- * Reads what the answer to a question decides (decision 33); undefined when it decides nothing: it defers the
- * decision, or there was no answer in time, and the payment's own deadline decides.
+ * Reads the decision in the answer to a question (decision 33). Undefined when the answer defers it, or did not come in
+ * time: then the payment's own deadline decides.
  */
 export function decisionOf(outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>): Decision | undefined {
   const { responseStatus, timedOut, answer } = outcome;
@@ -59,11 +59,11 @@ function namesIn(fields: readonly unknown[]): string {
   return names.join(', ').slice(0, namesLength);
 }
 
-/** An approval. One whose details cannot be read, or would be refused, is none: money must not move on a guess. */
+/** Reads an approval. If its details cannot be read, or would be refused, it counts as an error: money must not move on a guess. */
 function approvalOf(body: unknown): Decision {
-  const read = approval.safeParse(body ?? {});
-  if (!read.success) return webhookError;
-  const info = Object.entries(read.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
+  const parsed = approval.safeParse(body ?? {});
+  if (!parsed.success) return webhookError;
+  const info = Object.entries(parsed.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
   try {
     checkInformation(info, ['receiverCustomerInfo']);
   } catch (error) {
@@ -78,12 +78,12 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval question was an error",
 };
 
-/** What a question comes to whose time has passed: after a deferral a rejection; undefined after silence, as above. */
+/** Returns the decision when a question's time is over: a rejection after a deferral; undefined without any answer, as above. */
 export function overdueDecision(lastStatus: number | null): Decision | undefined {
   return isDeferral(lastStatus) ? { kind: 'reject', reason: 'the platform did not decide in time' } : undefined;
 }
 
-/** An answer's JSON; undefined when it has no body, and a value that fits no form when it is not JSON. */
+/** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not JSON. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

@@ -8,8 +8,8 @@ import { amountRecord, isJsonInteger } from '../../records/numbers.ts';
 import type { PaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 
-/** What a body needs beside the event itself. */
-export interface Surroundings {
+/** The fields of related rows that the body of an event contains. */
+export interface RelatedFields {
   readonly platformCustomerId: string | null;
   readonly sourceKind: AccountKind | null;
   readonly destinationKind: AccountKind | null;
@@ -17,16 +17,16 @@ export interface Surroundings {
   readonly accountCurrency: string | null;
 }
 
-/** The id of an event's webhook: the same at every attempt, to every endpoint and in every replay. */
+/** Returns the id of an event's webhook: the same for every attempt, endpoint and replay. */
 export function webhookId(event: Pick<Event, 'id'>): string {
   return publicId('Webhook', event.id);
 }
 
 /**
- * An event as webhooks carry it: the flat bodies of specification 6 (and decision 18), each with its
- * id, its place in the feed and the version of the thing that changed, by which a receiver drops what is stale.
+ * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position in
+ * the feed and the version of the changed object, by which a receiver drops stale events.
  */
-export function webhookBody(event: Event, around: Surroundings): Record<string, unknown> {
+export function webhookBody(event: Event, related: RelatedFields): Record<string, unknown> {
   return {
     type: event.type,
     webhookId: webhookId(event),
@@ -35,32 +35,32 @@ export function webhookBody(event: Event, around: Surroundings): Record<string, 
     sequence: Number(event.sequence),
     cursor: feedCursor(event.platformId, event.sequence),
     version: event.version,
-    ...payload(event, around),
+    ...payload(event, related),
   };
 }
 
-function payload(event: Event, around: Surroundings): Record<string, unknown> {
+function payload(event: Event, related: RelatedFields): Record<string, unknown> {
   switch (event.type) {
     case 'OUTGOING_PAYMENT':
     case 'INCOMING_PAYMENT': {
       const row = rowFromSnapshot('Transaction', snapshotOf(event));
       const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
       return {
-        // REST's own record, as of the event (decision 18).
-        transaction: transactionRecord(row, partiesOf(around)),
-        // What an approval of the payment must or may tell of the receiver.
+        // The same record as in REST, at the time of the event (decision 18).
+        transaction: transactionRecord(row, partiesOf(related)),
+        // The information about the receiver that an approval must or may contain.
         ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
       };
     }
     case 'ACCOUNT_STATUS':
       return {
         accountId: event.accountId && publicId('InternalAccount', event.accountId),
-        ...balance('oldBalance', event.oldBalance, around),
-        ...balance('newBalance', event.newBalance, around),
-        ...(event.customerId && customerOf(event.customerId, around)),
+        ...balance('oldBalance', event.oldBalance, related),
+        ...balance('newBalance', event.newBalance, related),
+        ...(event.customerId && customerOf(event.customerId, related)),
       };
     case 'KYC_STATUS':
-      return { ...(event.customerId && customerOf(event.customerId, around)), kycStatus: event.status };
+      return { ...(event.customerId && customerOf(event.customerId, related)), kycStatus: event.status };
     case 'TEST':
       return { test: true };
     case 'QUOTE_STATUS':
@@ -70,15 +70,15 @@ function payload(event: Event, around: Surroundings): Record<string, unknown> {
 }
 
 /**
- * A balance, where a JSON number carries it exactly. A sum of many payments can pass that: then it is left out, as the
- * specification's optional fields may be, for a wrong number would be worse and no body at all worse still.
+ * Returns a balance, if a JSON number can hold it exactly. A sum of many payments can exceed that: then the field, which
+ * is optional in the specification, is left out. A wrong number would be worse, and no body at all worse still.
  */
-function balance(field: string, amount: bigint | null, { accountCurrency }: Surroundings) {
+function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};
   return { [field]: amountRecord(amount, accountCurrency) };
 }
 
-function partiesOf({ platformCustomerId, sourceKind, destinationKind }: Surroundings): PaymentParties {
+function partiesOf({ platformCustomerId, sourceKind, destinationKind }: RelatedFields): PaymentParties {
   return {
     customer: platformCustomerId === null ? null : { platformCustomerId },
     sourceAccount: sourceKind && { kind: sourceKind },
@@ -90,6 +90,6 @@ function snapshotOf(event: Event): Record<string, unknown> {
   return trustedJson<Record<string, unknown>>(event.snapshot);
 }
 
-function customerOf(customerId: string, around: Surroundings) {
-  return { customerId: publicId('Customer', customerId), platformCustomerId: around.platformCustomerId };
+function customerOf(customerId: string, { platformCustomerId }: RelatedFields) {
+  return { customerId: publicId('Customer', customerId), platformCustomerId };
 }

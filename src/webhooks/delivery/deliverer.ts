@@ -5,27 +5,27 @@ import { applyDecision } from './apply-decision.ts';
 import { decisionOf, isAnswer, isDeferral, overdueDecision } from './approval.ts';
 import { webhookBody, webhookId } from './bodies.ts';
 import {
+  type DeliveryState,
   type LeasedDelivery,
   leaseDeliveries,
-  noteHealth,
+  recordHealth,
   releaseDelivery,
-  type Standing,
   settleDelivery,
 } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender } from './sender.ts';
 import { signedHeaders } from './signing.ts';
 
-/** How many attempts this process has under way at most. */
-const maxUnderWay = 256;
-/** How many are leased in one step. */
-const batch = 64;
-/** Without anything due, look again after so long: a pause may have ended. */
+/** The most attempts that this process runs at once. */
+const maxAttempts = 256;
+/** The most deliveries that one step leases. */
+const batchSize = 64;
+/** How many milliseconds to pause when nothing is due. */
 const idleMs = 250;
-/** How long attempts under way may finish by themselves when the process stops. */
+/** How many milliseconds running attempts may take when the process stops; then they are aborted. */
 const graceMs = 2_000;
 
-/** An attempt that was not made, and shows why. */
-const unreadable: Outcome = {
+/** The outcome when the signing secret cannot be read: nothing is sent. */
+const unreadableSecret: Outcome = {
   durationMs: 0,
   responseStatus: undefined,
   error: 'not sent: the signing secret cannot be read; rotate it',
@@ -35,44 +35,44 @@ const unreadable: Outcome = {
 };
 
 /**
- * Attempts deliveries, many at once, each on its own: one that hangs holds up nothing but its own endpoint's share.
+ * Attempts deliveries, many at once and independent of each other: a slow one delays only others to the same endpoint.
  */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
-  readonly #underWay = new Set<Promise<void>>();
-  /** Called when an attempt has ended, and there is room for another. */
-  onRoom: () => void = () => undefined;
+  readonly #attempts = new Set<Promise<void>>();
+  /** Called when an attempt has ended, so that another can start. */
+  onAttemptEnd: () => void = () => undefined;
 
   constructor(webhooks: Webhooks) {
     this.#webhooks = webhooks;
     this.#sender = new Sender(webhooks.pace, webhooks.resolve);
   }
 
-  /** Begins what is due and has room. @returns how many milliseconds to wait before the next step */
+  /** Starts attempts of due deliveries. @returns how many milliseconds to pause before the next step */
   async step(): Promise<number> {
     if (!this.#webhooks.box) return idleMs;
-    const room = Math.min(batch, maxUnderWay - this.#underWay.size);
-    if (room <= 0) return idleMs;
-    const deliveries = await leaseDeliveries(this.#webhooks, room);
+    const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
+    if (capacity <= 0) return idleMs;
+    const deliveries = await leaseDeliveries(this.#webhooks, capacity);
     for (const delivery of deliveries) {
       const attempt = this.#attempt(delivery)
         .catch((error: unknown) => {
-          // Its lease ends by itself, and then it is attempted again.
+          // It is attempted again when its lease has expired.
           this.#webhooks.payments.log.error({ err: error, delivery: delivery.id }, 'a webhook could not be attempted');
         })
         .finally(() => {
-          this.#underWay.delete(attempt);
-          this.onRoom();
+          this.#attempts.delete(attempt);
+          this.onAttemptEnd();
         });
-      this.#underWay.add(attempt);
+      this.#attempts.add(attempt);
     }
-    return deliveries.length >= room ? 0 : idleMs;
+    return deliveries.length >= capacity ? 0 : idleMs;
   }
 
-  /** Lets attempts under way finish for a moment, then breaks them off and gives their deliveries back. */
+  /** Waits a moment for running attempts, then aborts the rest and releases their deliveries. */
   async stop(): Promise<void> {
-    const finished = Promise.allSettled(this.#underWay);
+    const finished = Promise.allSettled(this.#attempts);
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
@@ -80,13 +80,13 @@ export class Deliverer {
     await Promise.race([finished, grace]);
     clearTimeout(timer);
     await this.#sender.close();
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#attempts);
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
     if (delivery.question && delivery.begun > 1) return this.#decideOverdue(delivery);
     const outcome = await this.#post(delivery);
-    // Broken off by our own end, it says nothing about the receiver.
+    // An attempt that the stop has aborted says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
     await (delivery.question ? this.#settleQuestion(delivery, outcome) : this.#settle(delivery, outcome));
   }
@@ -95,7 +95,7 @@ export class Deliverer {
     const { box, pace } = this.#webhooks;
     if (!box) throw new Error('webhooks are not set up here');
     const secrets = this.#secretsOf(delivery, box);
-    if (!secrets) return unreadable;
+    if (!secrets) return unreadableSecret;
     const body = JSON.stringify(webhookBody(delivery.event, delivery));
     return this.#sender.post({
       url: delivery.url,
@@ -107,12 +107,12 @@ export class Deliverer {
     });
   }
 
-  /** The secrets that sign now, or undefined when they were stored under another key than this process has. */
+  /** Decrypts the secrets that sign now; undefined when they are encrypted with another key than this process has. */
   #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
     const owner = secretOwner(delivery.platformId, delivery.endpointId);
     const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
     try {
-      return sealed.map((one) => box.open(one, owner));
+      return sealed.map((secret) => box.open(secret, owner));
     } catch (error) {
       this.#webhooks.payments.log.error(
         { err: error, endpoint: delivery.endpointId },
@@ -126,31 +126,31 @@ export class Deliverer {
     const { responseStatus } = outcome;
     const delivered = responseStatus !== undefined && isDelivered(responseStatus);
     const gone = isGone(responseStatus);
-    await settleDelivery(this.#webhooks, delivery, outcome, this.#standing(delivery, outcome, delivered, gone));
-    await noteHealth(this.#webhooks, delivery, { healthy: delivered, gone, error: outcome.error ?? '' });
+    await settleDelivery(this.#webhooks, delivery, outcome, this.#nextState(delivery, outcome, delivered, gone));
+    await recordHealth(this.#webhooks, delivery, { healthy: delivered, gone, error: outcome.error ?? '' });
   }
 
-  #standing(delivery: LeasedDelivery, outcome: Outcome, delivered: boolean, gone: boolean): Standing {
+  #nextState(delivery: LeasedDelivery, outcome: Outcome, delivered: boolean, gone: boolean): DeliveryState {
     if (delivered) return { status: 'DELIVERED' };
     const nextInMs = gone ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
     return nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
   }
 
-  /** The answer decides the payment, first of all: a process that dies after that has only its records to catch up on. */
+  /** Applies the answer to the payment first: if the process dies after that, only the delivery's record is missing. */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { pace } = this.#webhooks;
     await this.#decide(delivery, decisionOf(outcome));
     const answered = isAnswer(outcome.responseStatus);
-    const standing: Standing = isDeferral(outcome.responseStatus)
+    const state: DeliveryState = isDeferral(outcome.responseStatus)
       ? { status: 'PENDING', nextInMs: Math.max(0, pace.questionMs - outcome.durationMs), failed: false }
       : { status: answered ? 'DELIVERED' : 'FAILED' };
     const attempt = answered ? { ...outcome, error: undefined } : outcome;
-    await settleDelivery(this.#webhooks, delivery, attempt, standing);
+    await settleDelivery(this.#webhooks, delivery, attempt, state);
     const gone = isGone(outcome.responseStatus);
-    await noteHealth(this.#webhooks, delivery, { healthy: answered, gone, error: outcome.error ?? '' });
+    await recordHealth(this.#webhooks, delivery, { healthy: answered, gone, error: outcome.error ?? '' });
   }
 
-  /** A question is put once: one that comes back was deferred, or its process died, and its time has passed. */
+  /** Decides a question that is due again. It is sent only once: it was deferred, or its process died, and its time is over. */
   async #decideOverdue(delivery: LeasedDelivery): Promise<void> {
     await this.#decide(delivery, overdueDecision(delivery.lastStatus));
     const deferred = isDeferral(delivery.lastStatus);

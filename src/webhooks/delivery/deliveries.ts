@@ -2,56 +2,56 @@ import type { Environment, Event } from '../../database/generated/client/client.
 import { columnsOf } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
-import type { Surroundings } from './bodies.ts';
+import type { RelatedFields } from './bodies.ts';
 import { dropPending } from './drop-pending.ts';
 import type { Outcome } from './sender.ts';
 
 /**
- * How many attempts may be under way to one endpoint at once, over all processes (but for what two of them lease in the
- * same instant).
+ * The most attempts to one endpoint at once, over all processes. Two processes that lease in the same instant can exceed
+ * it.
  */
-const inFlight = 8;
-/** The same for an endpoint that is failing: enough to notice that it has healed, too few to hold others up. */
-const inFlightWhileFailing = 2;
-/** After so many failures in a row an endpoint counts as failing. */
+const maxInFlight = 8;
+/** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
+const maxInFlightWhileFailing = 2;
+/** The failures in a row after which an endpoint counts as failing. */
 const failingAfter = 3;
 
-/** A delivery that this process may attempt now, with all that the attempt needs. */
-export interface LeasedDelivery extends Surroundings {
+/** A delivery that is leased to this process, with all data of the attempt. */
+export interface LeasedDelivery extends RelatedFields {
   readonly platformId: string;
   readonly id: string;
   readonly endpointId: string;
-  /** Which attempt this is, counting those that died with their process. */
+  /** The number of this attempt, from 1, counting those that died with their process. */
   readonly begun: number;
-  /** Failed attempts since it was last (re)started. */
+  /** The failed attempts since the delivery began or was replayed. */
   readonly tries: number;
   readonly question: boolean;
   readonly lastStatus: number | null;
   readonly url: string;
   readonly environment: Environment;
   readonly secret: Uint8Array;
-  /** Only while it still signs. */
+  /** The secret before the last rotation, as long as it still signs. */
   readonly previousSecret: Uint8Array | null;
-  /** The database's clock at the lease. */
+  /** The database's time of the lease. */
   readonly now: Date;
   readonly event: Event;
 }
 
-/** A leased row is flat: the event's columns and the delivery's, whose names do not collide but for the ids. */
+/** A flat row of the event's columns and the delivery's: only their ids have the same name. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
- * Endpoints with the least under way come first, so that those that answer are served before those that do not.
- * Questions pass all bounds: their time is short.
+ * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served before
+ * slow ones. The limits per endpoint do not apply to questions, whose time is short.
  */
 const leaseStatement = statement<LeasedRow>(
   'lease_deliveries',
-  `with room as (
+  `with capacity as (
      select e.platform_id, e.id,
-       case e.status when 'FAILING' then ${inFlightWhileFailing} else ${inFlight} end - u.under_way as free, u.under_way
+       case e.status when 'FAILING' then ${maxInFlightWhileFailing} else ${maxInFlight} end - u.in_flight as free, u.in_flight
      from webhook_endpoint e
      cross join lateral (
-       select count(*) as under_way from webhook_delivery d
+       select count(*) as in_flight from webhook_delivery d
        where d.platform_id = e.platform_id and d.endpoint_id = e.id and d.leased_until > clock_timestamp()
      ) u
      where e.status <> 'DISABLED'
@@ -62,7 +62,7 @@ const leaseStatement = statement<LeasedRow>(
        and (d.leased_until is null or d.leased_until <= clock_timestamp())
      order by d.next_attempt_at limit $1 for update of d skip locked
    ), due as (
-     select n.platform_id, n.id from (select * from room where free > 0 order by under_way) r
+     select n.platform_id, n.id from (select * from capacity where free > 0 order by in_flight) r
      cross join lateral (
        select d.platform_id, d.id from webhook_delivery d
        where d.platform_id = r.platform_id and d.endpoint_id = r.id and d.status = 'PENDING' and not d.question
@@ -92,7 +92,7 @@ const leaseStatement = statement<LeasedRow>(
    left join account t on t.platform_id = v.platform_id and t.id = (v.snapshot ->> 'destination_account_id')::uuid`,
 );
 
-/** Takes up to `limit` deliveries (and as many questions) that are due, for as long as a lease lasts. */
+/** Leases up to `limit` deliveries (and as many questions) that are due. */
 export async function leaseDeliveries({ payments, pace }: Webhooks, limit: number): Promise<LeasedDelivery[]> {
   const rows = await leaseStatement(payments.database.pool, limit, pace.leaseMs);
   return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));
@@ -104,7 +104,7 @@ const releaseStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** Gives a delivery back that was broken off by our own end: the next process attempts it at once. */
+/** Releases a delivery whose attempt this process has aborted: another process attempts it at once. */
 export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDelivery): Promise<void> {
   await releaseStatement(payments.database.pool, delivery.platformId, delivery.id, delivery.begun);
 }
@@ -125,31 +125,32 @@ const settleStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** How a delivery stands after an attempt. */
-export type Standing =
+/** The state of a delivery after an attempt: `nextInMs` is the pause before the next, in milliseconds. */
+export type DeliveryState =
   | { readonly status: 'DELIVERED' | 'FAILED' }
   | { readonly status: 'PENDING'; readonly nextInMs: number; readonly failed: boolean };
 
 /**
- * Records what came of an attempt (undefined: there was none, only a decision). The attempt is visible whatever else has
- * happened meanwhile; the delivery is changed only by the attempt that begun last.
+ * Records an attempt and the new state of its delivery. The attempt is recorded in every case; the delivery is changed only
+ * by the attempt that began last.
+ * @param attempt undefined for a decision without an attempt
  */
 export async function settleDelivery(
   { payments }: Webhooks,
   delivery: LeasedDelivery,
   attempt: Outcome | undefined,
-  standing: Standing,
+  state: DeliveryState,
 ): Promise<void> {
-  const waits = standing.status === 'PENDING';
-  const failed = waits ? standing.failed : standing.status === 'FAILED';
+  const isPending = state.status === 'PENDING';
+  const failed = isPending ? state.failed : state.status === 'FAILED';
   await settleStatement(
     payments.database.pool,
     delivery.platformId,
     delivery.id,
     delivery.begun,
-    standing.status,
+    state.status,
     failed ? 1 : 0,
-    waits ? standing.nextInMs : null,
+    isPending ? state.nextInMs : null,
     attempt?.durationMs ?? null,
     attempt?.responseStatus ?? null,
     attempt?.error ?? null,
@@ -175,8 +176,8 @@ const failedStatement = statement<{ status: string }>(
    returning status::text`,
 );
 
-/** Keeps an endpoint's health: any success heals it; days of failures, or its own word that it is gone, disable it. */
-export async function noteHealth(
+/** Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. */
+export async function recordHealth(
   { payments, pace }: Webhooks,
   delivery: LeasedDelivery,
   health: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },

@@ -1,22 +1,22 @@
 import { type Queryable, statement } from '../../database/statement.ts';
 
-/** How many deliveries one statement gives up: few enough to stay far from the time that a statement has. */
-const batch = 5_000;
+/** The most deliveries of one statement: few enough to stay far below the statement timeout. */
+const batchSize = 5_000;
 
-/** Prisma passes the status as a parameter, and so cannot use the index of what is pending (docs/prisma.md). */
+/** Not with Prisma, which passes the status as a parameter, and so cannot use the partial index of pending deliveries (docs/prisma.md). */
 const dropStatement = statement<object>(
   'drop_pending_deliveries',
   `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null
    where (platform_id, id) in (
      select platform_id, id from webhook_delivery
-     where platform_id = $1 and endpoint_id = $2 and status = 'PENDING' limit ${batch}
+     where platform_id = $1 and endpoint_id = $2 and status = 'PENDING' limit ${batchSize}
    ) returning 1`,
 );
 
-/** Gives up what waits for a disabled endpoint: it has failed, which is visible, and can be replayed. */
+/** Fails the pending deliveries of a disabled endpoint. They stay visible and can be replayed. */
 export async function dropPending(on: Queryable, platformId: string, endpointId: string): Promise<void> {
   let dropped: object[];
   do {
     dropped = await dropStatement(on, platformId, endpointId);
-  } while (dropped.length === batch);
+  } while (dropped.length === batchSize);
 }

@@ -1,13 +1,14 @@
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
 
-/** How many endpoints one step takes, and how many events for each. */
-const endpointsAtOnce = 200;
-const eventsAtOnce = 500;
+/** The most endpoints of one step, and the most events for each. */
+const maxEndpoints = 200;
+const maxEvents = 500;
 
 /**
- * A TEST event is for the one endpoint that it names. A UMA payment that waits for approval is put to the platform's
- * oldest endpoint for such events as a question (bank-rail payments never are); the others are told of it.
+ * Inserts the deliveries. A TEST event goes only to the endpoint that it names. A UMA payment that waits for approval goes
+ * as an approval question to the platform's oldest endpoint for such events, and as a plain event to the others.
+ * Bank-rail payments are never questions.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',
@@ -19,7 +20,7 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
    ), moved as (
      update webhook_endpoint e set position = b.upto from behind b
      where e.platform_id = b.platform_id and e.id = b.id returning 1
-   ), made as (
+   ), created as (
      insert into webhook_delivery (platform_id, endpoint_id, event_sequence, question)
      select b.platform_id, b.id, v.sequence,
        v.type = 'INCOMING_PAYMENT' and v.status = 'PENDING' and v.snapshot ->> 'approval_due_at' is not null
@@ -34,15 +35,15 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
        else v.type = any(b.event_types) end
      on conflict do nothing returning 1
    )
-   select (select count(*)::int from made) as count, (select count(*)::int from moved) as moved`,
+   select (select count(*)::int from created) as count, (select count(*)::int from moved) as moved`,
 );
 
 /**
- * Turns what is new in the feed into deliveries: exactly one per event and endpoint, in the same transaction in which
- * the endpoint's place in the feed moves on. Any number of processes may do it at once.
- * @returns how many deliveries were made, and how many endpoints moved on
+ * Makes deliveries of the new events of the feed: exactly one per event and endpoint, in the transaction that advances the
+ * endpoint's position in the feed. Any number of processes may do it at once.
+ * @returns `count` deliveries made, for `moved` endpoints whose position advanced
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
-  const [row] = await fanOutStatement(payments.database.pool, endpointsAtOnce, eventsAtOnce);
+  const [row] = await fanOutStatement(payments.database.pool, maxEndpoints, maxEvents);
   return row ?? { count: 0, moved: 0 };
 }

@@ -1,24 +1,27 @@
-/** Seconds after each failed attempt until the next: ten attempts over about three days. */
+/** The seconds between a failed attempt and the next: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
-/** Each pause is longer or shorter by up to this part, so that what failed together does not come back together. */
+/** Each pause varies at random by up to this share, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
-/** The longest pause that a receiver's Retry-After can ask for. */
-const longestRetryAfter = 86_400;
+/** The most seconds that a receiver's Retry-After header can set. */
+const maxRetryAfter = 86_400;
 
-/** How time passes for webhooks. */
+/** The intervals and time limits of webhooks, in milliseconds. */
 export interface Pace {
-  /** One attempt, from the name lookup to the end of the answer's head. */
+  /** The limit of one attempt, from the name lookup to the end of the response's headers. */
   readonly attemptMs: number;
   readonly connectMs: number;
   /** The time that a receiver has to decide about a payment (decision 33). */
   readonly questionMs: number;
-  /** How long an attempt may be under way before another process takes the delivery up. */
+  /** How long a process has a delivery for itself; then another process may attempt it. */
   readonly leaseMs: number;
   /** How long an endpoint may fail, without any success, before it is disabled. */
   readonly disableAfterMs: number;
-  /** How long the secret before a rotation still signs. */
+  /** How long the previous secret still signs after a rotation. */
   readonly rotationMs: number;
-  /** Milliseconds until the next attempt after `failures` failed ones, or undefined when there is none. */
+  /**
+   * Returns the milliseconds until the next attempt after `failures` failed ones; undefined when there is none.
+   * @param retryAfter the seconds of the receiver's Retry-After header
+   */
   nextInMs(failures: number, retryAfter: number | undefined): number | undefined;
 }
 
@@ -26,11 +29,11 @@ const secondMs = 1_000;
 const dayMs = 86_400_000;
 
 /**
- * The pace of deliveries, `scale` times as fast as in earnest: pauses shrink with it, and the limits of an attempt do
- * down to a second, which a receiver needs.
+ * Returns the intervals and limits divided by `scale`, which is 1 outside development. The limits of an attempt are at
+ * least a second, which a receiver needs.
  */
 export function paceOf(scale: number, random: () => number = Math.random): Pace {
-  const atLeast = (ms: number, least: number) => Math.max(ms / scale, Math.min(ms, least));
+  const atLeast = (ms: number, min: number) => Math.max(ms / scale, Math.min(ms, min));
   const attemptMs = atLeast(15 * secondMs, secondMs);
   return {
     attemptMs,
@@ -43,12 +46,12 @@ export function paceOf(scale: number, random: () => number = Math.random): Pace 
       const seconds = schedule[failures - 1];
       if (seconds === undefined) return undefined;
       const planned = seconds * (1 + jitter * (2 * random() - 1));
-      return (Math.max(planned, Math.min(retryAfter ?? 0, longestRetryAfter)) * secondMs) / scale;
+      return (Math.max(planned, Math.min(retryAfter ?? 0, maxRetryAfter)) * secondMs) / scale;
     },
   };
 }
 
-/** The seconds that a Retry-After header asks for (RFC 9110, 10.2.3): a number or a date; undefined when it is neither. */
+/** Reads a Retry-After header (RFC 9110, 10.2.3), a number or a date, as seconds; undefined when it is neither. */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);

@@ -3,42 +3,43 @@ import { isLoopbackHost, parseEndpointUrl } from '../endpoints/endpoint-url.ts';
 import { checkedLookup, isLoopbackAddress, isPublicAddress, RefusedAddress, type Resolver } from './addresses.ts';
 import { type Pace, retryAfterSeconds } from './pace.ts';
 
-/** How much of an answer is read: it needs no body, and one that never ends must cost nothing. */
+/** The most bytes of a response that are read: one that never ends must cost nothing. */
 const maxAnswerBytes = 16_384;
-/** How long the rest of an answer may take, once its status is known. */
-const restMs = 1_000;
+/** How many milliseconds the body of a response may take when nobody needs it. */
+const bodyMs = 1_000;
 
+/** One HTTP request to an endpoint. */
 export interface Message {
   readonly url: string;
   readonly loopbackAllowed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The whole attempt: lookup, connection, request and the head of the answer. */
+  /** The limit of the whole attempt: name lookup, connection, request and the response's headers. */
   readonly timeoutMs: number;
-  /** Whether the answer's body is wanted; otherwise it is thrown away unseen. */
+  /** Whether to return the response's body; otherwise it is discarded. */
   readonly readAnswer: boolean;
 }
 
-/** What came of one attempt. `error` is in words for the platform that owns the endpoint, and quotes nothing. */
+/** The outcome of one attempt. `error` is a text for the platform that owns the endpoint; it quotes nothing of the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus: number | undefined;
   readonly error: string | undefined;
-  /** Seconds that the receiver asked to wait. */
+  /** The seconds of the receiver's Retry-After header. */
   readonly retryAfter: number | undefined;
   readonly timedOut: boolean;
   readonly answer: string | undefined;
 }
 
-/** Posts to endpoints and to nowhere else. */
+/** Posts messages to the addresses that endpoints may have, and to no others. */
 export class Sender {
   readonly #public: Agent;
   readonly #loopback: Agent;
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // One agent per reach, so that a connection to this machine can never serve another platform's request. An agent of
-    // our own follows no proxy variables, and `request` follows no redirects.
+    // Separate agents, so that a connection to this machine can never serve a request to a public address. They ignore the
+    // environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },
@@ -49,21 +50,21 @@ export class Sender {
     this.#loopback = agent(isLoopbackAddress);
   }
 
-  /** One attempt. Never throws; throws away what it was doing when the sender is closed. */
+  /** Makes one attempt. Never throws; `close` aborts it. */
   async post(message: Message): Promise<Outcome> {
-    const started = performance.now();
+    const start = performance.now();
     const timeout = AbortSignal.timeout(Math.ceil(message.timeoutMs));
-    const outcome = (known: Partial<Outcome>): Outcome => ({
+    const outcome = (fields: Partial<Outcome>): Outcome => ({
       responseStatus: undefined,
       error: undefined,
       retryAfter: undefined,
       timedOut: false,
       answer: undefined,
-      ...known,
-      durationMs: Math.round(performance.now() - started),
+      ...fields,
+      durationMs: Math.round(performance.now() - start),
     });
     try {
-      // Judged again at each attempt: what was allowed when the endpoint was made may not be any more.
+      // Checked again at each attempt: the rules may have changed since the endpoint was made.
       const url = parseEndpointUrl(message.url, message.loopbackAllowed);
       const { statusCode, headers, body } = await request(url, {
         dispatcher: isLoopbackHost(url) ? this.#loopback : this.#public,
@@ -79,14 +80,14 @@ export class Sender {
         bodyTimeout: 0,
       });
       const header = headers['retry-after'];
-      const known = {
+      const response = {
         responseStatus: statusCode,
         error: isDelivered(statusCode) ? undefined : describeStatus(statusCode),
         retryAfter: retryAfterSeconds(Array.isArray(header) ? header[0] : header, new Date()),
       };
-      if (message.readAnswer) return outcome({ ...known, answer: await readStart(body) });
-      await body.dump({ limit: maxAnswerBytes, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);
-      return outcome(known);
+      if (message.readAnswer) return outcome({ ...response, answer: await readStart(body) });
+      await body.dump({ limit: maxAnswerBytes, signal: AbortSignal.timeout(bodyMs) }).catch(() => undefined);
+      return outcome(response);
     } catch (error) {
       return outcome({ error: describe(error, message.timeoutMs), timedOut: timeout.aborted });
     }
@@ -96,19 +97,19 @@ export class Sender {
     return this.#stopping.signal.aborted;
   }
 
-  /** Breaks off what is under way and closes every connection. */
+  /** Aborts running attempts and closes every connection. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#public.destroy(), this.#loopback.destroy()]);
   }
 }
 
-/** 2xx, or 409: the receiver has it already (decision 23). */
+/** Says whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
 export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409;
 }
 
-/** The receiver wants no more. */
+/** Says whether a status means that the receiver wants no more events. */
 export function isGone(status: number | undefined): boolean {
   return status === 410;
 }
@@ -118,7 +119,7 @@ function describeStatus(status: number): string {
   return isGone(status) ? 'answered 410: gone for good' : `answered ${status}`;
 }
 
-/** The first bytes of an answer, as text. */
+/** Reads the first bytes of a response's body as text. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -145,8 +146,8 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 function describe(error: unknown, timeoutMs: number): string {
-  const all = error instanceof AggregateError ? [error, ...error.errors] : [error];
-  for (const one of all) {
+  const candidates = error instanceof AggregateError ? [error, ...error.errors] : [error];
+  for (const one of candidates) {
     if (!(one instanceof Error)) continue;
     if (one instanceof RefusedAddress) return one.message;
     if (one.name === 'Refusal') return `the address is not allowed: ${one.message}`;

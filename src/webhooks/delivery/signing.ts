@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
-/** A new signing secret, as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
+/** Makes a signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
 /**
- * The headers that prove a body (standardwebhooks.com): its id, the moment of this attempt, and one signature per live
- * secret, HMAC-SHA256 over `id.timestamp.body`.
+ * Returns the headers that sign a body (standardwebhooks.com): its id, the time of this attempt, and one signature per
+ * valid secret, HMAC-SHA256 over `id.timestamp.body`.
  */
 export function signedHeaders(
   message: { readonly id: string; readonly body: string; readonly at: Date },

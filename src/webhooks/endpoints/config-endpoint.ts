@@ -3,22 +3,21 @@ import { authorize } from '../../access/operations.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/transaction.ts';
-import type { Done } from '../../payments/command.ts';
+import type { CommandResult } from '../../payments/command.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-changes.ts';
 import { findConfigEndpoint, findEndpointByUrl } from './endpoint-queries.ts';
 import { webhookTypes } from './endpoints.ts';
 import { sendTest } from './test-event.ts';
 
-/**
- * The one endpoint of a platform's settings, as REST knows it (decision 51): an endpoint like those that GraphQL
- * makes, for every type of event, and known as the settings' own. Setting it never touches the others.
- */
+// The endpoint of a platform's settings, which REST offers (decision 51): an endpoint like those that GraphQL makes, for
+// every type of event, with the mark `ofConfig`. Setting it never changes the others.
 
 /**
- * Sets, moves or (with null) removes it, in the caller's transaction, which holds the platform's row. A URL that is new
- * gets a test event. A disabled endpoint whose URL is set, be it the same, gets events again from now on.
- * @returns the signing secret of an endpoint that was made, which is shown this once; undefined where there is no new one
+ * Makes the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the
+ * platform's row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it: it
+ * gets events from now on.
+ * @returns the signing secret of a new endpoint, which is shown only here; undefined where none was made
  * @throws Refusal CONFLICT (the platform has as many endpoints as it may)
  */
 export async function setConfigEndpoint(
@@ -42,18 +41,19 @@ export async function setConfigEndpoint(
 }
 
 /**
- * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the answer. It
- * answers where the event went and the receiver's status, whatever that is; what else a receiver says is kept from
- * everybody, or the service could be used to read what only it can reach. It goes to no other address: a receiver can only trust what is signed with a secret that it has.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no answer came), CONFLICT (the endpoint is disabled),
- *   SERVICE_UNAVAILABLE (nothing is known yet: ask again with the same key), IDEMPOTENCY_MISMATCH
+ * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response. The
+ * event goes to no other address: a receiver can only trust a signature of a secret that it has. Of the response only the
+ * status is returned, or callers could read what only this service can reach.
+ * @returns the URL of the endpoint and the status, whatever it is
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
+ *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH
  */
 export async function testConfigEndpoint(
   webhooks: Webhooks,
   caller: Caller,
   { url }: { readonly url?: string | undefined },
   idempotencyKey: string | undefined,
-): Promise<Done<{ readonly url: string; readonly responseStatus: number }>> {
+): Promise<CommandResult<{ readonly url: string; readonly responseStatus: number }>> {
   authorize(caller, 'sendTestWebhook');
   const { prisma } = webhooks.payments.database;
   const endpoint = await (url === undefined
@@ -65,14 +65,14 @@ export async function testConfigEndpoint(
       : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this URL', { path: ['url'], value: url });
   }
   const endpointId = publicId('WebhookEndpoint', endpoint.id);
-  const sent = await sendTest(webhooks, caller, { endpointId }, idempotencyKey);
-  const { responseStatus, replayed } = sent;
-  if (responseStatus !== null) return { row: { url: sent.url, responseStatus }, replayed };
-  if (!sent.ended) {
+  const outcome = await sendTest(webhooks, caller, { endpointId }, idempotencyKey);
+  const { responseStatus, replayed } = outcome;
+  if (responseStatus !== null) return { row: { url: outcome.url, responseStatus }, replayed };
+  if (!outcome.ended) {
     throw new Refusal('SERVICE_UNAVAILABLE', 'the test has not been answered yet: ask again with the same key', {
       retryAfter: 1,
     });
   }
-  const reason = sent.error ?? 'the endpoint was disabled meanwhile';
-  throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the test was not answered: ${reason}`, { url: sent.url }, replayed);
+  const reason = outcome.error ?? 'the endpoint was disabled meanwhile';
+  throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the test was not answered: ${reason}`, { url: outcome.url }, replayed);
 }

@@ -7,34 +7,34 @@ import type { EventType, Prisma, WebhookEndpoint } from '../../database/generate
 import type { Transaction } from '../../database/transaction.ts';
 import { dropPending } from '../delivery/drop-pending.ts';
 import { newSigningSecret } from '../delivery/signing.ts';
-import { boxOf, secretOwner, type Webhooks } from '../webhooks.ts';
+import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
 
-/** What makes, changes and removes an endpoint in the caller's transaction. */
+// Makes, changes and removes endpoints in the caller's transaction.
 
 /** The most endpoints that a platform may have. */
 const maxEndpoints = 20;
 
-/** An endpoint with its signing secret, which is shown this once. */
+/** An endpoint with its new signing secret, which is not shown again. */
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint;
   readonly secret: string;
 }
 
 /**
- * Makes an endpoint, which gets every event from now on, and sends it a test event.
- * @throws Refusal CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (secrets cannot be kept here)
+ * Makes an endpoint, which gets the events from now on, and sends it a test event.
+ * @throws Refusal CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
 export async function insertEndpoint(
   webhooks: Webhooks,
   { client, prisma }: Transaction,
   caller: Caller,
-  given: {
+  fields: {
     readonly url: string;
     readonly description?: string | null | undefined;
     readonly eventTypes: readonly EventType[];
-    /** Whether it is the one that the platform's settings name. */
+    /** Whether it is the endpoint of the platform's settings. */
     readonly ofConfig: boolean;
   },
 ): Promise<EndpointWithSecret> {
@@ -44,10 +44,10 @@ export async function insertEndpoint(
     throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
-  const { url, description, ofConfig } = given;
+  const { url, description, ofConfig } = fields;
   const position = await endOfFeed(prisma, caller);
   const endpoint = await prisma.webhookEndpoint.create({
-    data: { platformId, id, url, description, eventTypes: [...given.eventTypes], ofConfig, secret: sealed, position },
+    data: { platformId, id, url, description, eventTypes: [...fields.eventTypes], ofConfig, secret: sealed, position },
   });
   await announceTest(client, platformId, id);
   return { endpoint, secret };
@@ -60,7 +60,7 @@ export interface EndpointChange {
   readonly enabled?: boolean | null | undefined;
 }
 
-const healthy = {
+const enabledState = {
   status: 'ENABLED',
   failures: 0,
   failingSince: null,
@@ -69,8 +69,8 @@ const healthy = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL begins without failures and gets a test event. What an endpoint missed while it was
- * disabled is not sent by itself when it is enabled: it is replayed as a range.
+ * Changes an endpoint. A new URL begins without failures and gets a test event. Enabling an endpoint does not send the
+ * events that it missed: a replay of the range does.
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(
@@ -82,7 +82,7 @@ export async function changeEndpoint(
   const { client, prisma } = transaction;
   const { platformId } = caller;
   const before = await lockEndpoint(transaction, caller, id);
-  const moves = typeof url === 'string' && url !== before.url;
+  const changesUrl = typeof url === 'string' && url !== before.url;
   const enables = enabled === true && before.status === 'DISABLED';
   const disables = enabled === false && before.status !== 'DISABLED';
   const { now } = await readClock(client);
@@ -92,19 +92,19 @@ export async function changeEndpoint(
       url: url ?? undefined,
       eventTypes: eventTypes ? [...eventTypes] : undefined,
       description,
-      ...((enables || (moves && before.status === 'FAILING')) && healthy),
+      ...((enables || (changesUrl && before.status === 'FAILING')) && enabledState),
       ...(enables && { position: await endOfFeed(prisma, caller) }),
       ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
     },
   });
   if (enables || disables) await dropPending(client, platformId, id);
-  if (moves && endpoint.status !== 'DISABLED') await announceTest(client, platformId, id);
+  if (changesUrl && endpoint.status !== 'DISABLED') await announceTest(client, platformId, id);
   return endpoint;
 }
 
 /**
- * Gives an endpoint a new signing secret; the one before signs beside it for a while.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE (secrets cannot be kept here)
+ * Gives an endpoint a new signing secret; for a while the previous one signs too.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE (no key for secrets is set)
  */
 export async function changeSecret(
   webhooks: Webhooks,
@@ -127,17 +127,17 @@ export async function changeSecret(
   return { endpoint, secret };
 }
 
-/** Removes an endpoint, if it is there, with all its deliveries. */
+/** Removes an endpoint, if it exists, with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
 
 function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
   const secret = newSigningSecret();
-  return { secret, sealed: new Uint8Array(boxOf(webhooks).seal(secret, secretOwner(platformId, id))) };
+  return { secret, sealed: new Uint8Array(requireBox(webhooks).seal(secret, secretOwner(platformId, id))) };
 }
 
-/** The last number given in the platform's feed. */
+/** Returns the last sequence of the platform's feed. */
 async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Caller): Promise<bigint> {
   return (await prisma.feedHead.findUnique({ where: { platformId } }))?.sequence ?? 0n;
 }

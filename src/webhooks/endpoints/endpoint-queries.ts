@@ -8,7 +8,7 @@ import type { Transaction } from '../../database/transaction.ts';
 
 /**
  * Reads an endpoint that the caller may see.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for one that is unknown or another's, both alike
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for an unknown endpoint and for another platform's alike
  */
 export async function readEndpoint(
   prisma: Prisma.TransactionClient,
@@ -26,7 +26,7 @@ const lockStatement = forCaller(
   ),
 );
 
-/** As `readEndpoint`, for one that is to be changed: nobody else changes it until the transaction ends. */
+/** Reads an endpoint as `readEndpoint` does, and locks it: no other transaction changes it until this one ends. */
 export async function lockEndpoint(
   { client, prisma }: Transaction,
   caller: Caller,
@@ -36,12 +36,12 @@ export async function lockEndpoint(
   return readEndpoint(prisma, caller, id);
 }
 
-/** Finds the endpoint that the platform's settings name, if they name one. */
+/** Finds the endpoint of the platform's settings, or null. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller): Promise<WebhookEndpoint | null> {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/** Finds the endpoint at this URL: the settings' own before others, and of those the oldest. */
+/** Finds the endpoint at this URL, or null: if there are several, that of the settings, otherwise the oldest. */
 export function findEndpointByUrl(
   prisma: Prisma.TransactionClient,
   caller: Caller,
@@ -53,7 +53,10 @@ export function findEndpointByUrl(
   });
 }
 
-/** The uuid in an endpoint's public id; a malformed one is an unknown endpoint. */
+/**
+ * Returns the uuid in an endpoint's public id.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for a malformed id
+ */
 export function endpointUuid(id: string): string {
   return uuidOf(id, 'WebhookEndpoint') ?? notFound();
 }

@@ -5,7 +5,7 @@ import { keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { EventType, WebhookEndpoint } from '../../database/generated/client/client.ts';
-import { boxOf, loopbackAllowed, type Webhooks } from '../webhooks.ts';
+import { loopbackAllowed, requireBox, type Webhooks } from '../webhooks.ts';
 import {
   changeEndpoint,
   changeSecret,
@@ -17,7 +17,7 @@ import {
 import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 
-/** The events that webhooks carry; the others are in the feed only. */
+/** The types of event that webhooks carry; the others are in the feed only. */
 export const webhookTypes = [
   'OUTGOING_PAYMENT',
   'INCOMING_PAYMENT',
@@ -28,14 +28,14 @@ export const webhookTypes = [
 
 export interface NewEndpoint {
   readonly url: string;
-  /** Which events; all when left out. */
+  /** The wanted types of event; all when left out. */
   readonly eventTypes?: readonly EventType[] | null | undefined;
   readonly description?: string | null | undefined;
 }
 
 /**
- * Makes an endpoint, which gets every event from now on, and sends it a test event.
- * @returns it and its signing secret, which is shown this once; a repeat of the call is refused with CONFLICT
+ * Makes an endpoint, which gets the events from now on, and sends it a test event.
+ * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
 export function createEndpoint(
   webhooks: Webhooks,
@@ -52,8 +52,8 @@ export function createEndpoint(
     idempotencyKey,
     effect: async (transaction) => {
       const { url, description } = input;
-      const given = { url, eventTypes, description, ofConfig: false };
-      const created = await insertEndpoint(webhooks, transaction, caller, given);
+      const fields = { url, eventTypes, description, ofConfig: false };
+      const created = await insertEndpoint(webhooks, transaction, caller, fields);
       return { result: endpointRow(caller, created.endpoint.id), answer: created };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
@@ -61,11 +61,11 @@ export function createEndpoint(
 }
 
 /**
- * Refuses a URL to which events may not go, and any where signing secrets cannot be kept.
- * @throws Refusal INVALID_INPUT (`url`), SERVICE_UNAVAILABLE
+ * Checks the URL of a new endpoint.
+ * @throws Refusal INVALID_INPUT (events may not go to this URL), SERVICE_UNAVAILABLE (no key for signing secrets is set)
  */
 export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
-  boxOf(webhooks);
+  requireBox(webhooks);
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
@@ -122,7 +122,7 @@ export function rotateSecret(
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
-  boxOf(webhooks);
+  requireBox(webhooks);
   const id = endpointUuid(input.endpointId);
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'rotateWebhookSecret',
@@ -138,10 +138,10 @@ export function rotateSecret(
 
 function readTypes(types: readonly EventType[] | null | undefined): EventType[] | undefined {
   if (types === null || types === undefined) return undefined;
-  const sent: ReadonlySet<EventType> = new Set(webhookTypes);
-  const stranger = types.find((type) => !sent.has(type));
-  if (stranger !== undefined)
-    throw new Refusal('INVALID_INPUT', `${stranger} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, {
+  const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
+  const refused = types.find((type) => !allowed.has(type));
+  if (refused !== undefined)
+    throw new Refusal('INVALID_INPUT', `${refused} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, {
       path: ['eventTypes'],
     });
   if (types.length === 0)

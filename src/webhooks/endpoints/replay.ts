@@ -14,18 +14,19 @@ import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 const maxEvents = 10_000;
 const lastSequence = 2n ** 62n;
 
+/** The events to replay: one, or a range. */
 export interface Replay {
   readonly endpointId: string;
-  /** One event. */
+  /** The id of one event. */
   readonly eventId?: string | null | undefined;
-  /** Or those between two cursors of the feed, both exclusive; one of them may be left out. */
+  /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
   readonly after?: string | null | undefined;
   readonly before?: string | null | undefined;
 }
 
 const at = pathsIn<Replay>();
 
-/** The events between two sequences (both exclusive) that go to an endpoint. */
+/** The SQL of the events between two sequences (both exclusive) that go to an endpoint. */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
    where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
      and case v.type
@@ -49,9 +50,9 @@ const replayStatement = statement<object>(
 );
 
 /**
- * Sends events to an endpoint (again): one, or a range of the feed, each under the id that it always had. What the
- * endpoint's types leave out is sent only where it is named by its own id.
- * @returns how many events that was
+ * Sends one event, or a range of the feed, to an endpoint again, with the same webhook ids. An event of a type that the
+ * endpoint does not want is sent only if it is named by its own id.
+ * @returns the number of events
  */
 export function replay(
   webhooks: Webhooks,
@@ -82,9 +83,9 @@ export function replay(
 }
 
 async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { eventId, after, before }: Replay) {
-  const ranged = (after ?? before ?? undefined) !== undefined;
+  const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
-    if (ranged)
+    if (hasRange)
       throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', {
         path: at(after ? 'after' : 'before'),
       });
@@ -98,7 +99,7 @@ async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { event
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { path: at('eventId') });
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!ranged)
+  if (!hasRange)
     throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', { path: at('eventId') });
   return {
     after: boundOf(caller, after, 'after') ?? 0n,

@@ -8,9 +8,9 @@ import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
-/** How long a caller waits for the outcome of its test. The delivery itself goes on as any other. */
+/** How many milliseconds a caller waits for the outcome of its test. The delivery goes on after that, like any other. */
 const waitMs = 8_000;
-const lookAgainMs = 50;
+const pollMs = 50;
 
 const announceStatement = statement<{ eventId: string }>(
   'announce_test',
@@ -18,22 +18,23 @@ const announceStatement = statement<{ eventId: string }>(
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
 );
 
-/** Puts a test event for one endpoint into the feed, where it becomes a delivery like any event. */
+/** Puts a test event for one endpoint into the outbox, from where it becomes a delivery like any event. Returns its id. */
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
-  if (!row) throw new Error('an insert answers its row');
+  if (!row) throw new Error('announce_test returned no row');
   return row.eventId;
 }
 
+/** The outcome of the first attempt of a test event. */
 export interface TestOutcome {
-  /** Where the event was sent. */
+  /** The URL of the endpoint at the time of the call. */
   readonly url: string;
   readonly delivered: boolean;
-  /** The status of the first answer; null when there was none (yet). */
+  /** The HTTP status of the response; null when there was none, or none yet. */
   readonly responseStatus: number | null;
-  /** Whether the first attempt has ended; otherwise nothing is known of it yet. */
+  /** Whether the first attempt has ended. */
   readonly ended: boolean;
-  /** Why the first attempt failed, where it did. */
+  /** Why the first attempt failed, if it did. */
   readonly error: string | null;
 }
 
@@ -53,8 +54,8 @@ export async function sendTest(
       const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
       const eventId = await announceTest(client, caller.platformId, id);
-      const sent = { eventId, url: endpoint.url };
-      return { result: sent, answer: sent };
+      const result = { eventId, url: endpoint.url };
+      return { result, answer: result };
     },
     repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
   });
@@ -70,7 +71,7 @@ async function firstOutcome(
   const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
   for (;;) {
-    // The event comes into its place in the feed after the command, and its delivery after that.
+    // The event is sequenced after the command, and its delivery is made after that.
     const event = await prisma.event.findUnique({
       where: { platformId_id: { platformId: caller.platformId, id: eventId } },
       select: {
@@ -87,6 +88,6 @@ async function firstOutcome(
         ended,
         error: attempt?.error ?? null,
       };
-    await delay(lookAgainMs);
+    await delay(pollMs);
   }
 }

@@ -1,5 +1,5 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql';
-import { isDay, momentIn } from '../../../core/checks.ts';
+import { isDay, parseTimestamp } from '../../../core/checks.ts';
 import { builder } from '../builder.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -24,7 +24,7 @@ function inRange(value: bigint): bigint {
 }
 
 function parseDateTime(value: unknown): Date {
-  const moment = typeof value === 'string' ? momentIn(value) : undefined;
+  const moment = typeof value === 'string' ? parseTimestamp(value) : undefined;
   if (moment) return moment;
   throw malformed('a DateTime is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
 }

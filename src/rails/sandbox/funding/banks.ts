@@ -4,14 +4,14 @@ import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { digitsOf, seedOf } from './seed.ts';
 
 /**
- * Bank accounts of the sandbox, one of its own for each quote and account. Numbers have their formats' check digits, so
- * that a client's validation accepts them; banks that need a code have one that no bank was given.
+ * The sandbox's bank accounts: one for each quote and account. Numbers have the check digits of their formats, so that
+ * a client's validation accepts them. A bank that needs a code has one that belongs to no bank.
  */
 
 const bankName = 'Sandbox Bank';
 const swiftBic = 'SBOXMTMT';
 
-/** US dollars. The routing number is a well-known one whose checksum holds. */
+/** Makes a US account. The routing number is a well-known one with a valid checksum. */
 export function usAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'US_ACCOUNT'), 17);
   return {
@@ -24,24 +24,24 @@ export function usAccount({ owner, reference }: FundingRequest): PaymentInstruct
   };
 }
 
-/** Euro. Malta's IBAN, since its 18 digits of account number give every quote its own. */
+/** Makes an IBAN for euros. It is one of Malta, whose 18 digits of account number give every quote its own. */
 export function ibanAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(seedOf(owner, 'IBAN'), 18)}` });
   if (iban === null) throw new Error('the sandbox bank code makes no IBAN');
   return { accountType: 'IBAN', iban, swiftBic, reference };
 }
 
-/** The clearing house that many Mexican virtual accounts belong to, and Mexico City. */
+/** The clearing house of many Mexican virtual accounts, and Mexico City. */
 const clabeBank = 646;
 const clabeCity = 180;
 
-/** Mexican pesos. */
+/** Makes a CLABE number for Mexican pesos. */
 export function clabeAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const account = Number(digitsOf(seedOf(owner, 'CLABE'), 11));
   return { accountType: 'CLABE', clabeNumber: clabe.calculate(clabeBank, clabeCity, account), reference };
 }
 
-/** Brazilian reais: a random key, which is the payment's own and needs no reference. */
+/** Makes a random PIX key for Brazilian reais. It belongs to the payment alone and needs no reference. */
 export function pixKey({ owner }: FundingRequest): PaymentInstruction {
   return {
     accountType: 'PIX',
@@ -51,7 +51,7 @@ export function pixKey({ owner }: FundingRequest): PaymentInstruction {
   };
 }
 
-/** Indian rupees: an address of the payment's own, which needs no reference. */
+/** Makes a UPI address for Indian rupees. It belongs to the payment alone and needs no reference. */
 export function upiAddress({ owner }: FundingRequest): PaymentInstruction {
   return { accountType: 'UPI', vpa: `pay.${seedOf(owner, 'UPI').toString('hex').slice(0, 24)}@sandbox` };
 }
@@ -59,7 +59,7 @@ export function upiAddress({ owner }: FundingRequest): PaymentInstruction {
 /** A bank code that is in no list of Nigerian banks. */
 const ngnBank = '999';
 
-/** Nigerian naira: nine digits and the check digit that the central bank's NUBAN standard asks for. */
+/** Makes an account for Nigerian naira: nine digits, and the check digit of the NUBAN standard of the central bank. */
 export function ngnAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const serial = digitsOf(seedOf(owner, 'NGN_ACCOUNT'), 9);
   const weights = [3, 7, 3];
@@ -70,19 +70,19 @@ export function ngnAccount({ owner, reference }: FundingRequest): PaymentInstruc
   return { accountType: 'NGN_ACCOUNT', accountNumber: `${serial}${(10 - (sum % 10)) % 10}`, bankName, reference };
 }
 
-/** Pounds sterling. */
+/** Makes an account for pounds sterling. */
 export function gbpAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'GBP_ACCOUNT'), 8);
   return { accountType: 'GBP_ACCOUNT', sortCode: '99-99-99', accountNumber, bankName, reference };
 }
 
-/** Canadian dollars. */
+/** Makes an account for Canadian dollars. */
 export function cadAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'CAD_ACCOUNT'), 12);
   return { accountType: 'CAD_ACCOUNT', bankCode: '999', branchCode: '00001', accountNumber, bankName, reference };
 }
 
-/** Philippine pesos. */
+/** Makes an account for Philippine pesos. */
 export function phpAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   return {
     accountType: 'PHP_ACCOUNT',
@@ -92,7 +92,7 @@ export function phpAccount({ owner, reference }: FundingRequest): PaymentInstruc
   };
 }
 
-/** Singapore dollars. */
+/** Makes an account for Singapore dollars. */
 export function sgdAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'SGD_ACCOUNT'), 12);
   return { accountType: 'SGD_ACCOUNT', accountNumber, swiftCode: 'SBOXSGSG', bankName, reference };

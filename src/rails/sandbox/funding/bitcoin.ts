@@ -4,20 +4,26 @@ import invoices from 'invoices';
 import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { seedOf } from './seed.ts';
 
-/** Features that a payer must know (BOLT 9): onion messages in TLV, and the payment secret. */
+/** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/** What an account's invoice, which states no amount and no end, is good for: BOLT 11 knows no invoice without an expiry. */
-const lastingMs = 10 * 365 * 24 * 3_600_000;
+/**
+ * The lifetime of the invoice of an account, which states no amount and does not expire: BOLT 11 has no invoice without
+ * an expiry.
+ */
+const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;
 
-/** Bitcoin over Lightning. */
+/** Makes a Lightning invoice for bitcoin. */
 export function lightning(request: FundingRequest): PaymentInstruction {
   return { accountType: 'LIGHTNING', invoice: invoiceOf(request, 'LIGHTNING') };
 }
 
-/** Bitcoin on the second-layer network: an address (a public key in bech32m), or an invoice that its wallets pay too. */
+/**
+ * Makes a wallet for bitcoin on the second-layer network: an address (a public key in bech32m), and an invoice that its
+ * wallets pay too.
+ */
 export function layer2Wallet(request: FundingRequest): PaymentInstruction {
   const key = secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'));
   return {
@@ -29,15 +35,15 @@ export function layer2Wallet(request: FundingRequest): PaymentInstruction {
 }
 
 /**
- * A BOLT 11 invoice, signed, for the amount or any amount, that ends with the quote. Its network is regtest, so that no
- * wallet with real money pays it.
+ * Makes a signed BOLT 11 invoice, for the amount or any amount, that expires with the quote. Its network is regtest, so
+ * that no wallet with real money pays it.
  */
-function invoiceOf({ owner, reference, amount, madeAt, expiresAt }: FundingRequest, purpose: string): string {
+function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRequest, purpose: string): string {
   const key = seedOf(owner, purpose);
   const destination = hex.encode(secp256k1.getPublicKey(key));
   const { hash, hrp, tags } = invoices.createUnsignedRequest({
-    created_at: madeAt.toISOString(),
-    expires_at: (expiresAt ?? new Date(madeAt.getTime() + lastingMs)).toISOString(),
+    created_at: createdAt.toISOString(),
+    expires_at: (expiresAt ?? new Date(createdAt.getTime() + accountInvoiceMs)).toISOString(),
     description: reference,
     destination,
     features,

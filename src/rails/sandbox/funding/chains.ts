@@ -6,40 +6,46 @@ import { base58, createBase58check, hex } from '@scure/base';
 import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { seedOf } from './seed.ts';
 
-/** Addresses for stablecoins: each is of a key pair of its own, made from the owner's seed. */
+/** Addresses for stablecoins. Each belongs to a key pair of its own, derived from the owner's seed. */
 
-/** USDC or USDT on Solana: an ed25519 public key in base 58. */
+/** Makes a Solana address for USDC or USDT: an ed25519 public key in base 58. */
 export function solanaWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const key = ed25519.getPublicKey(seedOf(owner, 'SOLANA_WALLET'));
   return { accountType: 'SOLANA_WALLET', address: base58.encode(key), assetType: currency.code };
 }
 
-/** USDC on Base. */
+/** Makes an address for USDC on Base. */
 export function baseWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   return { accountType: 'BASE_WALLET', address: evmAddress(owner, 'BASE_WALLET'), assetType: currency.code };
 }
 
-/** USDC on Polygon. */
+/** Makes an address for USDC on Polygon. */
 export function polygonWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   return { accountType: 'POLYGON_WALLET', address: evmAddress(owner, 'POLYGON_WALLET'), assetType: currency.code };
 }
 
-/** Tron's addresses start with this byte, which base 58 shows as T. */
+/** The first byte of the addresses of Tron, which base 58 shows as T. */
 const tronNetwork = 0x41;
 
-/** USDT on Tron: the same 20 bytes as an EVM address, behind the network's byte, in base 58 with its checksum. */
+/**
+ * Makes a Tron address for USDT: the same 20 bytes as an EVM address, after the network's byte, in base 58 with its
+ * checksum.
+ */
 export function tronWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));
   return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
 }
 
-/** The last 20 bytes of the Keccak hash of an uncompressed public key without its leading byte. */
+/** Returns the last 20 bytes of the Keccak hash of an uncompressed public key without its leading byte. */
 function keyHash(owner: string, purpose: string): Uint8Array {
   const key = secp256k1.getPublicKey(seedOf(owner, purpose), false);
   return keccak_256(key.subarray(1)).subarray(-20);
 }
 
-/** An address whose capital letters are its checksum (EIP-55): those where the hash of the small letters has 8 or more. */
+/**
+ * Makes an EVM address, whose capital letters are its checksum (EIP-55): a letter is capital where the hash of the
+ * small letters has 8 or more.
+ */
 function evmAddress(owner: string, purpose: string): string {
   const small = hex.encode(keyHash(owner, purpose));
   const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 /**
- * 32 bytes that belong to one purpose of one quote or account: always the same for the same owner, so nothing is stored,
+ * Derives 32 bytes for one purpose of one quote or account: always the same for the same owner, so nothing is stored,
  * and never the same for two. They serve as a private key where a way to pay needs one.
  */
 export function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
 }
 
-/** A number of exactly `count` decimal digits (at most 18) from a seed. */
+/** Returns a number of exactly `count` decimal digits (at most 18) from a seed. */
 export function digitsOf(seed: Buffer, count: number): string {
   return (seed.readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }

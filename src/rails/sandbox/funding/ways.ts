@@ -18,8 +18,8 @@ import { baseWallet, polygonWallet, solanaWallet, tronWallet } from './chains.ts
 type Way = (request: FundingRequest) => PaymentInstruction;
 
 /**
- * All the ways to pay in each currency (specification 1, decision 49). Canada, Britain, the Philippines and
- * Singapore have the account forms of decision 16 with a reference; for yen the interface has no form of account.
+ * The ways to pay in each currency (specification 1, decision 49). For Canada, Britain, the Philippines and Singapore
+ * these are the account forms of decision 16 with a reference. For yen the interface has no form of account.
  */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],
@@ -38,7 +38,7 @@ const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USDT: [tronWallet, solanaWallet],
 };
 
-/** Every way to bring the money of a request in; none for a currency that the sandbox has no account form for. */
+/** Returns all the ways to pay in for a request; none for a currency that the sandbox has no form of account for. */
 export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }

