@@ -295,7 +295,8 @@ test('pages between cursors are found by their keys: nothing is skipped over, an
   expect(rows).not.toMatch(/exists|count\(\*\)::text/);
   const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
-  expect((await statementsFor(page)).join('\n')).not.toMatch(/offset/i);
+  // `offset 0` skips nothing: it is a fence for the planner.
+  expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
   await stop();
 });
 
