@@ -11,14 +11,14 @@ export interface PageArgs {
 }
 
 /**
- * Reads the arguments of a list: which rows of it to read, and in which order. They mean what section 4 of the Relay
- * specification says (https://relay.dev/graphql/connections.htm): the rows after `after` and before `before`, and of
- * those the first or the last so many.
+ * Parses the arguments of a list: which of its rows to read, and in which order. Section 4 of the Relay specification
+ * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those the
+ * first or the last so many.
  *
- * - A cursor names a place in the order of the list. It holds where its row no longer matches the filter, or is gone.
- * - Cursors that cross leave nothing between them. By the letter `before` would be ignored where `after` has removed its
- *   row; graphql-relay, the specification's own implementation, answers nothing, too.
- * - Without `first` and `last` it is the default size: the rows right before `before` where that is the only cursor,
+ * - A cursor names a position in the order of the list. It stays valid when its row no longer matches the filter, or is gone.
+ * - Between cursors that cross there is nothing. Taken literally, the specification would ignore `before` where `after` has
+ *   removed its row; graphql-relay, its own implementation, also answers nothing.
+ * - Without `first` and `last` the size is the default: the rows right before `before` where that is the only cursor,
  *   else the first ones.
  *
  * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor that is not of
@@ -49,18 +49,18 @@ export function parsePage<Key>(args: PageArgs, keyOf: (cursor: string) => Key | 
     size: first ?? last ?? defaultPageSize,
     backward,
     read: ascending !== backward ? 'asc' : 'desc',
-    bound: between(after, before, ascending),
-    beyond: backward ? outside(before, ascending ? 'gte' : 'lte') : outside(after, ascending ? 'lte' : 'gte'),
+    bound: boundBetween(after, before, ascending),
+    beyond: backward ? beyondCursor(before, ascending ? 'gte' : 'lte') : beyondCursor(after, ascending ? 'lte' : 'gte'),
   };
 }
 
-function between<Key>(after: Key | undefined, before: Key | undefined, ascending: boolean): Page<Key>['bound'] {
+function boundBetween<Key>(after: Key | undefined, before: Key | undefined, ascending: boolean): Page<Key>['bound'] {
   if (after === undefined && before === undefined) return undefined;
   const [gt, lt] = ascending ? [after, before] : [before, after];
   return { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) };
 }
 
-function outside<Key>(key: Key | undefined, side: 'gte' | 'lte'): Page<Key>['beyond'] {
+function beyondCursor<Key>(key: Key | undefined, side: 'gte' | 'lte'): Page<Key>['beyond'] {
   if (key === undefined) return undefined;
   return side === 'gte' ? { gte: key } : { lte: key };
 }

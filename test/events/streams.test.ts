@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { feedCursor } from '../../src/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { passExpiry } from '../setup/passing-time.ts';
 import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -9,7 +10,7 @@ let t: TestGateway;
 let stranger: TestPlatform;
 let scene: Scene;
 beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 2 });
+  t = await startTestGateway();
   stranger = await t.newPlatform('stranger');
   scene = await makeScene(t.platform, 1_000_000n);
 });
@@ -56,7 +57,10 @@ test('an account that never changed shows its balance, then each change with the
 test('a quote streams its present state without a previous status, and its expiry once, as its end', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id })) seen.push(data.quoteUpdates);
+  for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
+    seen.push(data.quoteUpdates);
+    if (seen.length === 1) await passExpiry(t, id);
+  }
   expect(seen).toMatchObject([
     { previousStatus: null, status: 'PENDING', terminal: false, quote: { id, status: 'PENDING', version: 1 } },
     { previousStatus: 'PENDING', status: 'EXPIRED', terminal: true, quote: { id, status: 'EXPIRED', version: 2 } },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { passExpiry } from '../setup/passing-time.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -10,7 +11,7 @@ let scene: Scene;
 let foreign: Scene;
 let platformUsd: string;
 beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 1 });
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
   scene = await makeScene(t.platform, 10_000n);
   foreign = await makeScene(await t.newPlatform('foreign'), 10_000n);
   const { accounts } = await t.platform.ask(
@@ -246,6 +247,7 @@ describe('a quote', () => {
     const seen: string[] = [];
     for await (const { data } of t.platform.watch(watching, { id: quote.transaction.id })) {
       seen.push(data.transactionUpdates.status);
+      if (seen.length === 1) await passExpiry(t, quote.id);
     }
     expect(seen).toEqual(['PENDING', 'EXPIRED']);
     const before = await everything();

@@ -1,6 +1,6 @@
 import { type GraphQLError, getIntrospectionQuery, Kind, parse, print, type SelectionSetNode, visit } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBudget, documentBudget, mostTokensParsed } from '../../src/graphql/limits/budget.ts';
+import { checkBudget, documentBudget, maxTokensParsed } from '../../src/graphql/limits/budget.ts';
 import { type Ask, type Params, ran, relayQuery, schema, startServer } from './budget-server.ts';
 
 const open = startServer({ introspection: true });
@@ -98,7 +98,7 @@ const malicious: Record<string, Params> = {
   },
   'the same __typename again and again': { query: `{ ${repeat(600, () => '__typename')} }` },
   'fields below __typename': { query: `{ __typename { ${repeat(1900, () => 'version')} } }` },
-  'more tokens than are parsed': { query: `{ echo(values: [${repeat(mostTokensParsed, () => '1')}]) }` },
+  'more tokens than are parsed': { query: `{ echo(values: [${repeat(maxTokensParsed, () => '1')}]) }` },
   'a flood in an operation that is not run': {
     query: `query Run { version } query Wait { ${repeat(30, (i) => `a${i}: version`)} }`,
     operationName: 'Run',

@@ -42,19 +42,10 @@ afterAll(() => t.stop());
 
 /** Waits until every event has its place in the feed and its deliveries. */
 async function quiet(): Promise<void> {
-  const count = async () => {
-    const { rows } = await t.gateway.payments.database.pool.query(
-      `select (select count(*) from event where sequence is null)::int as waiting,
-         (select count(*) from event)::int as events, (select count(*) from webhook_delivery)::int as deliveries`,
-    );
-    return rows[0];
-  };
-  for (let last = await count(); ; ) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const now = await count();
-    if (now.waiting === 0 && now.events === last.events && now.deliveries === last.deliveries) return;
-    last = now;
-  }
+  const { pool } = t.gateway.payments.database;
+  const behind = `select from outbox union all
+    select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence`;
+  while ((await pool.query(behind)).rows.length > 0) await t.gateway.feed.waitForChange(10);
 }
 
 /** A connection somewhere in the schema. */
@@ -304,7 +295,8 @@ test('pages between cursors are found by their keys: nothing is skipped over, an
   expect(rows).not.toMatch(/exists|count\(\*\)::text/);
   const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
-  expect((await statementsFor(page)).join('\n')).not.toMatch(/offset/i);
+  // `offset 0` skips nothing: it is a fence for the planner.
+  expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
   await stop();
 });
 

@@ -1,6 +1,6 @@
 import { getNullableType, isInputObjectType, isListType } from 'graphql';
 import { expect, test } from 'vitest';
-import { argumentPath, places } from '../../src/graphql/schema/input-paths.ts';
+import { argumentPath, inputPaths } from '../../src/graphql/schema/input-paths.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
 
 /** The fields of a mutation's input that are @oneOf objects, each with the path that leads there. */
@@ -18,10 +18,10 @@ test('the table has every choice that the inputs of mutations have, and no other
   const choices = mutations.flatMap(({ name, args }) =>
     args.flatMap(({ type }) => choicesOf(type)).map((choice) => `${name} ${choice}`),
   );
-  const told = Object.entries(places).flatMap(([name, table]) =>
+  const pathInputs = Object.entries(inputPaths).flatMap(([name, table]) =>
     table.map(([, input]) => `${name} ${input.filter((step) => typeof step === 'string').join('.')}`),
   );
-  expect(new Set(told)).toEqual(new Set(choices));
+  expect(new Set(pathInputs)).toEqual(new Set(choices));
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Part, type Piece, type Run, type Sql, Statement } from '../../src/graphql/reading/sql.ts';
+import { Part, type Piece, PlanStatement, type Run, type Sql } from '../../src/graphql/reading/sql.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { countedGateway } from '../setup/statements.ts';
@@ -116,7 +116,7 @@ test('a text that is found again is the one that this run would have put togethe
   const runs = fc.array(fc.array(fc.nat(5), { minLength: 2, maxLength: 6 }), { minLength: 10, maxLength: 40 });
   fc.assert(
     fc.property(written, runs, (all, decisions) => {
-      const statement = new Statement(planned(all));
+      const statement = new PlanStatement(planned(all));
       for (const numbers of decisions) {
         const run = new Decisions(numbers) as unknown as Run;
         expect(statement.textFor(run)).toBe(textOf(all, new Decisions(numbers)));
@@ -130,7 +130,7 @@ test('what is bound for a value that is refused is not sent', () => {
   const bind = (run: Run) => `$${run.values.push('bound')}`;
   const refused = new Part([bind, refusal], { isGuarded: true });
   const run = new Decisions([0]) as unknown as Run;
-  expect(new Statement([bind, ', ', refused, ', ', bind]).textFor(run)).toBe('$1, refused, $2');
+  expect(new PlanStatement([bind, ', ', refused, ', ', bind]).textFor(run)).toBe('$1, refused, $2');
   expect(run.values).toEqual(['bound', 'bound']);
 });
 

@@ -1,15 +1,19 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { act } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { withNewCredentials } from '../setup/new-credentials.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 let scene: Scene;
+let platform: TestPlatform;
 let taken: pg.PoolClient[] = [];
 beforeAll(async () => {
   t = await startTestGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
   scene = await makeScene(t.platform);
+  // Who asks is known: what needs a connection is the answer.
+  platform = await withNewCredentials(t.platform, t.url);
   const { pool } = t.gateway.payments.database;
   taken = [await pool.connect(), await pool.connect()];
 });
@@ -20,13 +24,13 @@ afterAll(async () => {
 
 test('who finds every connection to the database taken is told to come back, by every API', async () => {
   const rest = () =>
-    fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: t.platform.authorization } }).then(
+    fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: platform.authorization } }).then(
       async (response) => ({ status: response.status, ...(await response.json()) }),
     );
   const [list, refused, query] = await Promise.all([
     rest(),
-    act(t.platform, 'createClientToken', { customerId: scene.customerId, permissions: ['VIEW'] }),
-    t.platform.send('{ customers { edges { node { id } } } }'),
+    act(platform, 'createClientToken', { customerId: scene.customerId, permissions: ['VIEW'] }),
+    platform.send('{ customers { edges { node { id } } } }'),
   ]);
   expect(list).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
   expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });

@@ -114,7 +114,7 @@ const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {
       const { rows } = await database.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit_batches%'`,
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%commit_batches%'`,
       );
       expect(rows).toHaveLength(count);
     },

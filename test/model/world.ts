@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { lookUp, umaAddressOf } from '../setup/acts.ts';
+import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
 import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -62,13 +62,15 @@ export class World {
   readonly #stream: AsyncIterableIterator<Data>;
   readonly #followed: Promise<void>;
 
-  private constructor(platform: TestPlatform, database: Database, sql: pg.Pool) {
+  private constructor(platform: TestPlatform, database: Database, sql: pg.Pool, after: string) {
     this.platform = platform;
     this.database = database;
     this.#sql = sql;
     this.#socket = this.platform.socket();
     this.#stream = this.#socket.iterate({
-      query: 'subscription { transactionUpdates { transaction { id status type description } } }',
+      query:
+        'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type description } } }',
+      variables: { after },
     });
     // A feed that broke off shows where a change is waited for in vain.
     this.#followed = this.#follow().catch(() => undefined);
@@ -77,7 +79,8 @@ export class World {
   /** Opens the world of a new platform. `sql` reads its books and jumps its clock: `clockwork`. */
   static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
     worlds += 1;
-    return new World(await gateway.newPlatform(`world-${worlds}`), gateway.gateway.payments.database, sql);
+    const platform = await gateway.newPlatform(`world-${worlds}`);
+    return new World(platform, gateway.gateway.payments.database, sql, await feedEnd(platform));
   }
 
   async close(): Promise<void> {

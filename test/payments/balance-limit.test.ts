@@ -16,6 +16,7 @@ import {
   umaQuote,
 } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -27,7 +28,8 @@ afterAll(() => t.stop());
 
 /** The most that an account may hold. */
 const most = 9_000_000_000_000_000n;
-const late = { delayMs: 700 };
+/** On its way until `passDelay`. */
+const late = { delayMs: 3_600_000 };
 
 async function bringIn(scene: Scene, amount: bigint, rest: object = {}): Promise<Data> {
   const made = await actOn(t.platform, 'transferIn', {
@@ -163,6 +165,7 @@ describe('money on its way', () => {
     const refused = await bringIn(scene, part + 1n);
     expect(refused).toMatchObject(outOfRange('amount'));
     expect((await bringIn(scene, part)).status).toBe('PENDING');
+    await passDelay(t, first.id);
     expect(await ended(t.platform, first.id)).toMatchObject({ status: 'COMPLETED' });
 
     const crowded = await makeScene(t.platform, 0n);
@@ -183,6 +186,7 @@ describe('money on its way', () => {
     const scene = await makeScene(t.platform, 0n);
     const { id } = await bringIn(scene, most, { sandboxScenario: late });
     await fundAccount(scene.usd, 7n);
+    await passDelay(t, id);
     const failed = await ended(t.platform, id);
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] });
     expect(failed.timeline.at(-1).reason).toBe(
@@ -205,6 +209,7 @@ describe('money on its way', () => {
       });
       expect(made.status).toBe('PROCESSING');
       await heap(receiver.eur, most, 'EUR');
+      await passDelay(t, made.transaction.id);
       const failed = await ended(t.platform, made.transaction.id);
       expect(failed).toMatchObject({
         status: 'FAILED',
@@ -275,6 +280,7 @@ describe('a refund', () => {
     const out = await sendOut(scene, most, { sandboxScenario: failing });
     const again = await bringIn(scene, most);
     expect(await ended(t.platform, again.id)).toMatchObject({ status: 'COMPLETED' });
+    await passDelay(t, out.id);
     expect(await ended(t.platform, out.id)).toMatchObject({
       status: 'FAILED',
       refund: { settledAt: expect.any(String) },
@@ -290,9 +296,11 @@ describe('a refund', () => {
     const scene = await makeScene(t.platform, 10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });
     const back = await makeScene(t.platform, 10_000n);
-    const returned = await sendOut(back, 10_000n, { sandboxScenario: { returnAfterMs: 700 } });
+    const returned = await sendOut(back, 10_000n, { sandboxScenario: { returnAfterMs: 3_600_000 } });
     await heap(scene.usd, heaped);
     await heap(back.usd, heaped);
+    await passDelay(t, failed.id);
+    await passDelay(t, returned.id);
     const end = await ended(t.platform, failed.id);
     expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
     expect([left(end, 'SUSPENSE'), left(end, 'CLEARING')]).toEqual([10_000n, 0n]);

@@ -285,7 +285,8 @@ test('a later command means the same on both APIs, too: one effect, one outcome,
       done.add(call.mutation);
       if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
     }),
-    { numRuns: 200 },
+    // So many that it is next to impossible for one of the commands below to have met refusals alone.
+    { numRuns: 300 },
   );
   // A walk that only met refusals would prove little.
   expect([...done].sort()).toEqual(

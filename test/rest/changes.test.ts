@@ -57,11 +57,14 @@ test('a change of a customer that names nothing to change changes nothing, over 
       { id: made.id },
     );
   // The event of its creation reaches the feed a moment after the answer.
-  const before = await vi.waitFor(async () => {
-    const now = await read();
-    expect(now.events.totalCount).toBe(1);
-    return now;
-  });
+  const before = await vi.waitFor(
+    async () => {
+      const now = await read();
+      expect(now.events.totalCount).toBe(1);
+      return now;
+    },
+    { timeout: 10_000 },
+  );
   for (const nothing of [{}, { businessInfo: {} }]) {
     const { body } = await rest.call('PATCH', `/customers/${made.id}`, {
       body: { customerType: 'BUSINESS', ...nothing },

@@ -46,7 +46,11 @@ const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
   const record = await rest.ask('GET', `/transactions/${id}`);
-  await receiver.until(() => toldOf(id).at(-1).transaction.updatedAt === record.updatedAt);
+  // They are sent side by side: the last may arrive before one that it follows.
+  await receiver.until(() => {
+    const last = toldOf(id).at(-1);
+    return last.transaction.updatedAt === record.updatedAt && toldOf(id).length === last.version;
+  });
   const bodies = toldOf(id);
   expect(bodies.at(-1).transaction).toEqual(record);
   expect(bodies.map(({ version }) => version)).toEqual(bodies.map((_body, position) => position + 1));

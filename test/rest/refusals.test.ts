@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { succeed } from '../setup/acts.ts';
+import { ended, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { passDelay } from '../setup/passing-time.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restAccount, restScene, usAccount } from '../setup/rest-scene.ts';
 
@@ -291,7 +292,7 @@ test('an account that holds as much as it may takes nothing more', async () => {
     amount,
   });
   const { id } = await rest.ask('POST', '/transfer-in', into(most), 201);
-  await expect.poll(async () => (await rest.ask('GET', `/transactions/${id}`)).status).toBe('COMPLETED');
+  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
   expect(await restAccount(rest, full.customer.id, 'USD')).toMatchObject({ balance: { amount: most } });
   await refused('/transfer-in', [[400, 'AMOUNT_OUT_OF_RANGE', 'amount', into(1)]]);
   await refused(`/sandbox/internal-accounts/${full.usd.id}/fund`, [
@@ -324,19 +325,20 @@ test('a balance that refunds have brought beyond 2^53 is told as an error that n
   const bringIn = async () => {
     const body = { source: { accountId: full.outsideUsd.id }, destination: { accountId: full.usd.id }, amount: most };
     const { id } = await rest.ask('POST', '/transfer-in', body, 201);
-    await expect.poll(async () => (await rest.ask('GET', `/transactions/${id}`)).status).toBe('COMPLETED');
+    expect((await ended(t.platform, id)).status).toBe('COMPLETED');
   };
   await bringIn();
   const transfer = {
     sourceAccountId: full.usd.id,
     destinationAccountId: full.outsideUsd.id,
     amount: most,
-    sandboxScenario: { delayMs: 500, failureReason: 'OFFRAMP_FAILED' },
+    sandboxScenario: { delayMs: 3_600_000, failureReason: 'OFFRAMP_FAILED' },
   };
   const { transaction } = await succeed(t.platform, 'transferOut', transfer, 'transaction { id }');
   await bringIn();
   const path = `/customers/internal-accounts?customerId=${full.customer.id}`;
-  await expect.poll(async () => (await rest.ask('GET', `/transactions/${transaction.id}`)).status).toBe('FAILED');
+  await passDelay(t, transaction.id);
+  expect((await ended(t.platform, transaction.id)).status).toBe('FAILED');
   expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
     status: 400,
     code: 'AMOUNT_OUT_OF_RANGE',

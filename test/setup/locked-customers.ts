@@ -12,7 +12,9 @@ export async function lockedCustomers(databaseUrl: string): Promise<Lock> {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();
   await holder.query('begin; lock table customer in access exclusive mode');
-  const waiting = "select from pg_locks where relation = 'customer'::regclass and not granted";
+  // The table has the same number in every database that is a copy of the same one.
+  const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
   return {
     async waitedFor() {
       while ((await holder.query(waiting)).rowCount === 0);

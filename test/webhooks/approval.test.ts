@@ -152,7 +152,8 @@ describe('202', () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     receiver.answer = (response, received) => {
       response.writeHead(isQuestion(received) ? 202 : 200).end();
-      resolve();
+      // The end of the payment before may still be on its way here.
+      if (isQuestion(received)) resolve();
     };
     const { id } = await announce(t.platform, scene);
     await asked;
@@ -197,7 +198,7 @@ test('silence leaves the payment to its own deadline, which fails it as timed ou
     failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
   });
   const { deliveries } = await endpointUntil(hasty.platform, endpointId, (one) =>
-    one.deliveries.some(({ status }: Data) => status === 'FAILED'),
+    one.deliveries.some(({ status, attempts }: Data) => status === 'FAILED' && attempts.length > 0),
   );
   const [question] = deliveries.filter(({ status }: Data) => status === 'FAILED');
   expect(question.attempts).toEqual([

@@ -21,7 +21,7 @@ test('settlement and expiry have nothing to wait for until there is an order or 
   const scene = await makeScene(t.platform, 10_000n);
   await pay(t.platform, scene);
   await quote(t.platform, usdToEur(scene));
-  await expect.poll(() => nextOrderDue(payments)).toBeGreaterThan(30_000);
+  await expect.poll(() => nextOrderDue(payments), { timeout: 10_000 }).toBeGreaterThan(30_000);
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 

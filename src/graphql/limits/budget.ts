@@ -1,4 +1,4 @@
-/** What one document may ask for, checked before it is validated (documents.ts). */
+/** The limits of one document, checked before it is validated (documents.ts). */
 import {
   type DocumentNode,
   type FieldNode,
@@ -13,8 +13,8 @@ import { type CostlyPath, costliestPath } from './costliest.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
 /**
- * The limits of one document, the same on HTTP, SSE and WebSocket. `DocumentSize` says how each is counted; every operation and fragment written
- * in a document is held to them, run or not.
+ * The limits of one document, the same on HTTP, SSE and WebSocket. `DocumentSize` says how each is counted. Every operation and
+ * fragment of a document must keep them, whether it is run or not.
  */
 export const documentBudget = {
   tokens: 2000,
@@ -24,64 +24,65 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Twice and a half what a page of 100 payments costs with everything that an app shows of each: customer, both accounts, all amounts with their
-   * currencies, the quote (10,500, answered in 50 ms). The worst documents found at this limit, lists of lists with the ledger entries of each row,
-   * took 0.7 to 1.2 s on two shared cores, 0.35 s of it the server's processor, and answered 3.2 MB, or 4.2 MB with `__typename` everywhere. A
-   * hundred rows in each of a hundred are refused.
+   * Two and a half times the cost of a page of 100 payments with all that an app shows of each: customer, both accounts, all
+   * amounts with their currencies, the quote (10,500, answered in 50 ms). The worst documents found at this limit, lists of
+   * lists with the ledger entries of each row, took 0.7 to 1.2 s on two shared cores, 0.35 s of it the server's processor, and
+   * answered 3.2 MB, or 4.2 MB with `__typename` everywhere. A hundred rows in each of a hundred are refused.
    */
   cost: 25_000,
 } as const satisfies Record<keyof DocumentSize, number>;
 
 /**
- * The most tokens that are parsed. A selection set has at least three, two braces and a selection, so a client library that adds `__typename` to
- * each makes a document longer by a third at most: no document is refused for that. What is counted is held to `documentBudget.tokens` once it is
- * parsed.
+ * The most tokens that are parsed. A selection set has at least three, two braces and a selection, so a client library that
+ * adds `__typename` to each makes a document longer by a third at most. That is allowed: after parsing, only the tokens that
+ * count are compared with `documentBudget.tokens`.
  */
-export const mostTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
+export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
 /** The name of one limit, as refusals state it. */
 export type BudgetLimit = keyof typeof documentBudget;
 
 /**
- * The refusals a document earns before it is validated: one COST_LIMIT_EXCEEDED for each limit it breaks, or INTROSPECTION_DISABLED where it asks
- * for the schema and `introspection` is off. Empty for a document that may go on to validation.
+ * Checks a document against the limits, before it is validated. Returns one COST_LIMIT_EXCEEDED for each limit that it breaks, or
+ * INTROSPECTION_DISABLED where it selects from the schema and `introspection` is off; nothing where it may be validated.
  *
- * With `introspection` on, the standard introspection query is exempt: a document that is what graphql-js' `getIntrospectionQuery` prints under any
- * of its options, apart from the operation's name, aliases, white space and comments. Any other use of `__schema` and `__type` counts like ordinary fields.
+ * With `introspection` on, the standard introspection query is exempt: what graphql-js' `getIntrospectionQuery` prints under any
+ * of its options, apart from the operation's name, aliases, white space and comments. In all other documents `__schema` and
+ * `__type` count like ordinary fields.
  */
 export function checkBudget(request: DocumentRequest & { readonly introspection: boolean }): GraphQLError[] {
   const { size, costliest, schemaField } = measureDocument(request);
   if (schemaField !== undefined && !request.introspection) return [introspectionDisabled(schemaField)];
-  const broken = limits.filter((limit) => size[limit] > documentBudget[limit]);
-  if (broken.length > 0 && schemaField !== undefined && isStandardIntrospection(request.document)) return [];
-  return broken.map((limit) =>
+  const brokenLimits = limits.filter((limit) => size[limit] > documentBudget[limit]);
+  if (brokenLimits.length > 0 && schemaField !== undefined && isStandardIntrospection(request.document)) return [];
+  return brokenLimits.map((limit) =>
     limit === 'cost' && costliest
       ? costExceeded(size.cost, costliestPath(costliest))
       : budgetExceeded(limit, size[limit]),
   );
 }
 
-/** The refusal of a document that breaks `budget`; `actual` is its own value, where known. */
+/** Creates the refusal of a document that breaks a limit; `actual` is the document's own value, where known. */
 export function budgetExceeded(budget: BudgetLimit, actual?: number): GraphQLError {
   const value = isExact(actual) ? `: it has ${actual}` : '';
-  return exceeded(budget, value, isExact(actual) ? { actual } : {});
+  return limitExceeded(budget, value, isExact(actual) ? { actual } : {});
 }
 
 function costExceeded(actual: number, { path, cost }: CostlyPath): GraphQLError {
   if (!isExact(actual) || !isExact(cost))
-    return exceeded('cost', `, most of all by ${path.join('.')}`, { costliest: { path } });
+    return limitExceeded('cost', `, most of all by ${path.join('.')}`, { costliest: { path } });
   const value = `: it costs ${actual}, ${cost} of that for ${path.join('.')}`;
-  return exceeded('cost', value, { actual, costliest: { path, cost } });
+  return limitExceeded('cost', value, { actual, costliest: { path, cost } });
 }
 
-function exceeded(budget: BudgetLimit, value: string, details: object): GraphQLError {
+function limitExceeded(budget: BudgetLimit, value: string, details: object): GraphQLError {
   const limit = documentBudget[budget];
   return new GraphQLError(`The document breaks the ${budget} limit of ${limit}${value}.`, {
     extensions: { code: 'COST_LIMIT_EXCEEDED', budget, limit, ...details, http: requestErrorStatus() },
   });
 }
 
-/** Beyond, a count is approximate, or infinite. */
+/** Tells whether a count is exact: beyond 2^53 it is approximate, or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }
@@ -95,19 +96,19 @@ function introspectionDisabled(field: FieldNode): GraphQLError {
   });
 }
 
-/** 400 as application/graphql-response+json; `spec` keeps the 200 that GraphQL over HTTP asks of application/json. */
+/** Returns status 400 for application/graphql-response+json; `spec` keeps the 200 that GraphQL over HTTP requires of application/json. */
 function requestErrorStatus(): { spec: boolean; status: number } {
   return { spec: true, status: 400 };
 }
 
 /** `getIntrospectionQuery` throws beyond this `typeDepth`. */
-const deepestIntrospection = 100;
+const maxTypeDepth = 100;
 
-/** Reads off the document which options would have printed it; whether they do print just that decides. */
+/** Derives from a document the options that would print it, prints the standard query with them, and compares the two. */
 function isStandardIntrospection(document: DocumentNode): boolean {
-  const text = normalised(document);
+  const text = normalizedText(document);
   const typeDepth = text.split('ofType').length - 1;
-  if (typeDepth > deepestIntrospection) return false;
+  if (typeDepth > maxTypeDepth) return false;
   const standard = getIntrospectionQuery({
     descriptions: text.includes('description'),
     specifiedByUrl: text.includes('specifiedByURL'),
@@ -118,10 +119,10 @@ function isStandardIntrospection(document: DocumentNode): boolean {
     oneOf: text.includes('isOneOf'),
     typeDepth,
   });
-  return text === normalised(parse(standard));
+  return text === normalizedText(parse(standard));
 }
 
-function normalised(document: DocumentNode): string {
+function normalizedText(document: DocumentNode): string {
   const plain = visit(document, {
     OperationDefinition: (operation) => ({ ...operation, name: undefined }),
     Field: (field) => ({ ...field, alias: undefined }),

@@ -1,16 +1,16 @@
 import type { CostlyField } from './document-size.ts';
 
-/** A field in a document, and what it and all below it cost. */
+/** A field of a document with its cost, that of all below it included. */
 export interface CostlyPath {
-  /** The response keys that lead to it. */
+  /** The response keys from the root to the field. */
   readonly path: readonly string[];
   readonly cost: number;
 }
 
 /**
- * Finds what makes a document expensive. It follows the costliest fields down for as long as one makes up more than half of what is above it, and
- * answers the last list on the way: to ask for fewer of those rows, or for less of each, helps most. Where there is no list it is the costliest
- * root field.
+ * Finds what makes a document expensive: it follows the costliest fields down for as long as one makes up more than half of the
+ * cost above it, and returns the last list on the way. Fewer of those rows, or fewer fields of each, help most. Without a list on
+ * the way it returns the costliest root field.
  */
 export function costliestPath(root: CostlyField): CostlyPath {
   const path = [root.responseKey];

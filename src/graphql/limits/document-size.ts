@@ -1,4 +1,4 @@
-/** Counts what a parsed document asks for, fragments expanded, before anyone has validated it. The limits are in `budget.ts`. */
+/** Counts what a parsed document selects, fragments expanded, before it is validated. The limits are in `budget.ts`. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -15,15 +15,15 @@ import {
 import { listSizes, type SentDocument } from './list-sizes.ts';
 
 /**
- * How large a document is: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53 a count is
- * approximate, or infinite.
+ * The size of a document: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53
+ * a count is approximate, or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one in each, without an alias, is not counted: a document is as large with them as
- * without. One that stands alone in its selection set does count among the fields (though it costs nothing): fragments of nothing else could
- * otherwise double one another without end, and much of what reads a document opens them all.
+ * Client libraries add `__typename` to every selection set, so one in each, without an alias, is not counted: a document is as
+ * large with them as without. One that is alone in its selection set does count as a field, though it costs nothing: otherwise
+ * fragments of nothing else could double one another without end, and whatever expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /** Lexical tokens as written in the whole document. White space and comments are free: the limit on the body's size bounds those. */
+  /** Lexical tokens as written in the whole document, without white space and comments: the limit on the body's size bounds those. */
   tokens: number;
   /** Fields inside fields with fragments expanded, or fragments directly inside fragments, whichever goes deeper. */
   depth: number;
@@ -35,18 +35,18 @@ export interface DocumentSize {
   directives: number;
   /** Fields on the root of a mutation with fragments expanded, without `__typename`. */
   mutationFields: number;
-  /** Each field 1; what is selected in a list times the rows that it can have, as far as its arguments say (list-sizes.ts). */
+  /** 1 for each field; the fields in a list count once for each row that its arguments allow (list-sizes.ts). */
   cost: number;
 }
 
-/** A document that need not be valid yet, and what came with it. */
+/** A document that need not be valid, as it was sent. */
 export interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
 
 export interface Measure {
   readonly size: DocumentSize;
-  /** The field that makes up most of the cost; undefined where nothing costs anything. */
+  /** The costliest root field; undefined where nothing costs anything. */
   readonly costliest: CostlyField | undefined;
   /** The first `__schema` or `__type` in the document, if any. */
   readonly schemaField: FieldNode | undefined;
@@ -54,9 +54,9 @@ export interface Measure {
 
 /** The costliest field of a selection set, with the costliest below it. */
 export interface CostlyField {
-  /** Under which it is answered. */
+  /** Its key in the answer. */
   readonly responseKey: string;
-  /** What it and all below it cost, where the selection set is read once. */
+  /** Its cost with that of all below it, where the selection set around it is read once. */
   readonly cost: number;
   /** Whether it is a list whose arguments say how many rows it can have. */
   readonly isSized: boolean;
@@ -66,18 +66,18 @@ export interface CostlyField {
 }
 
 /**
- * Of documents whose page sizes are written out: asked again they are the same size, whichever operation is run. What else
- * a client sends with a document is not part of the key: it could be anything, and be kept for as long as the document.
+ * The measures of documents whose page sizes are no variables: they are the same each time, whichever operation is run.
+ * Variables are not part of the key: they could be anything, and would stay cached for as long as the document.
  */
-const measured = new WeakMap<DocumentNode, Measure & { readonly schema: GraphQLSchema }>();
+const measures = new WeakMap<DocumentNode, Measure & { readonly schema: GraphQLSchema }>();
 
 /** Measures a document in time linear in what is written: each fragment is counted once, however often it is spread. */
 export function measureDocument(request: DocumentRequest): Measure {
   const { schema, document } = request;
-  const known = measured.get(document);
-  if (known?.schema === schema) return known;
+  const cached = measures.get(document);
+  if (cached?.schema === schema) return cached;
   const { hasVariableSizes, ...measure } = measureAnew(request);
-  if (!hasVariableSizes) measured.set(document, { ...measure, schema });
+  if (!hasVariableSizes) measures.set(document, { ...measure, schema });
   return measure;
 }
 
@@ -101,31 +101,31 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
   const size: DocumentSize = { tokens: 0, depth: 0, fields: 0, aliases: 0, directives: 0, mutationFields: 0, cost: 0 };
   let costliest: CostlyField | undefined;
   for (const definition of document.definitions) {
-    let whole = nothing;
+    let expansion = nothing;
     if (definition.kind === Kind.OPERATION_DEFINITION) {
       for (const variable of definition.variableDefinitions ?? []) countDirectives(pass, variable);
       countDirectives(pass, definition);
-      whole = expand(pass, definition.selectionSet, schema.getRootType(definition.operation) ?? undefined);
-      if (definition.operation === 'mutation') size.mutationFields = Math.max(size.mutationFields, whole.ownFields);
+      expansion = expand(pass, definition.selectionSet, schema.getRootType(definition.operation) ?? undefined);
+      if (definition.operation === 'mutation') size.mutationFields = Math.max(size.mutationFields, expansion.ownFields);
     } else if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      whole = expandFragment(pass, definition);
+      expansion = expandFragment(pass, definition);
     } else if ('directives' in definition) {
       countDirectives(pass, definition);
     }
-    size.depth = Math.max(size.depth, whole.depth, whole.nestedFragments);
-    size.fields = Math.max(size.fields, whole.fields);
-    size.aliases = Math.max(size.aliases, whole.aliases);
-    if (whole.cost > size.cost) costliest = whole.costliest;
-    size.cost = Math.max(size.cost, whole.cost);
+    size.depth = Math.max(size.depth, expansion.depth, expansion.nestedFragments);
+    size.fields = Math.max(size.fields, expansion.fields);
+    size.aliases = Math.max(size.aliases, expansion.aliases);
+    if (expansion.cost > size.cost) costliest = expansion.costliest;
+    size.cost = Math.max(size.cost, expansion.cost);
   }
-  // The parser counts them; its type leaves it open for trees that others made.
+  // The parser sets it; its type is optional for trees made in other ways.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
   return { size, costliest, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
 }
 
-/** What a selection set amounts to with its fragments expanded, relative to where it stands: the same wherever it is spread. */
+/** The counts of a selection set with its fragments expanded, relative to its own level: the same wherever it is spread. */
 interface Expansion {
   /** Levels of fields. */
   readonly depth: number;
@@ -152,21 +152,21 @@ const nothing: Expansion = {
   costliest: undefined,
 };
 
-/** A level of fields that nothing else of is counted. */
+/** A field that adds a level, and to no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** Fields without fields of their own: most are, and where variables decide on sizes a document is measured for every request. */
+/** A field without fields of its own. Shared, since most fields are such, and documents with variable sizes are measured for every request. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
-/** One pass over a document: what it may look up, and what it has met so far. */
+/** The state of one pass over a document: what it looks up, and what it has counted so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly sizeOf: ReturnType<typeof listSizes>;
-  /** Whether the size of one of the lists met so far is a variable. */
+  /** Whether a variable gives the size of one of the lists so far. */
   hasVariableSizes: boolean;
-  /** By definition and not by name, which an invalid document may give twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
+  /** By definition, since an invalid document may use a name twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
   directivesWritten: number;
@@ -204,7 +204,7 @@ function costlier(one: CostlyField | undefined, other: CostlyField | undefined):
 
 function isPlainTypename(selection: SelectionNode): boolean {
   if (selection.kind !== Kind.FIELD || selection.alias) return false;
-  // With fields of its own it is no valid one, but those are validated like others.
+  // With fields of its own it is invalid, but those fields count.
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
@@ -225,8 +225,8 @@ function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNa
 }
 
 function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion {
-  const known = pass.expansions.get(fragment);
-  if (known !== undefined) return known;
+  const cached = pass.expansions.get(fragment);
+  if (cached !== undefined) return cached;
   pass.expansions.set(fragment, nothing);
   countDirectives(pass, fragment);
   const expansion = expand(pass, fragment.selectionSet, pass.schema.getType(fragment.typeCondition.name.value));
@@ -239,7 +239,7 @@ function inFragment(inner: Expansion): Expansion {
   return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
 }
 
-/** A field the type does not have counts like any other, its children with it: validation, which comes later, will say that it is unknown. */
+/** Counts a field. One that the type does not have counts like any other, its children with it: validation comes later. */
 function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;

@@ -7,25 +7,25 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
-import { budgetExceeded, checkBudget, mostTokensParsed } from './budget.ts';
+import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
-import { conditionalRoots } from './stream-rules.ts';
+import { findConditionalRoots } from './stream-rules.ts';
 
 /** Validation gives up after this many errors: an invalid document earns no more work than a valid one. */
 const maxErrors = 10;
 
 interface DocumentsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether the schema may be asked for. Without, it is kept secret: no `__schema`, no `__type`, no suggestions. */
+  /** Whether clients may read the schema. Otherwise it stays secret: no `__schema`, no `__type`, no suggestions. */
   readonly introspection: boolean;
-  /** The rules of validation; those of the specification, if left out. */
+  /** The validation rules; those of the specification when left out. */
   readonly rules?: readonly ValidationRule[];
 }
 
 /**
- * The documents that clients send, on every transport: parsed and validated once for as long as they stay in the cache, and
- * held to `documentBudget` each time, since variables decide how much a document asks for.
+ * Parses, limits and validates the documents that clients send, on every transport. Parsing and validation are cached. The limits
+ * of `documentBudget` are checked each time, since they depend on variables.
  */
 export class Documents {
   readonly #options: DocumentsOptions;
@@ -41,14 +41,14 @@ export class Documents {
    * @throws GraphQLError GRAPHQL_PARSE_FAILED where it is malformed, COST_LIMIT_EXCEEDED for more tokens than are parsed
    */
   parse(text: string): DocumentNode {
-    const known = this.#parsed.get(text);
-    if (known) return known;
-    const document = parsed(text);
+    const cached = this.#parsed.get(text);
+    if (cached) return cached;
+    const document = parseDocument(text);
     this.#parsed.set(text, document);
     return document;
   }
 
-  /** Finds what is wrong with a document: the refusals of the budget, or else, no rule having run before, what validation says. */
+  /** Returns the refusals of the budget; where there are none, the errors of validation, which does not run before. */
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });
@@ -56,16 +56,16 @@ export class Documents {
   }
 
   #validate(document: DocumentNode): readonly GraphQLError[] {
-    const known = this.#errors.get(document);
-    if (known) return known;
+    const cached = this.#errors.get(document);
+    if (cached) return cached;
     const { schema, introspection, rules = specifiedRules } = this.#options;
-    const conditional = conditionalRoots(document);
+    const conditionalErrors = findConditionalRoots(document);
     const errors =
-      conditional.length > 0
-        ? conditional
+      conditionalErrors.length > 0
+        ? conditionalErrors
         : validate(schema, document, rules, { maxErrors, hideSuggestions: !introspection });
     for (const { extensions } of errors) {
-      // A scalar may have said what is wrong with a value.
+      // A scalar may have set its own code.
       extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
       extensions.http = { spec: true, status: 400 };
     }
@@ -74,9 +74,9 @@ export class Documents {
   }
 }
 
-function parsed(text: string): DocumentNode {
+function parseDocument(text: string): DocumentNode {
   try {
-    return parse(text, { maxLexicalTokens: mostTokensParsed });
+    return parse(text, { maxLexicalTokens: maxTokensParsed });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     if (isTokenLimit(error)) throw budgetExceeded('tokens');
@@ -88,7 +88,7 @@ function parsed(text: string): DocumentNode {
   }
 }
 
-/** graphql-js tells this syntax error from others by its text alone (with a typo, "more that", that may get mended). */
+/** Recognises graphql-js' error for too many tokens. Only its text differs from other syntax errors (with a typo, "more that", that may be corrected). */
 function isTokenLimit({ message }: GraphQLError): boolean {
   return /^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(message);
 }
@@ -97,7 +97,7 @@ function isTokenLimit({ message }: GraphQLError): boolean {
 const suggestion = / Did you mean [^?]+\?$/;
 
 /**
- * Takes the suggestions out of errors of the executor: it coerces variables, and under graphql-js 16 suggests names and enum
+ * Removes the suggestions from errors of the executor: it coerces variables, and under graphql-js 16 suggests names and enum
  * values whatever `hideSuggestions` says.
  */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {

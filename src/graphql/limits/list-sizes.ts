@@ -1,4 +1,4 @@
-/** Reads from a document how many rows its lists can have at most, before anyone has validated it. */
+/** Reads from a document how many rows its lists can have, before it is validated. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -18,50 +18,51 @@ import { defaultPageSize } from '../../core/paging.ts';
 /** A document as it was sent. */
 export interface SentDocument {
   readonly document: DocumentNode;
-  /** Of several operations the one to run: its variable defaults are the ones that count. */
+  /** The operation to run, where there are several: its variable defaults are used. */
   readonly operationName?: string | null | undefined;
   /** As the client sent them, not coerced. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** How many rows a list can have, as far as its arguments say. */
+/** The number of rows that a list can have, by its arguments. */
 export interface ListSize {
   readonly rows: number;
-  /** Whether a variable decides. */
+  /** Whether a variable gives it. */
   readonly isVariable: boolean;
 }
 
-/** Larger sizes are refused by the resolver; this bound only keeps absurd ones from making the cost meaningless. */
-const largestSize = 1_000_000;
+/** The largest size that is counted. The resolver refuses far smaller ones; this keeps the cost a meaningful number. */
+const maxRows = 1_000_000;
 
 /**
- * Makes the reader of a document's list sizes.
+ * Returns a function that tells the size of each list of a document.
  *
  * - A connection, which is any type with `edges` and `pageInfo`, can have `first` or `last` rows, or the default size.
- * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. One that is repeated counts again: it is read once, but
- *   answered each time: ten times what one id may ask for took 1.3 s of the processor and answered 17 MB, and there may be a hundred ids.
- * - For other lists it answers undefined, as for fields that are none: they are short, and what they hold counts once.
+ * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. A repeated value counts again: it is
+ *   read once, but answered each time. Ten times what one id may select took 1.3 s of the processor and answered 17 MB, and
+ *   there may be a hundred ids.
+ * - For other lists it returns undefined, as for fields that are none: they are short, and their fields count once.
  */
 export function listSizes(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => ListSize | undefined {
-  const given = argumentReader(request);
+  const argumentValue = argumentReader(request);
 
   function sizeOf(
     values: readonly ValueNode[],
-    sizeIn: (value: Given) => number | undefined,
-    otherwise: number,
+    sizeFrom: (value: ArgumentValue) => number | undefined,
+    defaultSize: number,
   ): ListSize {
-    const sizes = values.map((value) => sizeIn(given(value))).filter((size) => size !== undefined);
+    const sizes = values.map((value) => sizeFrom(argumentValue(value))).filter((size) => size !== undefined);
     return {
-      rows: sizes.length === 0 ? otherwise : Math.max(...sizes),
+      rows: sizes.length === 0 ? defaultSize : Math.max(...sizes),
       isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
     };
   }
 
   return (field, definition) => {
-    const valuesOf = (isMeant: (name: string) => boolean) =>
-      (field.arguments ?? []).filter(({ name }) => isMeant(name.value)).map(({ value }) => value);
+    const valuesOf = (isSizeArgument: (name: string) => boolean) =>
+      (field.arguments ?? []).filter(({ name }) => isSizeArgument(name.value)).map(({ value }) => value);
     if (isConnection(getNamedType(definition.type))) {
       return sizeOf(
         valuesOf((name) => name === 'first' || name === 'last'),
@@ -83,10 +84,10 @@ function isConnection(type: GraphQLNamedType): boolean {
 }
 
 /** An argument as it was sent, not coerced: written in the document, or the value of a variable. */
-type Given = { readonly written: ValueNode | undefined } | { readonly sent: unknown };
+type ArgumentValue = { readonly written: ValueNode | undefined } | { readonly sent: unknown };
 
-/** Of a variable that was not sent it is the default that counts. */
-function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => Given {
+/** Returns a function that resolves variables: to the value that was sent, else to the default. */
+function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => ArgumentValue {
   const defaults = new Map(
     getOperationAST(document, operationName)?.variableDefinitions?.map((definition) => [
       definition.variable.name.value,
@@ -100,23 +101,23 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
   };
 }
 
-/** A page size; undefined for what is no number, which coercion refuses later. */
-function pageSize(value: Given): number | undefined {
-  if ('sent' in value) return typeof value.sent === 'number' ? bounded(value.sent) : undefined;
+/** Returns a page size; undefined where the value is no number, which coercion refuses later. */
+function pageSize(value: ArgumentValue): number | undefined {
+  if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
   const { written } = value;
-  return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? bounded(Number(written.value)) : undefined;
+  return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
 }
 
-/** How many values a list has; what is no list becomes a list of one when it is coerced. */
-function listLength(value: Given): number {
-  if ('sent' in value) return bounded(Array.isArray(value.sent) ? value.sent.length : 1);
-  return bounded(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
+/** Counts the values of a list. Coercion makes a list of one of what is no list. */
+function listLength(value: ArgumentValue): number {
+  if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
+  return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
 }
 
 /**
- * Negative, fractional and absurd sizes are refused by coercion and the resolver; here they must only not shrink the cost, or make it no number.
- * Nor does a size of 0: one row is read all the same, to see whether there is any.
+ * Limits a size to 1 up to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here they
+ * must only not lower the cost, or make it no number. A size of 0 counts as 1, since one row is read to see whether there is any.
  */
-function bounded(size: number): number {
-  return size >= 1 ? Math.min(Math.ceil(size), largestSize) : 1;
+function clampSize(size: number): number {
+  return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
 }

@@ -1,30 +1,32 @@
 import { type DocumentNode, GraphQLError, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
 
 /**
- * Finds @skip and @include where a subscription says what it subscribes to: the specification refuses them from September
- * 2025 on (5.2.4.1, Single Root Field), and graphql-js 16 looks at them without the variables and fails.
+ * Finds @skip and @include on the root field of a subscription. The specification forbids them from September 2025 on (5.2.4.1,
+ * Single Root Field), and graphql-js 16 evaluates them without the variables and fails.
  */
-export function conditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
+export function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
-    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [])),
+    definitions.flatMap((node) =>
+      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [],
+    ),
   );
   const visited = new Set<SelectionSetNode>();
 
-  /** The selections of a subscription's root, through the fragments that they are in. */
-  function rootSelections(set: SelectionSetNode | undefined): SelectionNode[] {
-    if (!set || visited.has(set)) return [];
-    visited.add(set);
-    return set.selections.flatMap((one) => [
-      one,
-      ...(one.kind === Kind.INLINE_FRAGMENT ? rootSelections(one.selectionSet) : []),
-      ...(one.kind === Kind.FRAGMENT_SPREAD ? rootSelections(fragments.get(one.name.value)) : []),
+  /** Returns the selections of a subscription's root, those in fragments included. */
+  function rootSelections(selectionSet: SelectionSetNode | undefined): SelectionNode[] {
+    if (!selectionSet || visited.has(selectionSet)) return [];
+    visited.add(selectionSet);
+    return selectionSet.selections.flatMap((node) => [
+      node,
+      ...(node.kind === Kind.INLINE_FRAGMENT ? rootSelections(node.selectionSet) : []),
+      ...(node.kind === Kind.FRAGMENT_SPREAD ? rootSelections(fragments.get(node.name.value)) : []),
     ]);
   }
 
   return definitions
-    .flatMap((one) =>
-      one.kind === Kind.OPERATION_DEFINITION && one.operation === 'subscription'
-        ? rootSelections(one.selectionSet)
+    .flatMap((node) =>
+      node.kind === Kind.OPERATION_DEFINITION && node.operation === 'subscription'
+        ? rootSelections(node.selectionSet)
         : [],
     )
     .flatMap(({ directives = [] }) =>

@@ -1,12 +1,12 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Context } from '../context.ts';
-import { meetFault, planQuery, runQuery } from './run.ts';
+import { planQuery, recordFault, runQuery } from './run.ts';
 import { NotPlanned } from './selected.ts';
 import { TextAnswer } from './text-answer.ts';
 
 /**
- * Answers a query whose whole answer the database can make, by one statement. Undefined for all else, which is left to the
- * executor, and for what goes wrong: the executor says what is wrong, and where.
+ * Answers a query by one statement, where the database can make the whole answer. Returns undefined for all other operations,
+ * and where the statement fails: the executor then runs the operation, and reports errors with their locations.
  */
 export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
   if (!context.viewer.permissions.includes('VIEW')) return undefined;
@@ -15,7 +15,7 @@ export async function answerByPlan(args: ExecutionArgs, context: Context): Promi
   try {
     return new TextAnswer(await runQuery(plan, args, context));
   } catch (error) {
-    if (!(error instanceof NotPlanned)) meetFault(context, error);
+    if (!(error instanceof NotPlanned)) recordFault(context, error);
     return undefined;
   }
 }

@@ -3,49 +3,49 @@ import { currencyOf, formatMoney } from '../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
 
 /**
- * What the database leaves to be finished: it writes a mark, between two characters that JSON never has as they are, and what
- * the mark stands for is put in its place.
+ * Placeholders in the JSON that the database writes, for what only this process can compute. Each stands between two control
+ * characters, which JSON always escapes.
  */
 
-const mark = '\u0001';
+const delimiter = '\u0001';
 
-/** A timeline lacks a change that has been committed and has no place in the feed yet: it is there in a moment. */
+/** A timeline lacks a change that is committed and not sequenced yet, which takes a moment. */
 export class NotSequenced extends Error {}
 
-/** The mark of a timeline that is not complete, before what there is of it. */
-export const notSequenced = `chr(1) || 'later' || chr(1)`;
+/** SQL of the placeholder before the part of a timeline that can be read, where the timeline is not complete. */
+export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
-/** The mark of an amount for people, in the locale that is noted under this number. */
-export function formattedMark(amount: string, currency: string, locale: number): string {
+/** Writes SQL of the placeholder for an amount, formatted for people in the locale that `note` stored under this number. */
+export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
 
-const marks = new RegExp(`${mark}([^${mark}]*)${mark}`, 'g');
+const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
 
-/** The key of an object that stands for an error: no field has such a name. */
+/** The key of a JSON object that stands for an error: no field can have this name. */
 const errorKey = '!';
 
-/** What a run has remembered for the end. */
+/** The values that a run stores until its answer is finished. */
 export interface Notes {
   readonly notes: readonly unknown[];
-  /** Errors of the caller's: what has one of their numbers under `errorKey` stands for it. */
+  /** The errors in the answer, numbered from 0: an object with such a number under `errorKey` stands for one. */
   readonly errors: GraphQLError[];
 }
 
-/** JSON that stands for an error. */
+/** Stores an error, and returns the JSON that stands for it. */
 export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>): string {
   return `{"${errorKey}":${errors.push(error) - 1}}`;
 }
 
 /**
- * Puts in what the marks stand for.
- * @param isLast whether what is not sequenced is not waited for any more
- * @throws NotSequenced
+ * Replaces the placeholders of an answer by their values.
+ * @param isLast whether a timeline is taken as it is, though it is not complete
+ * @throws NotSequenced for a timeline that is not complete
  */
-export function finished(json: string, run: Notes, isLast: boolean): string {
-  if (!json.includes(mark)) return json;
-  return json.replace(marks, (_whole, what: string) => {
-    const [kind, amount = '0', code = '', note = '0'] = what.split(' ');
+export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
+  if (!json.includes(delimiter)) return json;
+  return json.replace(placeholders, (_whole, placeholder: string) => {
+    const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
     if (kind === 'later') {
       if (isLast) return '';
       throw new NotSequenced();
@@ -57,8 +57,8 @@ export function finished(json: string, run: Notes, isLast: boolean): string {
   });
 }
 
-/** JSON as values, with errors where they stand: the executor throws those. */
-export function valuesOf(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
+/** Parses an answer, with GraphQLErrors for the objects that stand for them: the executor throws those. */
+export function parseAnswer(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
   if (errors.length === 0) return JSON.parse(json);
   return JSON.parse(json, (_key, value) =>
     typeof value === 'object' && value !== null && errorKey in value ? errors[value[errorKey]] : value,

@@ -9,11 +9,10 @@ import {
 import { Planner } from './plan.ts';
 
 /**
- * Looks whether a document reads anything below a field that is being resolved, beside what the field itself answers: what a
- * plan reads, rather than a resolver takes from a row in hand.
- * @returns the first field that does, as `Type.field`; undefined where none does
+ * Finds a field below the one being resolved that only a plan can read, rather than a resolver from the row that it has.
+ * @returns the first such field, as `Type.field`; undefined where there is none
  */
-export function furtherRead(info: GraphQLResolveInfo): string | undefined {
+export function findFurtherRead(info: GraphQLResolveInfo): string | undefined {
   const { schema, variableValues: variables } = info;
   const planner = new Planner({
     schema,
@@ -23,9 +22,9 @@ export function furtherRead(info: GraphQLResolveInfo): string | undefined {
   });
 
   function find(type: GraphQLNamedType, sets: readonly SelectionSetNode[]): string | undefined {
-    if (isAbstractType(type)) return firstOf(schema.getPossibleTypes(type), (one) => find(one, sets));
+    if (isAbstractType(type)) return findFirst(schema.getPossibleTypes(type), (one) => find(one, sets));
     if (!isObjectType(type)) return undefined;
-    return firstOf(planner.fieldsOf(type, sets), ({ field, below }) => {
+    return findFirst(planner.selectedFields(type, sets), ({ field, below }) => {
       if (!field) return undefined;
       return field.extensions.isPlanned ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
     });
@@ -37,7 +36,7 @@ export function furtherRead(info: GraphQLResolveInfo): string | undefined {
   );
 }
 
-function firstOf<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
+function findFirst<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
   for (const item of items) {
     const found = find(item);
     if (found !== undefined) return found;

@@ -1,61 +1,62 @@
-import { joined, literal, Part, type Run, type Sql, sql } from './sql.ts';
+import { joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The ids that a run asks for: as they came, and their uuids by the names of types that are read here. */
+/** The ids of a run: as they were sent, and the uuids of those of known types, by type. */
 interface NodeQuery {
   readonly ids: readonly string[];
   readonly uuids: ReadonlyMap<string, readonly string[]>;
 }
 
-interface NodesOf {
+/** Public ids to look up. */
+interface NodeLookup {
   readonly isList: boolean;
   readonly types: readonly string[];
-  /** The public ids that a run asks for; one where it is no list. */
+  /** Returns the public ids of a run; one where it is no list. */
   readonly idsOf: (run: Run) => readonly string[];
-  /** The rows of a type whose uuids a run asks for, as `json` and `id`. */
+  /** Writes the query for the rows of a type that have these uuids, with columns `json` and `id`. */
   readonly rowsOf: (type: string, uuidsOf: (run: Run) => readonly string[]) => Sql;
 }
 
-/** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-export function nodesSql({ isList, types, idsOf, rowsOf }: NodesOf): Sql {
-  const owner = {};
-  const askedOf = (run: Run): NodeQuery => run.once(owner, () => sortedIds(idsOf(run), types));
+/** Writes SQL that reads the rows behind public ids: one, or a list in the order of its ids, each row read once. */
+export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
+  const cacheKey = {};
+  const queryOf = (run: Run): NodeQuery => run.once(cacheKey, () => groupByType(idsOf(run), types));
   const tables = new Map(
     types.map((type) => {
-      const rows = rowsOf(type, (run) => askedOf(run).uuids.get(type) ?? []);
-      const whole = isList
+      const rows = rowsOf(type, (run) => queryOf(run).uuids.get(type) ?? []);
+      const query = isList
         ? sql`select ${literal(`${type}:`)} || n.id as id, n.json from (${rows}) n`
         : sql`coalesce((select json from (${rows}) n), 'null')`;
-      return [type, new Part(whole)];
+      return [type, new Part(query)];
     }),
   );
   return [
     (run) => {
-      const { ids, uuids } = askedOf(run);
+      const { ids, uuids } = queryOf(run);
       const parts = Array.from(uuids.keys(), (type): Sql => [tables.get(type) ?? '']);
       if (!isList) return parts[0] ?? `'null'`;
       if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-      // Whatever is no id of ours may hold what Postgres cannot take.
-      const places = run.bind(ids.map((id) => (isOf(id, uuids) ? id : '')));
-      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.place), '') || ']' from unnest(${places}::text[]) with ordinality as u(id, place) left join (${joined(parts, ' union all ')}) r on r.id = u.id)`;
+      // An id that is not ours may have characters that Postgres refuses.
+      const idList = run.bind(ids.map((id) => (isGrouped(id, uuids) ? id : '')));
+      return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
     },
   ];
 }
 
-function sortedIds(ids: readonly string[], types: readonly string[]): NodeQuery {
+function groupByType(ids: readonly string[], types: readonly string[]): NodeQuery {
   const uuids = new Map<string, string[]>();
   for (const id of new Set(ids)) {
     const [type = '', uuid = ''] = id.split(':', 2);
     if (!uuidForm.test(uuid) || id.length !== type.length + 37 || !types.includes(type)) continue;
-    const others = uuids.get(type);
-    if (others) others.push(uuid);
+    const sameType = uuids.get(type);
+    if (sameType) sameType.push(uuid);
     else uuids.set(type, [uuid]);
   }
   return { ids, uuids };
 }
 
-function isOf(id: string, uuids: NodeQuery['uuids']): boolean {
+function isGrouped(id: string, uuids: NodeQuery['uuids']): boolean {
   const [type = '', uuid = ''] = id.split(':', 2);
   return uuids.get(type)?.includes(uuid) === true && id.length === type.length + 37;
 }

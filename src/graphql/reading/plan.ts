@@ -20,35 +20,36 @@ import {
 } from 'graphql';
 import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { invalidInput } from '../failure.ts';
-import { notSequenced } from './finish.ts';
+import { notSequencedPlaceholder } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
-import { type Env, exposed, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
-import { NotPlanned, type Selected, type Walk } from './selected.ts';
-import { concatenated, type JsonPart, joined, Part, type Run, type Sql, sql } from './sql.ts';
+import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
+import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
+import { concatenate, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
 
-export interface PlanOf {
+/** What a planner reads: a document with its schema. */
+export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** The variables that @skip and @include ask for: a plan is for one set of them. */
+  /** The values of variables, for @skip and @include: a plan is for one set of them. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether each object names its type, under the key that no field can have. */
+  /** Whether each object has the name of its type under `typeKey`. */
   readonly isTyped: boolean;
 }
 
-/** The key under which an object names its type, where it is to be known again: no field has an empty name. */
+/** The key under which an object has the name of its type: no field has an empty name. */
 export const typeKey = '';
 
 /**
- * Walks the selections of a document and writes the SQL that makes the answer. Everything that differs from one run to the
- * next (arguments, variables, who asks) is a piece of it that is filled in then, so a plan belongs to its document.
+ * Walks the selections of a document and writes the SQL that makes the answer. What differs between runs (arguments, variables,
+ * the caller) is a piece of SQL that each run fills in, so one plan serves all of them.
  */
-export class Planner implements Walk {
-  readonly #of: PlanOf;
+export class Planner implements DocumentWalker {
+  readonly #options: PlannerOptions;
   #aliases = 0;
 
-  constructor(of: PlanOf) {
-    this.#of = of;
+  constructor(options: PlannerOptions) {
+    this.#options = options;
   }
 
   alias(): string {
@@ -56,120 +57,123 @@ export class Planner implements Walk {
     return `t${this.#aliases}`;
   }
 
-  /** The fields that a type is asked for, in the order of the answer: what stands twice is taken together. */
-  fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Selected[] {
-    const found = new Map<string, { field: Selected['field']; node: FieldNode; below: SelectionSetNode[] }>();
-    for (const set of sets) this.#collect(type, set, found);
-    return Array.from(found, ([key, asked]) => ({ key, ...asked }));
+  /** Returns the fields that are selected of a type, in the order of the answer. Those with the same response key are merged. */
+  selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
+    const fieldsByKey = new Map<
+      string,
+      { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }
+    >();
+    for (const set of sets) this.#collect(type, set, fieldsByKey);
+    return Array.from(fieldsByKey, ([key, selected]) => ({ key, ...selected }));
   }
 
   #collect(
     type: GraphQLObjectType,
     set: SelectionSetNode,
-    found: Map<string, { field: Selected['field']; node: FieldNode; below: SelectionSetNode[] }>,
+    fieldsByKey: Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>,
   ): void {
     for (const selection of set.selections) {
       if (!this.#isIncluded(selection)) continue;
       if (selection.kind === Kind.FIELD) {
         const key = selection.alias?.value ?? selection.name.value;
-        const known = found.get(key);
-        if (known) {
-          if (selection.selectionSet) known.below.push(selection.selectionSet);
+        const existing = fieldsByKey.get(key);
+        if (existing) {
+          if (selection.selectionSet) existing.below.push(selection.selectionSet);
           continue;
         }
         const name = selection.name.value;
         const field = name === '__typename' ? undefined : type.getFields()[name];
-        if (!field && name !== '__typename') throw new NotPlanned(`${name} tells of the schema`);
-        found.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
+        if (!field && name !== '__typename') throw new NotPlanned(`${name} is introspection`);
+        fieldsByKey.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
         continue;
       }
       const fragment =
-        selection.kind === Kind.FRAGMENT_SPREAD ? this.#of.fragments.get(selection.name.value) : selection;
+        selection.kind === Kind.FRAGMENT_SPREAD ? this.#options.fragments.get(selection.name.value) : selection;
       const condition = fragment?.typeCondition?.name.value;
-      if (fragment && (condition === undefined || this.#isOf(type, condition))) {
-        this.#collect(type, fragment.selectionSet, found);
+      if (fragment && (condition === undefined || this.#satisfies(type, condition))) {
+        this.#collect(type, fragment.selectionSet, fieldsByKey);
       }
     }
   }
 
   #isIncluded(selection: Parameters<typeof getDirectiveValues>[1]): boolean {
-    const { variables } = this.#of;
+    const { variables } = this.#options;
     if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
     return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
   }
 
-  #isOf(type: GraphQLObjectType, condition: string): boolean {
-    const other = this.#of.schema.getType(condition);
-    return other === type || (isAbstractType(other) && this.#of.schema.isSubType(other, type));
+  #satisfies(type: GraphQLObjectType, condition: string): boolean {
+    const other = this.#options.schema.getType(condition);
+    return other === type || (isAbstractType(other) && this.#options.schema.isSubType(other, type));
   }
 
-  /** What is asked of a value of a type. */
+  /** Writes the JSON of a value of a type, with the fields that are selected. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql {
     return isAbstractType(type) ? this.#variants(type, sets, env) : this.#row(type, sets, env);
   }
 
   #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    const variants = readOf(type)?.variants?.(env);
-    if (!variants) throw new NotPlanned(`${type.name} says nothing of its types`);
+    const variants = typeReadOf(type)?.variants?.(env);
+    if (!variants) throw new NotPlanned(`${type.name} has no variants`);
     const cases = variants.map(
       ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
     );
-    return sql`case ${joined(cases, ' ')} end`;
+    return sql`case ${joinSql(cases, ' ')} end`;
   }
 
   #objectType(name: string): GraphQLObjectType {
-    const type = this.#of.schema.getType(name);
+    const type = this.#options.schema.getType(name);
     if (!isObjectType(type)) throw new Error(`${name} is no object type`);
     return type;
   }
 
-  /** An object of the answer; `each` says what a field of it comes to. */
-  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Selected) => Sql): Sql {
-    const { isTyped } = this.#of;
+  /** Writes an object of the answer; `each` writes the value of one field. */
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql {
+    const { isTyped } = this.#options;
     const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
-    for (const [at, asked] of this.fieldsOf(type, sets).entries()) {
-      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${asked.key}":` });
-      parts.push(asked.field === undefined ? { text: `"${type.name}"` } : { of: each(asked) });
+    for (const [at, selected] of this.selectedFields(type, sets).entries()) {
+      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${selected.key}":` });
+      parts.push(selected.field === undefined ? { text: `"${type.name}"` } : { of: each(selected) });
     }
-    return concatenated([...parts, { text: '}' }]);
+    return concatenate([...parts, { text: '}' }]);
   }
 
   #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return this.object(type, sets, (asked) => this.#fieldOf(type, asked, env));
+    return this.object(type, sets, (selected) => this.#rowField(type, selected, env));
   }
 
-  #fieldOf(type: GraphQLObjectType, asked: Selected, env: Env): Sql {
-    forAll(asked);
-    if (asked.field?.extensions.read || asked.field?.extensions.pothosExposedField === undefined) {
-      return this.field(asked, env);
+  #rowField(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
+    refuseRestricted(selected);
+    if (selected.field?.extensions.read || selected.field?.extensions.pothosExposedField === undefined) {
+      return this.field(selected, env);
     }
     const model = modelOf(type);
-    const name = asked.field.extensions.pothosExposedField;
-    const scalar = getNamedType(asked.field.type).name;
-    // An object inside of a JSON value.
-    if (env.json !== undefined && isCompositeType(getNamedType(asked.field.type))) {
-      return this.field(asked, env, memberObject(name));
+    const name = selected.field.extensions.pothosExposedField;
+    const scalar = getNamedType(selected.field.type).name;
+    // An object inside a JSON value.
+    if (env.json !== undefined && isCompositeType(getNamedType(selected.field.type))) {
+      return this.field(selected, env, memberObject(name));
     }
-    return this.field(asked, env, exposed(asked.field, scalar, model && columnOf(model, name)));
+    return this.field(selected, env, exposedRead(selected.field, scalar, model && columnOf(model, name)));
   }
 
-  /** A field of the query. */
-  root(asked: Selected): Sql {
-    forAll(asked);
-    return this.field(asked, {});
+  /** Writes a field of the query type. */
+  root(selected: SelectedField): Sql {
+    refuseRestricted(selected);
+    return this.field(selected, {});
   }
 
-  /** A field of what the environment has: an expression that is JSON as text. */
-  field(asked: Selected, env: Env, read = asked.field?.extensions.read): Sql {
-    const { field, node } = asked;
+  /** Writes a field of a value in this environment: an expression that is JSON as text. */
+  field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
+    const { field, node } = selected;
     if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
-    const made = this.#read(asked, field, read, env);
-    // Wrong arguments are an error in the place of this field, and of nothing else.
-    return field.args.length === 0 ? made : [new Part(made, { isGuarded: true })];
+    const value = this.#read(selected, field, read, env);
+    // Wrong arguments make this field an error, and no other.
+    return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
-  #read(asked: Selected, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
-    const { node, below } = asked;
+  #read(selected: SelectedField, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
+    const { node, below } = selected;
     const type = getNamedType(field.type);
     const isNullable = !isNonNullType(field.type);
     if (read.kind === 'leaf') {
@@ -196,42 +200,42 @@ export class Planner implements Walk {
           const alias = this.alias();
           return sql`(select ${this.#row(this.#objectType(name), below, { row: alias })} from ${from(env, alias)})`;
         });
-        return sql`coalesce(${joined(rows, ', ')}, 'null')`;
+        return sql`coalesce(${joinSql(rows, ', ')}, 'null')`;
       }
       case 'page':
-        return pageSql(this, { asked, read, env });
+        return pageSql(this, { selected, read, env });
       case 'node':
-        return this.#node(asked, read);
+        return this.#node(selected, read);
     }
   }
 
   #list(type: GraphQLCompositeType, below: readonly SelectionSetNode[], rows: Rows): Sql {
     const item = this.value(type, below, rows.env);
     const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
-    const whole =
-      rows.complete === undefined
+    const json =
+      rows.isComplete === undefined
         ? list
-        : sql`case when ${rows.complete} then ${list} else concat(${notSequenced}, ${list}) end`;
-    return sql`(select ${whole} from ${rows.from})`;
+        : sql`case when ${rows.isComplete} then ${list} else concat(${notSequencedPlaceholder}, ${list}) end`;
+    return sql`(select ${json} from ${rows.from})`;
   }
 
-  /** The rows behind public ids: one, or a list in the order of its ids, each row read once. */
-  #node({ field, node, below }: Selected, { types, given, most }: Extract<Read, { kind: 'node' }>): Sql {
+  /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */
+  #node({ field, node, below }: SelectedField, { types, isGivenIds, maxIds }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new NotPlanned('nothing to read');
-    const isList = given || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+    const isList = isGivenIds || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     return nodesSql({
       isList,
       types,
       idsOf: (run) => {
         const args = run.args(field, node);
-        const ids = given ? run.given : ((isList ? args.ids : [args.id]) as readonly string[]);
-        if (most !== undefined && ids.length > most) throw invalidInput(`at most ${most} ids at once`, 'ids');
+        const ids = isGivenIds ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
+        if (maxIds !== undefined && ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');
         return ids;
       },
       rowsOf: (name, uuidsOf) => {
         const type = this.#objectType(name);
-        const { model, visible, only } = readOf(type) ?? {};
-        if (!model) throw new Error(`${name} is of no table`);
+        const { model, visible, only } = typeReadOf(type) ?? {};
+        if (!model) throw new Error(`${name} has no table`);
         const alias = this.alias();
         const json = this.#row(type, below, { row: alias });
         const conditions = (run: Run) => {
@@ -246,16 +250,17 @@ export class Planner implements Walk {
   }
 }
 
-/** A field that needs a permission of its own is the executor's: it knows who lacks it. */
-function forAll({ key, field }: Selected): void {
-  if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} is not for all`);
+/** Leaves a field that needs a permission of its own to the executor, which checks permissions. */
+function refuseRestricted({ key, field }: SelectedField): void {
+  if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} needs a permission`);
 }
 
-export function readOf(type: GraphQLCompositeType): TypeRead | undefined {
+/** Returns how the values of a type are read, as its options say. */
+export function typeReadOf(type: GraphQLCompositeType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
 
-/** The model whose rows are of a type, or of an interface of it. */
+/** Returns the model whose rows are values of a type. */
 function modelOf(type: GraphQLObjectType): string | undefined {
-  return readOf(type)?.model;
+  return typeReadOf(type)?.model;
 }

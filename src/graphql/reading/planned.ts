@@ -3,13 +3,13 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { tableOf } from '../../database/conditions.ts';
 import { columnName } from '../../database/rows.ts';
 import type { Context } from '../context.ts';
-import { readOf, typeKey } from './plan.ts';
+import { typeKey, typeReadOf } from './plan.ts';
 import type { Read } from './reads.ts';
 import { runField } from './run.ts';
 
 /**
- * What a plan has read for the executor: objects whose fields stand under the response keys of the document, in the form of the
- * answer. Their resolvers only pick (plugin.ts).
+ * An object that a plan has read for the executor. It has its fields under the response keys of the document, in the form of the
+ * answer, so that resolvers only pick them (plugin.ts).
  */
 export interface Planned {
   /** The name of its type, under the key that no field can have. */
@@ -17,32 +17,37 @@ export interface Planned {
   readonly [responseKey: string]: unknown;
 }
 
-/** Whether a value was read by a plan. */
+/** Tells whether a plan has read a value. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }
 
-/** For the options of a field that only a plan makes: how it is read. */
+/** Returns the options of a field that only a plan reads: `...planned(…)`. */
 export function planned(read: Read) {
-  // What a plan has read is in the form of the answer, which no type of a resolver says.
-  return { extensions: { read, isPlanned: true }, resolve: readHere as unknown as () => Promise<never> };
+  // What a plan reads is in the form of the answer, for which resolvers have no type.
+  return { extensions: { read, isPlanned: true }, resolve: readField as unknown as () => Promise<never> };
 }
 
 /**
- * Reads a field with all that the document asks below it, in one statement: of the query, or of a row that no plan has read
- * (what a command answers, a snapshot of the feed).
+ * Reads a field with all that the document selects below it, in one statement. It is a field of the query, or of a row that no
+ * plan has read (the result of a command, a snapshot of the feed).
  */
-async function readHere(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo): Promise<unknown> {
-  const model = readOf(info.parentType)?.model;
+async function readField(
+  parent: unknown,
+  _args: unknown,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<unknown> {
+  const model = typeReadOf(info.parentType)?.model;
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
   return runField(context, info, { row });
 }
 
-/** A row of the domain's as JSON of its columns, from which Postgres makes the row again. */
+/** Serializes a row of the domain as JSON of its columns, from which Postgres makes the row again. */
 function rowJson(row: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
-    // Bytes are secrets: no field shows them.
+    // Bytes are secrets, which no field shows.
     (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );
@@ -51,8 +56,9 @@ function rowJson(row: object): string {
 const loaders = new WeakMap<Context, WeakMap<object, DataLoader<string, Planned | null>>>();
 
 /**
- * Reads what is behind a public id of one of these types as a field asks for it, together with what the same field asks for at
- * the same time, in one statement; null where the caller sees nothing there.
+ * Reads the row behind a public id of one of these types, with what the field selects of it. Calls of the same field at the same
+ * time are one statement.
+ * @returns null where the caller sees no such row
  */
 export function readNode(
   id: string,
@@ -66,7 +72,7 @@ export function readNode(
   loaders.set(context, byNode);
   const read = async (ids: readonly string[]) =>
     (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
-  // The context of a subscription lasts, and rows change: nothing that was read is kept.
+  // No cache: the context of a subscription lives long, and rows change.
   const loader = byNode.get(node) ?? new DataLoader(read, { cache: false });
   byNode.set(node, loader);
   // As in `planned`.

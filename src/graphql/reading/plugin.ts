@@ -19,7 +19,7 @@ declare global {
   }
 }
 
-/** Lets the executor take what a plan has read: a field by its response key, a type by its name. */
+/** Makes the executor take what a plan has read: a field by its response key, a type by its name. */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
     resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,

@@ -18,45 +18,48 @@ import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
-import { errorJson, finished, type Notes, NotSequenced, valuesOf } from './finish.ts';
+import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
 import { NotPlanned } from './selected.ts';
-import { literal, type Run, type Sql, Statement, sql } from './sql.ts';
+import { literal, PlanStatement, type Run, type Sql, sql } from './sql.ts';
 
-/** A query whose answer the database makes whole: a statement whose one value is its `data`, as JSON. */
+/** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
-  readonly statement: Statement;
+  readonly statement: PlanStatement;
   readonly operation: OperationDefinitionNode;
 }
 
-/** Plans of queries by their number, operation and conditions; null where something of it is resolved. */
+/** Plans by the document's number, operation and conditions; null where a field is resolved in JavaScript. */
 const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
-interface Known {
+/** What the keys of plans are made from. */
+interface DocumentInfo {
   readonly number: number;
-  /** The variables that @skip and @include ask for: what they come to is part of a plan's key. */
+  /** The variables of directives: their values are part of a plan's key. */
   readonly conditions: readonly string[];
 }
 
-const known = new WeakMap<DocumentNode | OperationDefinitionNode, Known>();
+const documentInfos = new WeakMap<DocumentNode | OperationDefinitionNode, DocumentInfo>();
 let lastNumber = 0;
 
-/** What is known of a document, or of one of its operations, whose `parts` are the definitions that a selection can be in. */
-function knownOf(
+/** Returns the info of a document, or of one of its operations, whose `parts` are the definitions that can have selections. */
+function documentInfoOf(
   document: DocumentNode | OperationDefinitionNode,
   parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
-): Known {
-  let found = known.get(document);
-  if (!found) {
+): DocumentInfo {
+  let info = documentInfos.get(document);
+  if (!info) {
     lastNumber += 1;
-    found = { number: lastNumber, conditions: conditionsIn(parts()) };
-    known.set(document, found);
+    info = { number: lastNumber, conditions: directiveVariables(parts()) };
+    documentInfos.set(document, info);
   }
-  return found;
+  return info;
 }
 
-function conditionsIn(parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[]): string[] {
+function directiveVariables(
+  parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
+): string[] {
   const names = new Set<string>();
   for (const part of parts) {
     visit(part, {
@@ -69,20 +72,20 @@ function conditionsIn(parts: readonly (OperationDefinitionNode | FragmentDefinit
   return [...names];
 }
 
-/** The plan of a query, made at its first use; undefined where something of it is resolved in JavaScript. */
+/** Returns the plan of a query, cached after its first use; undefined where a field is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
-  const { number, conditions } = knownOf(document, () => [document]);
-  const truth = conditions.map((name) => String(variableValues?.[name])).join(' ');
-  const key = `${number} ${operationName ?? ''} ${truth}`;
+  const { number, conditions } = documentInfoOf(document, () => [document]);
+  const conditionValues = conditions.map((name) => String(variableValues?.[name])).join(' ');
+  const key = `${number} ${operationName ?? ''} ${conditionValues}`;
   let cached = queryPlans.get(key);
   if (!cached) {
-    cached = { plan: plannedQuery({ schema, document, operationName, variableValues }) ?? null };
+    cached = { plan: makePlan({ schema, document, operationName, variableValues }) ?? null };
     queryPlans.set(key, cached, document);
   }
   return cached.plan ?? undefined;
 }
 
-function plannedQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
+function makePlan({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const operation = getOperationAST(document, operationName);
   const query = schema.getQueryType();
   if (operation?.operation !== 'query' || !query) return undefined;
@@ -94,8 +97,8 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
   }
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    const json = planner.object(query, [operation.selectionSet], (asked) => planner.root(asked));
-    return { statement: new Statement(bounded(sql`select ${json} as json`)), operation };
+    const json = planner.object(query, [operation.selectionSet], (selected) => planner.root(selected));
+    return { statement: new PlanStatement(withinLimit(sql`select ${json} as json`)), operation };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
     throw error;
@@ -105,7 +108,7 @@ function plannedQuery({ schema, document, operationName, variableValues }: Execu
 /**
  * Runs the plan of a query.
  * @returns its `data`, as JSON
- * @throws NotPlanned where this run asks for something that is resolved after all, or wrongly
+ * @throws NotPlanned where the executor must run the query: it reports what is wrong with the variables or arguments
  */
 export async function runQuery(
   { statement, operation }: QueryPlan,
@@ -114,17 +117,17 @@ export async function runQuery(
 ): Promise<string> {
   const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
   if (!coerced) throw new NotPlanned('the variables are wrong');
-  const answer = await answerOf(statement, { variables: coerced }, context);
+  const answer = await runStatement(statement, { variables: coerced }, context);
   if (answer.errors.length > 0) throw new NotPlanned('the executor says where errors are');
   return answer.json;
 }
 
-/** By the nodes of a field, as several fragments may ask for it, and by what else decides its plan. */
-const fieldPlans = new WeakMap<FieldNode, Map<string, Statement>>();
+/** The plans of fields, by their first node and then by all else that decides a plan: several fragments may select a field. */
+const fieldPlans = new WeakMap<FieldNode, Map<string, PlanStatement>>();
 
 const numbers = new WeakMap<FieldNode, number>();
 
-function numberOf(node: FieldNode): number {
+function nodeNumber(node: FieldNode): number {
   let number = numbers.get(node);
   if (number === undefined) {
     lastNumber += 1;
@@ -134,42 +137,47 @@ function numberOf(node: FieldNode): number {
   return number;
 }
 
-interface FieldOf {
-  /** The row that it is a field of, as the columns of a table in JSON; undefined for a field of the query. */
+/** The object of a field that is read, or the rows that the field reads. */
+interface FieldRead {
+  /** The row that has the field, as the columns of a table in JSON; undefined for a field of the query. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;
-  /** Rows to read by their public ids, whatever the field says of itself. */
+  /** Rows to read by their public ids, instead of the field's own way. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
 }
 
 /**
- * Reads one field, with all that the document asks below it, in one statement: for the executor, which resolves the rest.
- * @returns its value; objects name their types, and errors stand where arguments are wrong
+ * Reads one field, with all that the document selects below it, in one statement: for the executor, which resolves the rest.
+ * @returns its value; objects have the names of their types, and GraphQLErrors stand where arguments are wrong
  */
-export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes }: FieldOf): Promise<unknown> {
+export async function runField(
+  context: Context,
+  info: GraphQLResolveInfo,
+  { row, nodes }: FieldRead,
+): Promise<unknown> {
   if (faults.has(context)) throw faults.get(context);
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
   if (!node || !field) throw new Error('a field is resolved for a node of its document');
-  const { conditions } = knownOf(info.operation, () => [info.operation, ...Object.values(info.fragments)]);
-  const truth = conditions.map((name) => String(info.variableValues[name])).join(' ');
+  const { conditions } = documentInfoOf(info.operation, () => [info.operation, ...Object.values(info.fragments)]);
+  const conditionValues = conditions.map((name) => String(info.variableValues[name])).join(' ');
   const key = [
     info.parentType.name,
     row?.table ?? '',
     nodes?.types.join() ?? '',
-    ...info.fieldNodes.map(numberOf),
-    truth,
+    ...info.fieldNodes.map(nodeNumber),
+    conditionValues,
   ].join(' ');
-  const plans = fieldPlans.get(node) ?? new Map<string, Statement>();
+  const plans = fieldPlans.get(node) ?? new Map<string, PlanStatement>();
   fieldPlans.set(node, plans);
   let statement = plans.get(key);
   if (!statement) {
     const fragments = new Map(Object.entries(info.fragments));
     const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
-    const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, given: true };
+    const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, isGivenIds: true };
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
-    statement = new Statement(
-      bounded(
+    statement = new PlanStatement(
+      withinLimit(
         row
           ? sql`select ${json} as json from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.row)}::jsonb) r`
           : sql`select ${json} as json`,
@@ -177,51 +185,51 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
     );
     if (plans.size < 100) plans.set(key, statement);
   }
-  const bound = { variables: info.variableValues, row: row?.json, given: nodes?.ids };
-  const answer = await answerOf(statement, bound, context);
-  return valuesOf(answer.json, answer);
+  const input = { variables: info.variableValues, row: row?.json, ids: nodes?.ids };
+  const answer = await runStatement(statement, input, context);
+  return parseAnswer(answer.json, answer);
 }
 
 const faults = new WeakMap<Context, unknown>();
 
-/** The answer of a read, or '' where it has more bytes than the run may bring: it stays in the database then. */
-function bounded(read: Sql): Sql {
+/** Replaces an answer with more bytes than the run may read by '', so that it stays in the database. */
+function withinLimit(read: Sql): Sql {
   // Without the offset Postgres would make the answer once to count it and once more to send it.
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/** What a plan of a whole query met: its fields meet the same when they are executed, without asking again. */
-export function meetFault(context: Context, fault: unknown): void {
+/** Records why the plan of a whole query has failed: the fields that the executor then runs fail alike, without another statement. */
+export function recordFault(context: Context, fault: unknown): void {
   faults.set(context, fault);
 }
 
-/** How long a change that is committed and not sequenced yet is waited for: it takes a few milliseconds. */
-const sequencedMs = 2_000;
+/** The longest wait for a change that is committed and not sequenced yet: usually it takes a few milliseconds. */
+const sequencingTimeoutMs = 2_000;
 
-/** What a run is bound with beside who asks. */
-interface Bound {
+/** The input of a run, beside the viewer. */
+interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
-  readonly given?: readonly string[] | undefined;
+  readonly ids?: readonly string[] | undefined;
 }
 
-async function answerOf(
-  statement: Statement,
-  bound: Bound,
+async function runStatement(
+  statement: PlanStatement,
+  input: RunInput,
   context: Context,
 ): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
   const { viewer, feed, payments } = context;
-  // Wherever a document comes to read: at its root, or below what a mutation answers.
+  // Checked for every read: at the root of a query, and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
-  const deadline = Date.now() + sequencedMs;
+  const deadline = Date.now() + sequencingTimeoutMs;
   for (;;) {
     if (context.isAbandoned()) throw abandoned();
-    const run = new BoundRun(viewer, bound, context.maxAnswerBytes);
+    const run = new BoundRun(viewer, input, context.maxAnswerBytes);
     const text = statement.textFor(run);
     try {
       const json = await payments.database.readText(text, run.values);
       if (json === '') throw answerTooLarge(context.maxAnswerBytes);
-      return { json: finished(json, run, Date.now() >= deadline), errors: run.errors };
+      return { json: fillPlaceholders(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
       if (!(error instanceof NotSequenced)) throw error;
       await feed.waitForChange(Math.min(Math.max(0, deadline - Date.now()), 50));
@@ -236,20 +244,20 @@ function answerTooLarge(limit: number): GraphQLError {
 
 class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
-  readonly given: readonly string[];
+  readonly ids: readonly string[];
   readonly row: string | undefined;
   readonly maxBytes: number;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
-  /** What was made once. Not in a WeakMap of the plan's: V8's young collections keep what stands in one (bench/LOG.md). */
-  readonly #made = new Map<object, unknown>();
+  /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
+  readonly #cache = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, { variables, row, given = [] }: Bound, maxBytes: number) {
+  constructor(viewer: Viewer, { variables, row, ids = [] }: RunInput, maxBytes: number) {
     super();
     this.viewer = viewer;
     this.maxBytes = maxBytes;
-    this.given = given;
+    this.ids = ids;
     this.row = row;
     this.#variables = variables;
   }
@@ -258,13 +266,13 @@ class BoundRun extends Binding implements Run, Notes {
     return this.once(node, () => getArgumentValues(field, node, this.#variables));
   }
 
-  once<Made>(owner: object, make: () => Made): Made {
-    const known = this.#made.get(owner);
-    // An owner makes one kind of thing.
-    if (known !== undefined) return known as Made;
-    const made = make();
-    this.#made.set(owner, made);
-    return made;
+  once<Value>(owner: object, make: () => Value): Value {
+    const cached = this.#cache.get(owner);
+    // An owner has values of one type.
+    if (cached !== undefined) return cached as Value;
+    const value = make();
+    this.#cache.set(owner, value);
+    return value;
   }
 
   note(value: unknown): number {

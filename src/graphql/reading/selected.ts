@@ -2,23 +2,23 @@ import type { FieldNode, GraphQLCompositeType, GraphQLField, GraphQLObjectType, 
 import type { Env } from './reads.ts';
 import type { Sql } from './sql.ts';
 
-/** A field that is resolved in JavaScript: what asks for it is not read by a plan. */
+/** A document cannot be read by a plan: a field of it is resolved in JavaScript. */
 export class NotPlanned extends Error {}
 
-/** A field of the answer, by its response key, with all that the document asks for below it. */
-export interface Selected {
+/** A field of the answer, by its response key, with the selection sets below it. */
+export interface SelectedField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown> | undefined;
   readonly node: FieldNode;
   readonly below: readonly SelectionSetNode[];
 }
 
-/** What walks a document: for what reads a part of it (page.ts). */
-export interface Walk {
-  /** A name for a table that no other has in this plan. */
+/** The part of the planner that code for one kind of read needs (page.ts). */
+export interface DocumentWalker {
+  /** Returns an alias for a table, unique in the plan. */
   alias(): string;
-  /** What is asked of a value of a type. */
+  /** Writes the JSON of a value of a type, with the fields that are selected. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql;
-  /** An object of the answer; `each` says what a field of it comes to. */
-  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (asked: Selected) => Sql): Sql;
+  /** Writes an object of the answer; `each` writes the value of one field. */
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql;
 }

@@ -2,37 +2,37 @@ import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Binding } from '../../database/conditions.ts';
 
-/** What a plan is bound with when it is run: who asks, with which variables. Values become parameters of the statement. */
+/** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
 export interface Run extends Binding {
   readonly viewer: Viewer;
-  /** The public ids that are to be read, where no argument names them. */
-  readonly given: readonly string[];
-  /** The row whose field is read, as the columns of its table in JSON. */
+  /** The public ids to read, where they come from no argument. */
+  readonly ids: readonly string[];
+  /** The row that has the field, as the columns of its table in JSON. */
   readonly row: string | undefined;
   /** The most that the answer may have, in bytes. */
   readonly maxBytes: number;
-  /** The arguments of a field, with the variables of this run. */
+  /** Returns the arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
-  /** Makes something for a piece of the plan, once. */
-  once<Made>(owner: object, make: () => Made): Made;
-  /** Remembers a value for when the answer is finished, and answers its number. */
+  /** Returns the value that `make` returned at the first call with this owner. */
+  once<Value>(owner: object, make: () => Value): Value;
+  /** Stores a value until the answer is finished, and returns its number. */
   note(value: unknown): number;
-  /** Makes SQL that puts an error of the caller's in its place (finish.ts). */
+  /** Returns SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
 
-/** A piece of SQL: text, what is known only when the plan is run, or a part. */
+/** A piece of SQL: text, a function of the run, or a part. */
 export type Piece = string | ((run: Run) => string | Sql) | Part;
 
-/** SQL in pieces, as far as possible in one. */
+/** SQL in pieces, as few as possible. */
 export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that was put together when it was planned, and that a run takes or leaves as a whole. */
+/** SQL that is complete when it is planned, and that a run includes or leaves out as a whole. */
 export class Part {
   readonly sql: Sql;
-  /** Whether an error of the caller's within it stands in its place, and leaves the rest as it is. */
+  /** Whether a GraphQLError within the part replaces it, and the rest of the statement stays. */
   readonly isGuarded: boolean;
   readonly number: number;
 
@@ -44,7 +44,7 @@ export class Part {
   }
 }
 
-/** Puts SQL together from text and pieces. What is text stays one string, so that running a plan is mostly concatenation. */
+/** Builds SQL from text and pieces. Adjacent text is merged into one string, so that running a plan is mostly concatenation. */
 export function sql(strings: TemplateStringsArray, ...values: readonly (string | number | Piece | Sql)[]): Sql {
   const pieces: Piece[] = [];
   for (const [at, text] of strings.entries()) {
@@ -55,15 +55,15 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
     else if (Array.isArray(value)) pieces.push(...(value as Sql));
     else pieces.push(value as Piece);
   }
-  return merged(pieces);
+  return mergeText(pieces);
 }
 
-/** Lists of SQL, with something between. */
-export function joined(parts: readonly Sql[], between: string): Sql {
-  return merged(parts.flatMap((part, at) => (at === 0 ? part : [between, ...part])));
+/** Joins lists of SQL with a separator. */
+export function joinSql(parts: readonly Sql[], separator: string): Sql {
+  return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
-function merged(pieces: readonly Piece[]): Sql {
+function mergeText(pieces: readonly Piece[]): Sql {
   const result: Piece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
@@ -73,14 +73,14 @@ function merged(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** How many texts of a statement are kept: what callers leave out or turn round makes another, and what they are asked by. */
-const mostTexts = 8;
+/** How many texts of a statement are cached: each order of paging and each set of arguments that are left out has its own. */
+const maxTexts = 8;
 
 /**
- * A statement of a plan. Of its text little differs from one run to the next: by that the whole is found again, as one string
- * that nobody has to put together, and that is known by its name at once where it was prepared (database.ts).
+ * The statement of a plan. Little of its text differs between runs. That little is the key of a cache of whole texts: a run then
+ * concatenates nothing, and the same string finds its prepared statement at once (database.ts).
  */
-export class Statement {
+export class PlanStatement {
   readonly #sql: Sql;
   readonly #texts = new Map<string, string>();
 
@@ -88,25 +88,25 @@ export class Statement {
     this.#sql = sql;
   }
 
-  /** The text of the statement for a run, whose values are bound meanwhile. */
+  /** Returns the text of the statement for a run, and binds the run's values. */
   textFor(run: Run): string {
-    const draft = new Draft();
+    const draft = new StatementDraft();
     draft.add(this.#sql, run);
     const { key } = draft;
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#texts.get(key);
+    if (cached !== undefined) return cached;
     const { text } = draft;
-    if (this.#texts.size < mostTexts) this.#texts.set(key, text);
+    if (this.#texts.size < maxTexts) this.#texts.set(key, text);
     return text;
   }
 }
 
-/** A statement's text while a run puts it together. */
-class Draft {
+/** The text of a statement while a run builds it. */
+class StatementDraft {
   readonly #texts: string[] = [];
   #key = '';
 
-  /** What the run has decided of the text, and nothing else: two texts of the same statement have the same key only if they are the same. */
+  /** All that the run has decided about the text: two texts of a statement with the same key are the same. */
   get key(): string {
     return this.#key;
   }
@@ -119,22 +119,22 @@ class Draft {
   add(sql: Sql, run: Run): void {
     for (const piece of sql) {
       if (typeof piece === 'string') this.#texts.push(piece);
-      else if (typeof piece === 'function') this.#addMade(piece(run), run);
+      else if (typeof piece === 'function') this.#addRunText(piece(run), run);
       else this.#addPart(piece, run);
     }
   }
 
-  /** Adds what the run has made: all its text is its decision. */
-  #addMade(made: string | Sql, run: Run): void {
-    if (typeof made === 'string') {
-      // With its length before it, whatever is in it cannot be taken for something else.
-      this.#key += `${made.length}:${made}`;
-      this.#texts.push(made);
+  /** Adds text that the run has made: all of it belongs to the key. */
+  #addRunText(sqlOfRun: string | Sql, run: Run): void {
+    if (typeof sqlOfRun === 'string') {
+      // The length before it makes the key unambiguous.
+      this.#key += `${sqlOfRun.length}:${sqlOfRun}`;
+      this.#texts.push(sqlOfRun);
       return;
     }
-    for (const piece of made) {
-      if (typeof piece === 'string') this.#addMade(piece, run);
-      else if (typeof piece === 'function') this.#addMade(piece(run), run);
+    for (const piece of sqlOfRun) {
+      if (typeof piece === 'string') this.#addRunText(piece, run);
+      else if (typeof piece === 'function') this.#addRunText(piece(run), run);
       else this.#addPart(piece, run);
     }
   }
@@ -150,14 +150,14 @@ class Draft {
       if (!part.isGuarded || !(error instanceof GraphQLError)) throw error;
       this.#texts.length = length;
       this.#key = key;
-      // What stands for no value may not be bound.
+      // Postgres refuses parameters that the text does not use.
       run.values.length = bound;
-      this.#addMade(run.refuse(error), run);
+      this.#addRunText(run.refuse(error), run);
     }
   }
 }
 
-/** A string as SQL writes it. */
+/** Writes a string as an SQL literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -166,10 +166,10 @@ export function literal(text: string): string {
 export type JsonPart = { readonly text: string } | { readonly of: Sql };
 
 /** The most arguments that a function of Postgres takes. */
-const mostArguments = 90;
+const maxArguments = 90;
 
-/** An expression that puts parts of JSON together. `concat` writes them one after another; `||` would copy at each step. */
-export function concatenated(parts: readonly JsonPart[]): Sql {
+/** Writes an expression that concatenates parts of JSON. `concat` writes them one after another; `||` would copy at each step. */
+export function concatenate(parts: readonly JsonPart[]): Sql {
   const pieces: Sql[] = [];
   let text = '';
   const flush = () => {
@@ -186,8 +186,8 @@ export function concatenated(parts: readonly JsonPart[]): Sql {
   flush();
   if (pieces.length === 1) return pieces[0] ?? [];
   const groups: Sql[] = [];
-  for (let from = 0; from < pieces.length; from += mostArguments) {
-    groups.push(sql`concat(${joined(pieces.slice(from, from + mostArguments), ', ')})`);
+  for (let from = 0; from < pieces.length; from += maxArguments) {
+    groups.push(sql`concat(${joinSql(pieces.slice(from, from + maxArguments), ', ')})`);
   }
-  return groups.length === 1 ? (groups[0] ?? []) : concatenated(groups.map((of) => ({ of })));
+  return groups.length === 1 ? (groups[0] ?? []) : concatenate(groups.map((of) => ({ of })));
 }

@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/** An answer that the database has made whole: its text is sent as it is, and read only where somebody needs it as data. */
+/** An answer that the database has written whole: its text is sent as it is, and parsed only where it is needed as data. */
 export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;
@@ -13,19 +13,19 @@ export class TextAnswer {
     this.#extensions = extensions;
   }
 
-  /** The whole answer, as JSON. */
+  /** Returns the whole answer, as JSON. */
   get text(): string {
     return this.#extensions === undefined
       ? `{"data":${this.#data}}`
       : `{"data":${this.#data},"extensions":${JSON.stringify(this.#extensions)}}`;
   }
 
-  /** The whole answer, as data. */
+  /** Returns the whole answer, as data. */
   get result(): ExecutionResult {
     return { data: JSON.parse(this.#data), ...(this.#extensions && { extensions: this.#extensions }) };
   }
 
-  /** The same with extensions. */
+  /** Returns the same answer with extensions. */
   with(extensions: Extensions): TextAnswer {
     return new TextAnswer(this.#data, extensions);
   }

@@ -27,7 +27,7 @@ export interface SchemaConfig {
   Connection: { readonly totalCount: number };
 }
 
-/** The one schema builder. Types are in the files of their nouns. */
+/** The builder of the schema. Its types are in the files of their nouns. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ScopeAuthPlugin, RelayPlugin, PrismaPlugin, ReadingPlugin],
   defaultFieldNullability: false,

@@ -1,7 +1,7 @@
 import { builder } from './builder.ts';
 import { AccountKind, CustomerType, QuoteStatus, TransactionStatus, TransactionType } from './enums.ts';
 
-/** The filter inputs of lists; what they mean is in payments/filters.ts. */
+/** The filter inputs of lists. payments/filters.ts turns them into conditions. */
 
 export const QuoteFilter = builder.inputType('QuoteFilter', {
   description: 'Which quotes (specification 4.2). What is given combines with AND.',

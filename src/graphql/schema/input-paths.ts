@@ -1,40 +1,40 @@
 import type { Operation } from '../../access/operations.ts';
 import { type FieldPath, translatePath } from '../../core/path.ts';
 
-/** Stands for the one field that a @oneOf input has. */
-const chosen = Symbol('chosen');
+/** Stands for the one field that a @oneOf input object has. */
+const chosenField = Symbol('chosen');
 
-type Place = readonly [domain: FieldPath, input: readonly (string | typeof chosen)[]];
+type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
 
 /**
- * Where the input of a mutation has what its command has elsewhere. A command knows a choice by what was chosen; the input has
- * a @oneOf object there, whose one field lies between. What is not named here is at the same path.
+ * The paths that differ between the input of a mutation and the input of its command: a @oneOf object of the mutation has one
+ * more level than the command. All other paths are the same in both.
  */
-export const places: { readonly [Name in Operation]?: readonly Place[] } = {
+export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
   createQuote: [
-    [['source'], ['source', chosen]],
-    [['destination'], ['destination', chosen]],
+    [['source'], ['source', chosenField]],
+    [['destination'], ['destination', chosenField]],
   ],
-  createCustomer: [[['details'], ['details', chosen]]],
-  updateCustomer: [[['details'], ['details', chosen]]],
+  createCustomer: [[['details'], ['details', chosenField]]],
+  updateCustomer: [[['details'], ['details', chosenField]]],
   createExternalAccount: [
-    [['details'], ['accountInfo', chosen]],
-    [['beneficiary'], ['beneficiary', chosen]],
+    [['details'], ['accountInfo', chosenField]],
+    [['beneficiary'], ['beneficiary', chosenField]],
   ],
 };
 
-/** Where a mutation's argument has this path of its command's input: `["input", "source", "account", "accountId"]`. */
+/** Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`. */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
-  const table = (places[name] ?? []).map(([from, to]) => [from, inInput(to, input)] as const);
+  const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
   return ['input', ...translatePath(path, table).map(String)];
 }
 
-/** A place in the input as it was given: with the field that was chosen, if there is one. */
-function inInput(place: Place[1], input: unknown): string[] {
+/** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */
+function pathInInput(steps: PathMapping[1], input: unknown): string[] {
   const path: string[] = [];
   let value = input;
-  for (const step of place) {
-    const name = step === chosen ? Object.keys(value ?? {})[0] : step;
+  for (const step of steps) {
+    const name = step === chosenField ? Object.keys(value ?? {})[0] : step;
     if (name === undefined) break;
     path.push(name);
     value = new Map(Object.entries(value ?? {})).get(name);

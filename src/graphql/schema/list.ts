@@ -5,7 +5,7 @@ import { SortOrder } from './enums.ts';
 type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type ArgBuilder = ArgBuilderOf<Schema>;
 
-/** The paging arguments that every list has. */
+/** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
     description: 'How many from the start, 0 to 100; 20 when neither first nor last is given. Not together with last.',
@@ -18,20 +18,20 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** The arguments of a list with a filter, in either order. */
+/** Returns the arguments of a list with a filter and a sort order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Which ones.' }),
   sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
 });
 
-/** The connection of a list of these rows, with its edges: plans make them. */
+/** Adds the connection type of a list of these rows, with its edge type. Only plans read them. */
 export function connection<Row>(
   type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
   name: string,
-  words: { readonly page: string; readonly edge: string; readonly totalCount?: string },
+  descriptions: { readonly page: string; readonly edge: string; readonly totalCount?: string },
 ) {
-  const { page, edge, totalCount = 'All that match, on whatever page.' } = words;
+  const { page, edge, totalCount = 'All that match, on whatever page.' } = descriptions;
   return builder.connectionObject(
     {
       type,

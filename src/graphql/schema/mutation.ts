@@ -5,7 +5,7 @@ import type { Viewer } from '../../access/viewer.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
-import { furtherRead } from '../reading/further-read.ts';
+import { findFurtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
@@ -14,9 +14,9 @@ type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
-  /** The input's fields, but for idempotencyKey, which every input has. */
+  /** The input's fields, without idempotencyKey, which every input has. */
   readonly input: (t: InputBuilder) => Fields;
-  /** What the success has, but for `replayed`, which every success has. */
+  /** The fields of the success, without `replayed`, which every success has. */
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: {
       readonly type: TypeParam<Types>;
@@ -24,7 +24,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
       readonly nullable?: boolean;
     };
   };
-  /** Which refusals can come; the general ones (input, key, permission, load) always can. */
+  /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
     input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
@@ -33,11 +33,12 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   ) => Promise<Success>;
 }
 
+/** The result of a command with an idempotency key. */
 export interface Replayable {
   readonly replayed: boolean;
 }
 
-const general: readonly MemberName[] = [
+const commonRefusals: readonly MemberName[] = [
   'InvalidInputError',
   'IdempotencyMismatchError',
   'ConflictError',
@@ -47,8 +48,7 @@ const general: readonly MemberName[] = [
 ];
 
 /**
- * Adds one mutation in the one shape that all have: `name(input: NameInput!): NameResult!`, a union of its success and
- * its refusals.
+ * Adds a mutation. All have the same shape: `name(input: NameInput!): NameResult!`, a union of the success and the refusals.
  */
 export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
   name: Operation,
@@ -71,7 +71,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     description: `${name} succeeded.`,
     fields: (t) => ({
       ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
-        // The success has each of these fields in its type; through the loop the compiler loses which.
+        // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
       replayed: t.boolean({
@@ -81,7 +81,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     }),
   });
 
-  const refusals = [...new Set([...(options.refusals ?? []), ...general])];
+  const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
     description: `What came of ${name}: its success, or why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
@@ -93,39 +93,48 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       type: result,
       description: options.description,
       args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
-      // The input has the fields that were declared for it above, which the compiler cannot follow through the generics.
-      resolve: (async (_root: unknown, args: { input: unknown }, context: Context, info: GraphQLResolveInfo) => {
-        // Of a document's mutations each begins when the one before has ended.
-        if (context.isAbandoned()) throw abandoned();
-        try {
-          authorize(context.viewer, name);
-          requireViewToRead(context.viewer, info);
-          // The input's type is made from the very fields that `options.input` declares.
-          return await options.resolve(args.input as never, context, info);
-        } catch (error) {
-          const refusal = refusalIn(error);
-          if (refusal) return asUserError(refusal, name, args.input);
-          throw error;
-        }
-        // Made from a table of successes and refusals: which of them it answers, the compiler cannot follow.
-      }) as never,
+      // A member of the result's union, which the compiler cannot follow through the table of refusals.
+      resolve: resolverOf(name, options.resolve) as never,
     }),
   );
 }
 
+/** Returns the resolver of a mutation: it runs the command, and answers a refusal as data. */
+function resolverOf<Input, Success>(
+  name: Operation,
+  resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
+) {
+  return async (_root: unknown, args: { input: Input }, context: Context, info: GraphQLResolveInfo) => {
+    // The mutations of a document run one after another: those that have not begun yet do not begin.
+    if (context.isAbandoned()) throw abandoned();
+    try {
+      authorize(context.viewer, name);
+      requireViewForFurtherRead(context.viewer, info);
+      return await resolve(args.input, context, info);
+    } catch (error) {
+      const refusal = refusalIn(error);
+      if (refusal) return asUserError(refusal, name, args.input);
+      throw error;
+    }
+  };
+}
+
 /**
- * Refuses a document that reads more than the mutation answers, for a viewer who may not: before the mutation takes effect,
- * since afterwards its answer would be lost.
+ * Refuses a document that reads more than the mutation's own result, for a viewer without VIEW. It does so before the mutation
+ * takes effect: afterwards the answer would be lost.
  * @throws Refusal FORBIDDEN
  */
-function requireViewToRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
+function requireViewForFurtherRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
   if (permissions.includes('VIEW')) return;
-  const field = furtherRead(info);
+  const field = findFurtherRead(info);
   if (field !== undefined) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
   }
 }
 
-function mapValues<T extends object, U>(object: T, turn: (value: T[keyof T], key: keyof T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, turn(value, key as keyof T)]));
+function mapValues<T extends object, U>(
+  object: T,
+  transform: (value: T[keyof T], key: keyof T) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, transform(value, key as keyof T)]));
 }

@@ -1,7 +1,7 @@
 import { planned } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 
-/** All that can be read by an id. */
+/** The types whose rows can be read by an id. */
 export const nodeTypes = [
   'Quote',
   'Transaction',
@@ -30,7 +30,7 @@ builder.queryField('nodes', (t) =>
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
     description: `Several things by their ids, in the order asked; null for each that is unknown. At most ${maxIds}; what is asked of them costs as many times, and a repeated id is read once.`,
-    ...planned({ kind: 'node', types: nodeTypes, most: maxIds }),
+    ...planned({ kind: 'node', types: nodeTypes, maxIds: maxIds }),
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
   }),
 );

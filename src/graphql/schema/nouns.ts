@@ -4,10 +4,11 @@ import { typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
 
 /**
- * The nouns of the schema: what each is, where its rows are, and which of them a caller sees. Their fields are in a file for each. A
- * value of one is a whole row (what a command answers, a snapshot of the feed), or what a plan has read (reading/planned.ts).
+ * The nouns of the schema, with the tables of their rows and the conditions on what a caller may see. Each has its fields in a file
+ * of its own. A value of a noun is a whole row (the result of a command, a snapshot of the feed), or an object that a plan has
+ * read (reading/planned.ts).
  *
- * None has a `select`, so Prisma's plugin gives them their types and reads nothing: plans do.
+ * Prisma's plugin only gives them their types. Without `select` it reads nothing: plans do.
  */
 
 export const Transaction = builder.prismaObject('Transaction', {

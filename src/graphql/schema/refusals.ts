@@ -38,9 +38,10 @@ const members = {
     'The database did not answer in time: the mutation may have taken effect or not. Send it again with the same idempotencyKey, or ask mutationReceipt.',
 } as const;
 
+/** The name of a refusal's type. */
 export type MemberName = keyof typeof members;
 
-/** The member of each code: the compiler finds a code that is forgotten here. */
+/** The union member of each code. The compiler reports a code that is missing here. */
 const memberOf: Record<RefusalCode, MemberName> = {
   INVALID_INPUT: 'InvalidInputError',
   INVALID_AMOUNT: 'InvalidInputError',
@@ -53,7 +54,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
   QUOTE_REQUEST_FAILED: 'UnavailableError',
   INSUFFICIENT_BALANCE: 'InsufficientFundsError',
-  // REST's own, for the one endpoint that its settings name: here a test names its endpoint, and tells what came of it.
+  // Only in REST, whose settings name one endpoint: here a test names its endpoint, and answers its outcome.
   WEBHOOK_ENDPOINT_NOT_SET: 'NotFoundError',
   WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
   FORBIDDEN: 'ForbiddenError',
@@ -77,6 +78,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   OUTCOME_UNKNOWN: 'OutcomeUnknownError',
 };
 
+/** The types of refusals, by their names. */
 export const memberTypes = Object.fromEntries(
   Object.entries(members).map(([name, description]) => [
     name,
@@ -84,17 +86,18 @@ export const memberTypes = Object.fromEntries(
   ]),
 ) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
 
-/** The union member for a refusal of this input. */
+/** Returns the value of the union member for a refusal of this input. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
   const { path } = refusal.details;
   return { refusal, path: path ? argumentPath(name, path, input) : null };
 }
 
+/** Tells whether a result is a refusal. */
 export function isUserError(value: object): value is UserError {
   return 'refusal' in value && value.refusal instanceof Refusal;
 }
 
-/** The type that a result of this value has in its union. */
+/** Returns the name of the union member for an error. */
 export function memberNameOf(error: UserError): MemberName {
   return memberOf[error.refusal.code];
 }

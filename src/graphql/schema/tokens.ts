@@ -9,7 +9,7 @@ import { Permission } from './enums.ts';
 import { connection, pageArgs } from './list.ts';
 import { mutation } from './mutation.ts';
 
-/** Tokens: of servers, which last until they are revoked, and of apps, which are short-lived and bound to one thing. */
+/** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
 
 const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
   description: "A server's credential. Its secret is shown once, when it is made.",

@@ -2,7 +2,7 @@ import type { ExecutionArgs } from 'graphql';
 import { documentBudget } from '../limits/budget.ts';
 import { measureDocument } from '../limits/document-size.ts';
 
-/** What a document costs and how large it is, beside the limits (`DocumentSize`). */
+/** The cost and size of a document, with their limits (`DocumentSize`). */
 export interface CostReport {
   readonly cost: number;
   readonly limit: number;

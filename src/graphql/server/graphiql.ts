@@ -1,11 +1,12 @@
 import type { GraphiQLOptions } from 'graphql-yoga';
 
+/** The credentials of an API token. */
 export interface Credentials {
   readonly clientId: string;
   readonly secret: string;
 }
 
-/** The header that these credentials make. */
+/** Returns the value of the Authorization header for these credentials. */
 export function basicAuthorization({ clientId, secret }: Credentials): string {
   return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
 }
@@ -66,14 +67,14 @@ subscription Follow($transaction: ID!) {
 }
 `;
 
-/** What GraphiQL has at hand for a newcomer: credentials, and the two accounts of a first payment. */
+/** The data that GraphiQL has ready for a newcomer: credentials, and the two accounts of a first payment. */
 export interface Newcomer {
   readonly credentials: Credentials;
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
 }
 
-/** GraphiQL with the first payment in its tabs, one step each, and with credentials where it may have them. */
+/** Returns the options of GraphiQL, with a tab for each step of a first payment, and with credentials where there are any. */
 export function graphiqlOptions(newcomer: Newcomer | undefined): GraphiQLOptions {
   const credentials = newcomer?.credentials;
   const headers = JSON.stringify({ authorization: credentials ? basicAuthorization(credentials) : 'Basic …' }, null, 2);
@@ -98,7 +99,7 @@ export function graphiqlOptions(newcomer: Newcomer | undefined): GraphiQLOptions
       tab(follow, { transaction: 'Transaction:…' }),
     ],
     ...(credentials && { additionalHeaders: { authorization: basicAuthorization(credentials) } }),
-    // The page's socket does not carry the headers of its editor; its event stream does.
+    // Its WebSocket does not send the headers of the editor; its event stream does.
     subscriptionsProtocol: 'SSE',
   };
 }

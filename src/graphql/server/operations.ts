@@ -17,13 +17,13 @@ import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
-import { lostAnswer } from './lost-answers.ts';
-import { asksForHead, readFeedHead } from './read-feed-head.ts';
-import { mayOpenLater, StreamOpenings } from './stream-openings.ts';
+import { asOutcomeUnknown } from './lost-answers.ts';
+import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { isTemporaryFailure, StreamOpenings } from './stream-openings.ts';
 import { superviseStream } from './supervise-stream.ts';
-import { withinTime } from './time-limit.ts';
+import { withTimeLimit } from './time-limit.ts';
 
-/** What a client sends to start an operation. */
+/** The parameters of an operation, as a client sends them. */
 export interface OperationParams {
   readonly query: string;
   readonly operationName?: string | null | undefined;
@@ -31,44 +31,45 @@ export interface OperationParams {
   readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
-/** What a transport knows of who asks, and how it ends the connection. */
+/** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
-  /** As in HTTP's header; on a socket the credentials came with its first message. */
+  /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
-  /** Ends the connection of a reader that does not keep up or cannot be served; it comes back and resumes. */
+  /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
-  /** Whether the client has gone, or has ended the operation; where there is no `response` that tells. */
+  /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
   readonly isGone?: () => boolean;
-  /** The answer, over HTTP, and over SSE with a connection for each operation. */
+  /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
 }
 
+/** What operations are run with. */
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether the schema may be asked for. */
+  /** Whether clients may read the schema. */
   readonly introspection: boolean;
-  /** The most that an operation may take, in milliseconds. */
+  /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
-  /** Whether every answer says what its document costs, or only those of requests that ask with `"extensions": { "cost": true }`. */
+  /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
   readonly sessions: Sessions;
-  /** Says who asks. Throws a GraphQLError for a stranger. */
+  /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
-  /** Makes of an error what clients see. */
+  /** Converts an error to the one that clients see. */
   readonly present: (error: unknown) => GraphQLError;
-  /** The rules of validation; those of the specification, if left out. */
+  /** The validation rules; those of the specification when left out. */
   readonly rules?: readonly ValidationRule[];
 }
 
-/** An operation that may run. */
+/** An operation that may run: parsed, valid and authenticated. */
 export interface Prepared extends ExecutionArgs {
   readonly contextValue: Context;
   readonly isSubscription: boolean;
 }
 
 /**
- * The way of an operation, the same on every transport: its document is parsed, held to the budget and validated, its caller
- * recognised, then it is executed or subscribed to within the time limit, and its errors are made what clients see.
+ * Runs operations, the same for every transport: parses, limits and validates the document, authenticates the caller, executes
+ * or subscribes within the time limit, and converts errors to those that clients see.
  */
 export class Operations {
   readonly documents: Documents;
@@ -80,7 +81,7 @@ export class Operations {
     this.documents = new Documents(options);
   }
 
-  /** Parses, validates and authenticates an operation. Answers what to run, or the errors of an operation that cannot run. */
+  /** Parses, validates and authenticates an operation. Returns what to run, or the errors of an operation that cannot run. */
   async prepare(transport: Transport, params: OperationParams): Promise<Prepared | readonly GraphQLError[]> {
     const { query, operationName, variables } = params;
     try {
@@ -105,7 +106,7 @@ export class Operations {
     }
   }
 
-  /** Says who asks, and what else resolvers are given. Throws a GraphQLError for a stranger. */
+  /** Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid. */
   async context(transport: Transport, { extensions }: Pick<OperationParams, 'extensions'>): Promise<Context> {
     const context = await this.#options.contextOf(transport);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
@@ -118,23 +119,23 @@ export class Operations {
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
-  /** Runs a query or a mutation, for a transport that can send an answer as the text that the database has made. */
+  /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
   async answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
-    const over = () => {
+    const onTimeout = () => {
       context.isAbandoned = () => true;
     };
-    const answer = await withinTime(this.#run(args, context), this.#options.operationMs, { over }).catch(
+    const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
-    const presented = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
-    return context.reportsCost ? withCost(presented, args) : presented;
+    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
+    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
   }
 
   async #run(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
     const answer = await answerByPlan(args, context);
     if (answer) return answer;
-    if (asksForHead(args.document)) await readFeedHead(context);
+    if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
   }
 
@@ -142,7 +143,7 @@ export class Operations {
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
     const { sessions, present } = this.#options;
     const context = args.contextValue as Context;
-    // Waiting for its turn is not part of a stream's opening, and takes nothing of its time.
+    // The wait for its turn is outside of the time limit.
     const stream = await this.#openings.open(() => this.#open(args, context));
     if (!isAsyncIterable(stream)) {
       const refused = this.#present(stream, args);
@@ -153,12 +154,12 @@ export class Operations {
     return mapAsyncIterator(
       stream,
       (result: ExecutionResult) => {
-        const presented = result.errors ? this.#present(result, args) : result;
+        const presentedAnswer = result.errors ? this.#present(result, args) : result;
         const isReported = isFirst && context.reportsCost;
         isFirst = false;
         return isReported
-          ? { ...presented, extensions: { ...presented.extensions, cost: costReport(args) } }
-          : presented;
+          ? { ...presentedAnswer, extensions: { ...presentedAnswer.extensions, cost: costReport(args) } }
+          : presentedAnswer;
       },
       (error: unknown) => {
         throw present(error);
@@ -170,24 +171,24 @@ export class Operations {
     args: ExecutionArgs,
     context: Context,
   ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
-    // graphql-js types an AsyncGenerator, of which transports use the iterator alone.
+    // graphql-js' type is an AsyncGenerator; transports need its iterator only.
     const opening: Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> = subscribe(args);
-    const stream = await withinTime(opening, this.#options.operationMs, {
-      late: (result) => {
+    const stream = await withTimeLimit(opening, this.#options.operationMs, {
+      onLateResult: (result) => {
         if (isAsyncIterable(result)) result.return?.();
       },
     });
-    if (!isAsyncIterable(stream) && mayOpenLater(stream)) context.closeForRetry();
+    if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;
   }
 
   #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
-    // Of what has not begun to run: the executor says that variables are wrong.
+    // Without data nothing has run: these are the executor's errors about variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
-    return { ...result, errors: errors.map((error) => present(isMutation ? lostAnswer(error) : error)) };
+    return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
 }
 

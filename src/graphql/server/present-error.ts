@@ -7,12 +7,12 @@ import { Overflow } from '../../events/channel.ts';
 import { failure } from '../failure.ts';
 
 /**
- * Makes of an error what clients see: a refusal with its code, one of GraphQL's own as it is, a bug without its inside. What it
- * has made stays as it is.
+ * Converts an error to the one that clients see: a refusal gets its code, an error of GraphQL's own stays as it is, a bug is
+ * logged and shows nothing of its cause. An error that has been converted stays as it is.
  */
 export function presentError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
-  const at =
+  const location =
     error instanceof GraphQLError
       ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
       : {};
@@ -23,34 +23,34 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   if (refusal) {
     const { path, ...details } = refusal.details;
     return new GraphQLError(refusal.message, {
-      ...at,
+      ...location,
       extensions: { code: refusal.code, ...(path && { field: dotted(path) }), ...details },
     });
   }
-  // Its connection is being closed (Context.closeForRetry); this is for a reader that still hears it.
+  // Its connection is being closed (Context.closeForRetry); a reader may still receive this.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
-  // The outer one says where: at which variable, at which field.
+  // The outer error has the location: which variable, which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
-    if (isOfInput(error)) {
-      // Without a path nothing has run: over HTTP that is 400 where the client understands it.
+    if (isInputError(error)) {
+      // Without a path nothing has run: 400 over HTTP, except as application/json (`spec`).
       const http = error.path === undefined && { http: { status: 400, spec: true } };
-      return new GraphQLError(message, { ...at, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
+      return new GraphQLError(message, { ...location, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
     }
     if (extensions.code !== undefined) return error;
   }
   log.error({ err: original ?? error }, 'a resolver failed');
   return new GraphQLError('Something went wrong here. It has been logged.', {
-    ...at,
+    ...location,
     extensions: { code: 'INTERNAL_SERVER_ERROR' },
   });
 }
 
 /**
- * Whether the executor itself could not coerce what was sent: the value of a variable, before anything has run, or an
- * argument that a variable leaves empty.
+ * Tells whether the executor itself could not coerce the input: the value of a variable, before anything has run, or an
+ * argument whose variable has no value.
  */
-function isOfInput({ message, path, extensions }: GraphQLError): boolean {
+function isInputError({ message, path, extensions }: GraphQLError): boolean {
   if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
 }

@@ -3,26 +3,26 @@ import { feedHead } from '../../events/feed.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Reads the end of the feed where a document asks for it, before the operation reads anything else. A list in the same query
- * then shows all that comes before that cursor; read side by side, a change could fall between the two and be missed by both.
+ * Reads the end of the feed into the context, before the operation reads anything else. A list in the same query then shows all
+ * changes before that cursor. Read in parallel, a change could fall between the two and be missed by both.
  */
 export async function readFeedHead(context: Context): Promise<void> {
   context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
 }
 
-const asking = new WeakMap<DocumentNode, boolean>();
+const documentsWithCursor = new WeakMap<DocumentNode, boolean>();
 
-/** Whether a document selects a field named feedCursor anywhere. Looked at once per cached document. */
-export function asksForHead(document: DocumentNode): boolean {
-  let asks = asking.get(document);
-  if (asks === undefined) {
-    asks = false;
+/** Tells whether a document selects a field named feedCursor anywhere. Computed once per cached document. */
+export function selectsFeedCursor(document: DocumentNode): boolean {
+  let isSelected = documentsWithCursor.get(document);
+  if (isSelected === undefined) {
+    isSelected = false;
     visit(document, {
       Field: (node) => {
-        if (node.name.value === 'feedCursor') asks = true;
+        if (node.name.value === 'feedCursor') isSelected = true;
       },
     });
-    asking.set(document, asks);
+    documentsWithCursor.set(document, isSelected);
   }
-  return asks;
+  return isSelected;
 }

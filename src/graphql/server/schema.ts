@@ -5,6 +5,7 @@ import '../schema/viewer.ts';
 import '../schema/customers/account.ts';
 import '../schema/customers/customer.ts';
 import '../schema/payments/quote.ts';
+import '../schema/payments/quote-mutations.ts';
 import '../schema/payments/transaction.ts';
 import '../schema/payments/transaction-history.ts';
 import '../schema/payments/lookup.ts';
@@ -23,10 +24,10 @@ import '../schema/tokens.ts';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from '../schema/builder.ts';
 
-/** The schema that every transport serves, in the order of its code: a result's success comes first. */
+/** The schema that every transport serves. Not sorted, so that a result's success comes before its refusals. */
 export const schema = builder.toSchema({ sortSchema: false });
 
-/** The schema as schema.graphql has it: sorted, so that a change shows as just what changed. */
+/** Prints the schema for schema.graphql: sorted, so that a diff shows only what has changed. */
 export function printedSchema(): string {
   return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }

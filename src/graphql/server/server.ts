@@ -17,35 +17,37 @@ import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
 import { useRequests } from './use-requests.ts';
 
+/** What the GraphQL endpoint is served with. */
 export interface GraphqlOptions {
   readonly payments: Payments;
   readonly feed: Feed;
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
   readonly sessions: Sessions;
-  /** How far back a cursor may lie, in days. */
+  /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
   readonly maxAnswerBytes: number;
-  /** The most that one operation may take. */
+  /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
   readonly webhooks: Webhooks;
   readonly introspection: boolean;
-  /** Whether every answer says what its document costs, or only those of requests that ask. */
+  /** Whether every answer has its document's cost, or only those of requests that ask for it. */
   readonly reportsCost: boolean;
   /** Serves GraphiQL to browsers; for a newcomer, ready to use. */
   readonly graphiql: false | { readonly newcomer: Newcomer | undefined };
   readonly log: Logger;
 }
 
+/** The server of the GraphQL endpoint, for its transports. */
 export interface GraphqlServer {
-  /** What every transport runs operations by. */
+  /** Runs the operations of every transport. */
   readonly operations: Operations;
-  /** Yoga, which answers over HTTP: GraphiQL, event streams with a connection of their own, and whatever is unusual or wrong. */
+  /** Answers over HTTP: GraphiQL, event streams with a connection of their own, and requests that are unusual or malformed. */
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
-/** The GraphQL endpoint. */
+/** Creates the server of the GraphQL endpoint. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const { introspection, operationMs, reportsCost, sessions, log } = options;
   const operations = new Operations({
@@ -60,7 +62,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   return { operations, yoga: createYogaServer(operations, options) };
 }
 
-/** Says who asks, and what to answer from. */
+/** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
   const { authorization, response } = transport;
@@ -76,7 +78,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   };
 }
 
-/** What http/server.ts and json-requests.ts hand to Yoga: the answer that it writes. */
+/** The context that http/server.ts and json-requests.ts pass to Yoga: the response that it writes. */
 interface YogaContext {
   readonly res: NonNullable<Transport['response']>;
 }
@@ -100,7 +102,7 @@ function createYogaServer(operations: Operations, { graphiql, log }: Pick<Graphq
   });
 }
 
-/** Lets Yoga run operations as all other transports do. */
+/** Returns a plugin that makes Yoga run operations as all other transports do. */
 export function useOperations(operations: Operations): Plugin {
   return {
     onParse({ setParseFn }) {
@@ -119,7 +121,7 @@ export function useOperations(operations: Operations): Plugin {
   };
 }
 
-/** Who asks must show who they are: one answer for missing, malformed, unknown and revoked credentials. */
+/** Creates the error of missing, malformed, unknown or revoked credentials: one for all of them. */
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',
@@ -128,7 +130,7 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
-/** Nobody can be recognised while the database is out of reach: nothing was begun. */
+/** Creates the error of a request that cannot be authenticated, since the database is out of reach. Nothing has run. */
 export function unavailable(): GraphQLError {
   return badRequest('the database is out of reach or has too much to do; try again', {
     code: 'SERVICE_UNAVAILABLE',

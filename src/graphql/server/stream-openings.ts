@@ -2,25 +2,25 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { Refusal } from '../../core/refusal.ts';
 
 /**
- * How many streams are opened at once. When a server is restarted all its clients come at once: side by side they would
- * all wait for the database until all are given up, one after the other each has its turn.
+ * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
+ * once, all would wait for the database until they time out.
  */
-const openedAtOnce = 256;
+const maxOpenings = 256;
 
-/** Lets streams open a few at a time. */
+/** Limits how many streams are opening at once. */
 export class StreamOpenings {
-  readonly #turns: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
   #opening = 0;
 
-  /** Opens a stream when it is its turn. */
+  /** Opens a stream, after those before it in the queue. */
   async open<Stream>(open: () => Promise<Stream>): Promise<Stream> {
-    if (this.#opening < openedAtOnce) this.#opening += 1;
-    // Whoever leaves hands its place on, so nobody slips in between.
-    else await new Promise<void>((resolve) => this.#turns.push(resolve));
+    if (this.#opening < maxOpenings) this.#opening += 1;
+    // Whoever finishes passes its slot on, so that no later one overtakes the queue.
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {
       return await open();
     } finally {
-      const next = this.#turns.shift();
+      const next = this.#queue.shift();
       if (next) next();
       else this.#opening -= 1;
     }
@@ -29,9 +29,9 @@ export class StreamOpenings {
 
 /**
  * Tells whether a stream could not be opened through no fault of its request: the database is out of reach, or too slow. Stock
- * clients take an error for the last word, but a connection that is cut, or closed with 1013, for "come back and resume".
+ * clients take an error as final, but reconnect and resume when the connection is cut, or closed with 1013.
  */
-export function mayOpenLater({ errors = [] }: ExecutionResult): boolean {
+export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {
   return errors.some((error) => {
     if (!(error instanceof GraphQLError)) return true;
     const { originalError } = error;

@@ -2,34 +2,35 @@ import type { ServerResponse } from 'node:http';
 import type { Session, Sessions } from '../../access/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 
-/** A reader of an event stream that has taken nothing for so long is gone, as far as can be told. */
-const stalledMs = 30_000;
+/** A reader that has taken nothing from its event stream for this long is considered gone. */
+const stallTimeoutMs = 30_000;
 
-/** How long a reader has for the last word before the cut. */
-const lastWordMs = 200;
+/** The time between the last message to a reader and the close of its connection. */
+const closeDelayMs = 200;
 
-const ended = {
+const tokenEnded = {
   errors: [{ message: 'the token has ended: come back with a new one', extensions: { code: 'UNAUTHENTICATED' } }],
 };
 
 /**
- * Watches over an event stream (SSE) for as long as it is open. Streams are cut, not completed: a stock client takes a
- * cut as "come back and resume", and `complete` as the end of the matter. A token that ends is told before the cut.
+ * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends, the server stops or its reader
+ * stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut, and takes `complete` as
+ * the end. The end of a token is sent as an error before the cut.
  */
 export function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {
     forbid: () => {
-      // Of this connection nothing more is asked: a reader that is cut in the same breath may drop what it has just got.
       session.close();
-      response.write(`event: next\ndata: ${JSON.stringify(ended)}\n\n`);
-      setTimeout(() => response.destroy(), lastWordMs);
+      response.write(`event: next\ndata: ${JSON.stringify(tokenEnded)}\n\n`);
+      // A reader whose connection is cut at once may drop what it has just received.
+      setTimeout(() => response.destroy(), closeDelayMs);
     },
     leave: () => response.destroy(),
     check: () => {
       if (!response.writableNeedDrain) stalledSince = undefined;
       else if (stalledSince === undefined) stalledSince = performance.now();
-      else if (performance.now() - stalledSince > stalledMs) response.destroy();
+      else if (performance.now() - stalledSince > stallTimeoutMs) response.destroy();
     },
   });
   if (response.destroyed) session.close();

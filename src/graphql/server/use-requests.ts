@@ -4,32 +4,32 @@ import { parseJson } from '../../bodies/json.ts';
 import { badRequest } from '../failure.ts';
 
 /**
- * Reads the parameters of requests that Yoga itself answers as all others are read (src/bodies): numbers as they are
- * written, and what cannot be read refused with its reason. Whether they are GraphQL's, Yoga checks.
+ * Returns a plugin that parses the requests that Yoga answers as src/bodies parses all others: numbers keep their digits, and
+ * what cannot be parsed is refused with a reason. Yoga checks that the parameters are those of GraphQL.
  */
 export function useRequests(): Plugin {
   return {
     onRequestParse({ request, url, setRequestParser }) {
-      if (request.method === 'GET') setRequestParser(() => fromQuery(url.searchParams));
-      if (request.method === 'POST') setRequestParser(fromBody);
+      if (request.method === 'GET') setRequestParser(() => readQuery(url.searchParams));
+      if (request.method === 'POST') setRequestParser(readBody);
     },
   };
 }
 
-function fromQuery(given: URLSearchParams): GraphQLParams {
+function readQuery(params: URLSearchParams): GraphQLParams {
   const json = (name: string) => {
-    const text = given.get(name);
-    return text ? jsonIn(text, name) : undefined;
+    const text = params.get(name);
+    return text ? parseJsonPart(text, name) : undefined;
   };
   return {
-    query: given.get('query') || undefined,
-    operationName: given.get('operationName') || undefined,
+    query: params.get('query') || undefined,
+    operationName: params.get('operationName') || undefined,
     variables: json('variables') as Record<string, unknown>,
     extensions: json('extensions') as Record<string, unknown>,
   };
 }
 
-async function fromBody(request: Request): Promise<GraphQLParams> {
+async function readBody(request: Request): Promise<GraphQLParams> {
   const { headers } = request;
   const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
   if (unsupported) {
@@ -41,13 +41,13 @@ async function fromBody(request: Request): Promise<GraphQLParams> {
   }
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw badRequest('the body is not text in UTF-8');
-  return jsonIn(text, 'the body') as GraphQLParams;
+  return parseJsonPart(text, 'the body') as GraphQLParams;
 }
 
-function jsonIn(text: string, what: string): unknown {
+function parseJsonPart(text: string, source: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw badRequest(`${what} is not well-formed JSON`);
+    throw badRequest(`${source} is not well-formed JSON`);
   }
 }

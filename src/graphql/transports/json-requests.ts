@@ -10,10 +10,10 @@ import { withoutStatus } from './operation.ts';
 type MediaType = 'application/json' | 'application/graphql-response+json';
 
 /**
- * Answers a POST of JSON whose body has been read. The plainest requests, queries and mutations that can be executed,
- * are answered here, without the request and response objects of the Fetch standard, whose making takes longer than
- * the operation. Everything else (a malformed request, a body in another encoding, a document that is refused, a media
- * type that is not one of GraphQL's two) is Yoga's to answer, before anything was executed.
+ * Answers a POST of JSON whose body has been read. Queries and mutations that can be executed are answered here, without
+ * the request and response objects of the Fetch standard: creating those takes longer than the operation. Yoga answers
+ * everything else (a malformed request, a body in another encoding, a document that is refused, a media type that is not
+ * one of GraphQL's two), before anything is executed.
  */
 export async function answerJsonRequest(
   graphql: GraphqlServer,
@@ -24,7 +24,7 @@ export async function answerJsonRequest(
   const { accept, 'content-type': bodyType, 'content-encoding': encoding } = request.headers;
   const type = unsupportedBody({ type: bodyType, encoding }) ? undefined : mediaType(accept);
   const text = bodyText(body);
-  const params = type && text !== undefined ? operationIn(text) : undefined;
+  const params = type && text !== undefined ? readOperation(text) : undefined;
   if (!type || !params) return answerByYoga(graphql, request, response, body);
   const { operations } = graphql;
   const prepared = await operations.prepare({ authorization: request.headers.authorization, response }, params);
@@ -40,7 +40,7 @@ export async function answerJsonRequest(
   response.end(json);
 }
 
-/** The media type that a client prefers, where its wish is one of the usual; undefined where it takes more thought. */
+/** Returns the media type that a client prefers; undefined where its Accept header needs full negotiation. */
 function mediaType(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '*/*') return 'application/json';
   if (/event-stream|multipart|charset/.test(accept)) return undefined;
@@ -48,8 +48,8 @@ function mediaType(accept: string | undefined): MediaType | undefined {
   return first === 'application/json' || first === 'application/graphql-response+json' ? first : undefined;
 }
 
-/** The operation that a body asks for, or undefined for what is no GraphQL request. */
-function operationIn(body: string): OperationParams | undefined {
+/** Reads the operation from a body. Undefined where the body is no GraphQL request. */
+function readOperation(body: string): OperationParams | undefined {
   let json: unknown;
   try {
     json = parseJson(body);
@@ -57,7 +57,7 @@ function operationIn(body: string): OperationParams | undefined {
     return undefined;
   }
   if (!isObject(json) || Array.isArray(json)) return undefined;
-  for (const name in json) if (!members.has(name)) return undefined;
+  for (const name in json) if (!requestMembers.has(name)) return undefined;
   const { query, variables, operationName, extensions } = json;
   if (typeof query !== 'string') return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
@@ -66,19 +66,19 @@ function operationIn(body: string): OperationParams | undefined {
   return { query, variables, operationName, extensions };
 }
 
-/** What a request may have. */
-const members: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
+/** The members that a request may have. */
+const requestMembers: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether nothing was read, and nothing done, as the database was out of reach. */
+/** Tells whether the operation had no effect because the database was out of reach. */
 function isUnavailable({ data, errors = [] }: ExecutionResult): boolean {
   return !data && errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
 }
 
-/** The highest status that an error names. Those that belong to GraphQL over HTTP itself leave application/json at 200. */
+/** Returns the highest status of the errors, else 200. Statuses of GraphQL over HTTP itself (`spec`) leave application/json at 200. */
 function statusOf({ errors = [] }: ExecutionResult, type: MediaType): number {
   let status = 0;
   for (const { extensions } of errors) {

@@ -1,18 +1,18 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { failure } from '../failure.ts';
 
-/** The most operations at once on a connection that carries several: a socket, or a single-connection event stream. */
+/** The most operations at once on one connection: a socket, or a single-connection event stream. */
 export const maxOperations = 20;
 
-/** What an operation over the most gets. */
+/** Creates the error of an operation beyond `maxOperations`. */
 export function tooManyOperations(): GraphQLError {
   return failure('RATE_LIMITED', `a connection carries at most ${maxOperations} operations at once`);
 }
 
-/** An error as it travels: HTTP statuses belong to HTTP. */
+/** Formats an error for a message on an open connection, where an HTTP status means nothing. */
 export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
   if (!extensions) return rest;
-  const { http: _http, ...kept } = extensions;
-  return { ...rest, extensions: kept };
+  const { http: _http, ...others } = extensions;
+  return { ...rest, extensions: others };
 }

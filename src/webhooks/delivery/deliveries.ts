@@ -111,14 +111,17 @@ export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDe
 
 const settleStatement = statement<object>(
   'settle_delivery',
-  `with attempt as (
+  // One reading of the clock, so that the pause that is seen is the one that was meant.
+  `with ended as materialized (
+     select clock_ms() as at
+   ), attempt as (
      insert into webhook_attempt (platform_id, delivery_id, number, at, duration_ms, response_status, error)
-     select d.platform_id, d.id, $3, clock_ms() - $7::float8 * interval '1 millisecond', $7::float8::int, $8, $9
-     from webhook_delivery d where d.platform_id = $1 and d.id = $2 and $7::float8 is not null
+     select d.platform_id, d.id, $3, e.at - $7::float8 * interval '1 millisecond', $7::float8::int, $8, $9
+     from webhook_delivery d, ended e where d.platform_id = $1 and d.id = $2 and $7::float8 is not null
      on conflict do nothing
    )
    update webhook_delivery set status = $4::webhook_delivery_status, tries = tries + $5::int, leased_until = null,
-     next_attempt_at = case when $4::text = 'PENDING' then clock_ms() + $6::float8 * interval '1 millisecond' end
+     next_attempt_at = case when $4::text = 'PENDING' then (select at from ended) + $6::float8 * interval '1 millisecond' end
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 

@@ -5,7 +5,7 @@ import { leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 
-/** Output types and inputs of the account kinds, made from the domain's table of them. */
+/** The output types and inputs of the account kinds, generated from the domain's table. */
 
 interface AccountInfo {
   readonly accountType: AccountTypeName;
@@ -31,7 +31,7 @@ const enums = new Map(
     ]),
 );
 
-/** Details that some kind of account may lack: nullable in all, so that one document can select them on each. */
+/** The fields that are optional in some kind of account: nullable in all, so that one document can select them on each. */
 const optionalSomewhere = new Set(
   table.flatMap(([, type]) =>
     Object.entries(type.fields)
@@ -40,7 +40,7 @@ const optionalSomewhere = new Set(
   ),
 );
 
-/** The enum of a field with a closed set of values, by its name in the table. */
+/** Returns the enum of a field with a closed set of values, by its name in the table. */
 export function accountEnum(name: string) {
   const found = enums.get(name);
   if (!found) throw new Error(`no account field has the enum ${name}`);
@@ -66,7 +66,7 @@ const infoTypes = table.map(([, type]) =>
             nullable: optionalSomewhere.has(name),
             description: field.description,
             ...reads(leaf.member(name)),
-            // Fields made from a table have types that only the table knows; checkAccountInfo wrote the details by it.
+            // The compiler does not know the types of generated fields; checkAccountInfo has checked the details by the same table.
             resolve: ({ details }) => details[name] as never,
           }),
         ]),
@@ -94,7 +94,7 @@ const inputs = table.map(([accountType, type]) => {
           name,
           t.field({ type: typeOf(field), required: field.optional !== true, description: field.description }),
         ]),
-        // An object made from a table: the compiler asks for its keys one by one.
+        // The compiler does not know the keys of a generated object.
       ) as never,
   });
   return { accountType, type, ref };
@@ -109,11 +109,11 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
   fields: (t) =>
     Object.fromEntries(
       inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
-      // As above.
+      // As above: generated.
     ) as never,
 });
 
-/** The kind and the details in an input. */
+/** Returns the kind and the details in an input. */
 export function readAccountInfo(input: AccountInfoInput): AccountInfo {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];

@@ -6,16 +6,16 @@ import { type Beneficiary, createExternalAccount } from '../../../payments/accou
 import { whereAccounts } from '../../../payments/filters.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, pageOf, reads, toOne, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
-import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyRead } from '../values/money.ts';
-import { AddressInput, AddressType } from '../values/people.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
+import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 
 builder.prismaInterfaceFields(Account, (t) => ({
@@ -23,7 +23,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     type: CurrencyType,
     description: 'Its one currency.',
     ...reads(currencyRead(({ row }) => `${row}.currency`)),
-    resolve: (account) => knownCurrency(account.currency),
+    resolve: (account) => requireCurrency(account.currency),
   }),
   customer: t.field({
     type: Customer,
@@ -52,62 +52,13 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     type: [PaymentInstruction],
     description: 'How to bring money in from outside; any one of them.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
-    // Written by the rail in this form when the account was made.
+    // The rail wrote it in this form when the account was created.
     resolve: (account) => trustedJson<PaymentInstructionShape[]>(account.fundingInstructions),
   }),
 }));
 
-const VerifiedData = builder.objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData').implement({
-  description: 'What the payment rail says of the owner.',
-  fields: (t) => ({
-    fullName: t.exposeString('fullName', {
-      nullable: true,
-      description: "The owner's name at the bank.",
-      ...reads(leaf.text('beneficiary_verified_name')),
-    }),
-  }),
-});
-
-type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
-type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
-
-const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficiary').implement({
-  description: 'A person who owns an account.',
-  fields: (t) => ({
-    fullName: t.exposeString('fullName', { description: 'Full name.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
-    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
-  }),
-});
-
-const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').implement({
-  description: 'A company that owns an account.',
-  fields: (t) => ({
-    legalName: t.exposeString('legalName', { description: 'Legal name.' }),
-    registrationNumber: t.exposeString('registrationNumber', {
-      nullable: true,
-      description: 'Number in the company register.',
-    }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
-  }),
-});
-
-const BeneficiaryUnion = builder.unionType('Beneficiary', {
-  description: 'Who owns a bank account.',
-  types: [IndividualBeneficiary, BusinessBeneficiary],
-  ...typeReads({
-    variants: ({ json }) => [
-      { type: 'IndividualBeneficiary', when: `${json} ->> 'beneficiaryType' = 'INDIVIDUAL'` },
-      { type: 'BusinessBeneficiary', when: 'true' },
-    ],
-  }),
-  resolveType: (owner) => (owner.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary'),
-});
-
-/** An external account's row: the tables see to it that these columns are filled (account_sound). */
-function filled<T>(value: T | null, account: { readonly id: string }, column: string): T {
+/** Returns a column that every external account has: the constraint account_sound requires it. */
+function requireColumn<T>(value: T | null, account: { readonly id: string }, column: string): T {
   if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
   return value;
 }
@@ -121,8 +72,8 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.field({
     type: ExternalAccountStatus,
     description: 'Only an ACTIVE one can be paid or pulled from.',
-    ...reads(leaf.word('status')),
-    resolve: (account) => filled(account.status, account, 'status'),
+    ...reads(leaf.enumValue('status')),
+    resolve: (account) => requireColumn(account.status, account, 'status'),
   }),
   statusReason: t.exposeString('statusReason', {
     nullable: true,
@@ -137,21 +88,24 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
       env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
     }),
     resolve: (account) => ({
-      accountType: filled(account.accountType, account, 'accountType'),
-      // Written by checkAccountInfo in this form.
-      details: trustedJson<AccountDetails>(filled(account.accountInfo, account, 'accountInfo')),
+      accountType: requireColumn(account.accountType, account, 'accountType'),
+      // checkAccountInfo has checked that it has this form.
+      details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
     }),
   }),
   platformAccountId: t.exposeString('platformAccountId', {
     nullable: true,
     description: "The platform's own id of it.",
   }),
+}));
+
+builder.prismaObjectFields(ExternalAccount, (t) => ({
   beneficiary: t.field({
-    type: BeneficiaryUnion,
+    type: BeneficiaryType,
     nullable: true,
     description: 'Who owns it; null for a wallet.',
     ...reads(jsonObject('beneficiary')),
-    // Written by createExternalAccount in this form.
+    // createExternalAccount wrote it in this form.
     resolve: (account) => trustedJson<Beneficiary | null>(account.beneficiary),
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
@@ -163,7 +117,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'Whether the owner is who the platform says.',
   }),
   beneficiaryVerifiedData: t.field({
-    type: VerifiedData,
+    type: BeneficiaryVerifiedData,
     nullable: true,
     description: 'What the payment rail says of the owner.',
     ...reads({
@@ -181,7 +135,7 @@ export const AccountConnection = connection(Account, 'Account', {
   edge: 'An account in a page.',
 });
 
-/** A page of accounts, as a filter wants them. */
+/** Reads a page of the accounts that match a filter. */
 export const accountsRead = pageOf('Account', visibleAccounts, whereAccounts);
 
 builder.queryFields((t) => ({
@@ -199,35 +153,6 @@ builder.queryFields((t) => ({
     args: listArgs(t.arg, AccountFilter),
   }),
 }));
-
-const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {
-  description: 'A person who owns an account.',
-  fields: (t) => ({
-    fullName: t.string({ required: true, description: 'Full name.' }),
-    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
-    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
-    address: t.field({ type: AddressInput, description: 'Postal address.' }),
-  }),
-});
-
-const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
-  description: 'A company that owns an account.',
-  fields: (t) => ({
-    legalName: t.string({ required: true, description: 'Legal name.' }),
-    registrationNumber: t.string({ description: 'Number in the company register.' }),
-    taxId: t.string({ description: 'Tax number.' }),
-    address: t.field({ type: AddressInput, description: 'Postal address.' }),
-  }),
-});
-
-const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
-  description: 'Who owns a bank account: exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    individual: t.field({ type: IndividualBeneficiaryInput, description: 'A person.' }),
-    business: t.field({ type: BusinessBeneficiaryInput, description: 'A company.' }),
-  }),
-});
 
 mutation('createExternalAccount', {
   description:
@@ -254,12 +179,7 @@ mutation('createExternalAccount', {
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, accountInfo, beneficiary, ...input }, { payments, viewer }) => {
     const { accountType, details } = readAccountInfo(accountInfo);
-    const owner: Beneficiary | null = beneficiary?.individual
-      ? { beneficiaryType: 'INDIVIDUAL', ...beneficiary.individual }
-      : beneficiary?.business
-        ? { beneficiaryType: 'BUSINESS', ...beneficiary.business }
-        : null;
-    const done = await createExternalAccount(
+    const result = await createExternalAccount(
       payments,
       viewer,
       {
@@ -267,10 +187,10 @@ mutation('createExternalAccount', {
         defaultUmaDepositAccount: input.defaultUmaDepositAccount ?? false,
         accountType,
         details,
-        beneficiary: owner,
+        beneficiary: beneficiary ? readBeneficiary(beneficiary) : null,
       },
       idempotencyKey,
     );
-    return { account: done.row, replayed: done.replayed };
+    return { account: result.row, replayed: result.replayed };
   },
 });

@@ -8,10 +8,10 @@ import { QuoteConnection, quotesRead } from '../payments/quote.ts';
 import { TransactionConnection, transactionsRead } from '../payments/transaction.ts';
 import { AccountConnection, accountsRead } from './account.ts';
 
-/** The rows that belong to a customer. */
+/** Restricts a list to the rows that belong to a customer. */
 const ofCustomer = referringBy('customer_id');
 
-/** A customer's own lists. Each is read in the statement that reads the customer. */
+/** The lists of one customer. Each is read in the statement that reads the customer. */
 builder.objectFields(Customer, (t) => ({
   accounts: t.field({
     type: AccountConnection,

@@ -11,7 +11,7 @@ import {
 import { whereCustomers } from '../../../payments/filters.ts';
 import type { Address } from '../../../payments/people.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, pageOf, reads, same, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, pageOf, reads, sameRow, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
@@ -40,7 +40,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
       type: IndividualType,
       description: 'Role in the company.',
       ...reads(leaf.member('individualType')),
-      // Text in the domain; both APIs take no other values than these.
+      // Its type is text in the domain; both APIs accept only these values.
       resolve: (owner) => owner.individualType as never,
     }),
     emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
@@ -57,7 +57,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   }),
 });
 
-/** What a customer's details are made of. */
+/** The columns of a customer's details. */
 type DetailsColumns = Pick<
   CustomerRow,
   | 'customerType'
@@ -114,13 +114,13 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
       type: [BeneficialOwner],
       description: 'Who owns or controls it.',
       ...reads(jsonList(({ row }) => `coalesce(nullif(${row}.beneficial_owners, 'null'), '[]')`)),
-      // Written by createCustomer in this form.
+      // createCustomer wrote it in this form.
       resolve: (customer) => trustedJson<Owner[]>(customer.beneficialOwners),
     }),
   }),
 });
 
-/** Written by createCustomer in this form. */
+/** Returns the address column, which createCustomer wrote in this form. */
 function addressOf(customer: DetailsColumns): Address | null {
   return trustedJson<Address | null>(customer.address);
 }
@@ -157,8 +157,8 @@ builder.prismaObjectFields(Customer, (t) => ({
   details: t.field({
     type: CustomerDetails,
     description: 'What is known of it.',
-    ...reads(same),
-    // A copy, since a row that was read as a node is marked as a Customer, which no member of the union is.
+    ...reads(sameRow),
+    // A copy, since Pothos has marked a row that was read as a node as a Customer, which is no member of the union.
     resolve: (customer) => ({ ...customer }),
   }),
 }));
@@ -232,7 +232,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 
 type DetailsInput = typeof CustomerDetailsInput.$inferInput;
 
-/** The domain's form of the input. A @oneOf input has exactly one field. */
+/** Returns the domain's form of the input. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
   if (input.business) return { customerType: 'BUSINESS', ...input.business };
@@ -248,8 +248,8 @@ mutation('createCustomer', {
   }),
   success: { customer: { type: Customer, description: 'The new customer.' } },
   resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
-    const done = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
-    return { customer: done.row, replayed: done.replayed };
+    const result = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });
 
@@ -268,8 +268,8 @@ mutation('updateCustomer', {
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
     const changes = { ...input, details: details && detailsOf(details) };
-    const done = await updateCustomer(payments, viewer, changes, idempotencyKey);
-    return { customer: done.row, replayed: done.replayed };
+    const result = await updateCustomer(payments, viewer, changes, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });
 
@@ -280,7 +280,7 @@ mutation('deleteCustomer', {
   success: { customer: { type: Customer, description: 'The customer, deleted.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ customerId, idempotencyKey }, { payments, viewer }) => {
-    const done = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
-    return { customer: done.row, replayed: done.replayed };
+    const result = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });

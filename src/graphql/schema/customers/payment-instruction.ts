@@ -19,7 +19,7 @@ const accountNumber = 'Account number to pay to.';
 const address = 'Address to pay to, of this payment alone.';
 const assetType = 'The asset to send.';
 
-/** The member of each way to pay: the compiler finds a way or a field that is forgotten here. */
+/** The union member of each way to pay. The compiler reports a way or a field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   US_ACCOUNT: {
     type: 'UsAccountInstruction',
@@ -111,7 +111,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   BASE_WALLET: { type: 'BaseWalletInstruction', description: 'Pay in on Base.', fields: { address, assetType } },
 };
 
-/** Fields with a closed set of values; the others are text. */
+/** The enums of fields with a closed set of values; the other fields are text. */
 const enumOf: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
 
 const types = Object.values<Member<string>>(members).map(({ type, description, fields }) =>
@@ -120,13 +120,13 @@ const types = Object.values<Member<string>>(members).map(({ type, description, f
     fields: (t) => ({
       accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What is paid to.' }),
       ...Object.fromEntries(
-        Object.entries(fields).map(([name, words]) => [
+        Object.entries(fields).map(([name, fieldDescription]) => [
           name,
           t.field({
             type: enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]),
-            description: words,
+            description: fieldDescription,
             ...reads(leaf.member(name)),
-            // A member's fields are those of its shape, which the table's own type sees to.
+            // The type of `members` makes sure that each field is one of the shape.
             resolve: (instruction) => instruction[name as keyof Shape] as never,
           }),
         ]),

@@ -9,7 +9,7 @@ import { Transaction } from '../nouns.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 
-/** Incoming payments that wait for their platform's word. */
+/** Incoming payments that wait for their platform's approval. */
 
 builder.objectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
@@ -38,8 +38,8 @@ mutation('approveTransaction', {
   success: { transaction: { type: Transaction, description: 'The payment, PROCESSING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await approveTransaction(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await approveTransaction(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });
 
@@ -53,8 +53,8 @@ mutation('rejectTransaction', {
   success: { transaction: { type: Transaction, description: 'The payment, REJECTED.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await rejectTransaction(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await rejectTransaction(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });
 
@@ -83,7 +83,7 @@ mutation('sandboxReceiveUma', {
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await sandboxReceiveUma(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await sandboxReceiveUma(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });

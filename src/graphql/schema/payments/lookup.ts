@@ -11,7 +11,7 @@ import { type Env, jsonList, leaf, reads, typeReads } from '../../reading/reads.
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { CurrencyType, currencyRead, knownCurrency, MoneyType, money, moneyOf } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf, requireCurrency } from '../values/money.ts';
 
 const code = ({ json }: Env) => `(${json} ->> 'code')`;
 const amount =
@@ -26,7 +26,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
       type: CurrencyType,
       description: 'The currency.',
       ...reads(currencyRead(code)),
-      resolve: ({ code }) => knownCurrency(code),
+      resolve: ({ code }) => requireCurrency(code),
     }),
     estimatedExchangeRate: t.expose('estimatedExchangeRate', {
       type: 'Decimal',
@@ -36,13 +36,13 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
     minAmount: t.field({
       type: MoneyType,
       description: 'The least that can be received.',
-      ...reads(moneyOf(amount('minAmount'), code)),
+      ...reads(moneyReadOf(amount('minAmount'), code)),
       resolve: ({ code, minAmount }) => money(BigInt(minAmount), code),
     }),
     maxAmount: t.field({
       type: MoneyType,
       description: 'The most that can be received.',
-      ...reads(moneyOf(amount('maxAmount'), code)),
+      ...reads(moneyReadOf(amount('maxAmount'), code)),
       resolve: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
     }),
   }),
@@ -90,7 +90,7 @@ mutation('lookUpReceiver', {
   success: { lookup: { type: Lookup, description: 'What the receiver takes, for ten minutes.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await lookUpReceiver(payments, viewer, input, idempotencyKey);
-    return { lookup: done.row, replayed: done.replayed };
+    const result = await lookUpReceiver(payments, viewer, input, idempotencyKey);
+    return { lookup: result.row, replayed: result.replayed };
   },
 });

@@ -6,14 +6,14 @@ import { Account, Customer } from '../nouns.ts';
 import { CurrencyType, currencyRead } from '../values/money.ts';
 
 /**
- * Where money comes from and goes to: the two ends of quotes and transactions. Only plans read them. Their environment has the
- * payment's `row`, the `platform` and `account` of an end that is an account, or its `umaAddress`, and its `currency`.
+ * The source and the destination of quotes and transactions. Only plans read them. Their environment has the payment's `row`, the
+ * `platform` and `account` of a party that is an account, or its `umaAddress`, and its `currency`.
  */
 
-/** The customer of a payment, where the caller may see it. */
+/** Reads the customer of a payment, where the caller may see it. */
 export const customerRead = toOne('Customer', 'customer_id', visibleCustomers);
 
-/** The source of a payment: in the currency, from the UMA address, both SQL made from the payment's row. */
+/** Reads the source of a payment. Its currency and its UMA address are SQL, made from the alias of the payment's row. */
 export const sourceRead = (currency: (row: string) => string, umaAddress: (row: string) => string): Read => ({
   kind: 'value',
   env: ({ row = '' }) => ({
@@ -25,7 +25,7 @@ export const sourceRead = (currency: (row: string) => string, umaAddress: (row: 
   }),
 });
 
-/** The destination of a payment, in the currency of this column. */
+/** Reads the destination of a payment, in the currency of this column. */
 export const destinationRead = (currency: string): Read => ({
   kind: 'value',
   env: ({ row = '' }) => ({
@@ -37,7 +37,7 @@ export const destinationRead = (currency: string): Read => ({
   }),
 });
 
-const accountEnd = (name: string, description: string) =>
+const accountParty = (name: string, description: string) =>
   builder.objectRef<never>(name).implement({
     description,
     fields: (t) => ({
@@ -58,7 +58,7 @@ const accountEnd = (name: string, description: string) =>
     }),
   });
 
-const umaEnd = (name: string, description: string) =>
+const umaParty = (name: string, description: string) =>
   builder.objectRef<never>(name).implement({
     description,
     fields: (t) => ({
@@ -74,10 +74,10 @@ const umaEnd = (name: string, description: string) =>
     }),
   });
 
-const AccountSource = accountEnd('AccountSource', 'The money comes from an account.');
-const UmaSource = umaEnd('UmaSource', 'The money comes from a UMA address.');
-const AccountDestination = accountEnd('AccountDestination', 'The money goes to an account.');
-const UmaDestination = umaEnd('UmaDestination', 'The money goes to a UMA address.');
+const AccountSource = accountParty('AccountSource', 'The money comes from an account.');
+const UmaSource = umaParty('UmaSource', 'The money comes from a UMA address.');
+const AccountDestination = accountParty('AccountDestination', 'The money goes to an account.');
+const UmaDestination = umaParty('UmaDestination', 'The money goes to a UMA address.');
 
 const RealtimeFundingSource = builder.objectRef<never>('RealtimeFundingSource').implement({
   description: 'The money comes in from outside for this payment alone.',

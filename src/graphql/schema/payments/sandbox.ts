@@ -18,8 +18,8 @@ mutation('sandboxFundAccount', {
   success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await fundAccount(payments, viewer, input, idempotencyKey);
-    return { account: done.row, replayed: done.replayed };
+    const result = await fundAccount(payments, viewer, input, idempotencyKey);
+    return { account: result.row, replayed: result.replayed };
   },
 });
 
@@ -38,8 +38,8 @@ mutation('sandboxSend', {
   success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await sandboxSend(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await sandboxSend(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });
 
@@ -58,7 +58,7 @@ mutation('sandboxSetExternalAccountStatus', {
   success: { account: { type: ExternalAccount, description: 'The account as it is now.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
-    return { account: done.row, replayed: done.replayed };
+    const result = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
+    return { account: result.row, replayed: result.replayed };
   },
 });

@@ -1,13 +1,13 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { planned } from '../../reading/planned.ts';
-import { instant, leaf, referred, sql, toOne } from '../../reading/reads.ts';
+import { instant, leaf, referredRow, sql, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
 import { feedCursorRead } from '../streams/events.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
 
-/** What explains a payment: every status that it went through, and the money behind it. Only plans read them. */
+/** The history of a payment: every status that it went through, and its ledger entries. Only plans read them. */
 
 const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement({
   description: 'A status that a transaction went through, with its place in the feed.',
@@ -19,7 +19,7 @@ const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement(
     status: t.field({
       type: TransactionStatus,
       description: 'The status it came to.',
-      ...planned(leaf.word('status')),
+      ...planned(leaf.enumValue('status')),
     }),
     reason: t.string({ nullable: true, description: 'Why.', ...planned(leaf.text('reason')) }),
     terminal: t.boolean({ description: 'Whether that was its end.', ...planned(leaf.plain('terminal')) }),
@@ -27,7 +27,7 @@ const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement(
   }),
 });
 
-/** The account of a posting, where the caller may see it. */
+/** The reference from a posting to its account, where the caller may see it. */
 const ownAccount = ['Account', 'account_id', visibleAccounts] as const;
 
 const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
@@ -55,7 +55,7 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       ...planned(
         leaf.of(
           ({ row = '' }) =>
-            sql`case when ${row}.account_id is null then to_json(${row}.system)::text when not exists (select from ${referred(...ownAccount)({ row }, 'a')}) then '"OTHER_ACCOUNT"' end`,
+            sql`case when ${row}.account_id is null then to_json(${row}.system)::text when not exists (select from ${referredRow(...ownAccount)({ row }, 'a')}) then '"OTHER_ACCOUNT"' end`,
         ),
       ),
     }),
@@ -79,8 +79,8 @@ builder.objectFields(Transaction, (t) => ({
         ],
         orderBy: `${alias}.sequence`,
         env: { row: alias },
-        // Each change made an event, so a caller who sees version 3 is shown three at least.
-        complete: `count(*) filter (where ${alias}.version >= ${row}.version) > 0`,
+        // Each version has an event, so a caller who sees version 3 must be shown its event.
+        isComplete: `count(*) filter (where ${alias}.version >= ${row}.version) > 0`,
       }),
     }),
   }),

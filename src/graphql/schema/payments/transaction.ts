@@ -18,10 +18,10 @@ import { InformationField, informationOf } from '../values/information.ts';
 import {
   type Money,
   MoneyType,
-  maybeMoney,
   money,
-  moneyOf,
+  moneyOrNull,
   moneyRead,
+  moneyReadOf,
   type RateDetails,
   RateDetailsType,
 } from '../values/money.ts';
@@ -46,7 +46,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
       type: MoneyType,
       description: 'How much came back to the source.',
       ...reads(
-        moneyOf(
+        moneyReadOf(
           ({ row }) => `${row}.refund_amount`,
           ({ row }) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
         ),
@@ -66,6 +66,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
   }),
 });
 
+/** Its identity, its status and its dates. */
 builder.prismaObjectFields(Transaction, (t) => ({
   id: t.id({
     description: 'Its public id.',
@@ -82,20 +83,77 @@ builder.prismaObjectFields(Transaction, (t) => ({
     ...reads(leaf.of(({ row }) => [`is_terminal(${row}.status)::text`])),
     resolve: (transaction) => terminalTransactionStatuses.has(transaction.status),
   }),
+  failureReason: t.expose('failureReason', {
+    type: FailureReason,
+    nullable: true,
+    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
+  expectedSettlementAt: t.expose('expectedSettlementAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it is expected to settle.',
+  }),
+}));
+
+/** Its amounts, its price and its refund. */
+builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.field({
     type: MoneyType,
     nullable: true,
     description: 'What the source was debited; null where the sending side is not known.',
     ...reads(moneyRead('sent_amount', 'sent_currency')),
-    resolve: (transaction) => maybeMoney(transaction.sentAmount, transaction.sentCurrency),
+    resolve: (transaction) => moneyOrNull(transaction.sentAmount, transaction.sentCurrency),
   }),
   receivedAmount: t.field({
     type: MoneyType,
     nullable: true,
     description: "What arrives, in the recipient's currency.",
     ...reads(moneyRead('received_amount', 'received_currency')),
-    resolve: (transaction) => maybeMoney(transaction.receivedAmount, transaction.receivedCurrency),
+    resolve: (transaction) => moneyOrNull(transaction.receivedAmount, transaction.receivedCurrency),
   }),
+  exchangeRate: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    ...reads(leaf.decimal('exchange_rate')),
+    resolve: (transaction) => transaction.exchangeRate?.toFixed(),
+  }),
+  fees: t.field({
+    type: MoneyType,
+    nullable: true,
+    description: 'All fees, in the sending currency.',
+    ...reads(moneyRead('fees', 'sent_currency')),
+    resolve: (transaction) => moneyOrNull(transaction.fees, transaction.sentCurrency),
+  }),
+  rateDetails: t.field({
+    type: RateDetailsType,
+    nullable: true,
+    description: 'What the price is made of.',
+    ...reads(jsonObject('rate_details')),
+    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
+  }),
+  refund: t.field({
+    type: RefundType,
+    nullable: true,
+    description: 'Where the money went when it did not arrive or came back.',
+    ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
+    resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
+      refundReference === null || refundAmount === null || refundInitiatedAt === null
+        ? null
+        : {
+            reference: refundReference,
+            amount: money(refundAmount, sentCurrency ?? receivedCurrency),
+            initiatedAt: refundInitiatedAt,
+            settledAt: refundSettledAt,
+          },
+  }),
+}));
+
+/** Its parties, and what identifies it to them. */
+builder.prismaObjectFields(Transaction, (t) => ({
   source: t.field({
     type: PaymentSource,
     nullable: true,
@@ -124,47 +182,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'The quote behind it, if any.',
     ...planned(toOne('Quote', 'quote_id')),
   }),
-  exchangeRate: t.field({
-    type: 'Decimal',
-    nullable: true,
-    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
-    ...reads(leaf.decimal('exchange_rate')),
-    resolve: (transaction) => transaction.exchangeRate?.toFixed(),
-  }),
-  fees: t.field({
-    type: MoneyType,
-    nullable: true,
-    description: 'All fees, in the sending currency.',
-    ...reads(moneyRead('fees', 'sent_currency')),
-    resolve: (transaction) => maybeMoney(transaction.fees, transaction.sentCurrency),
-  }),
-  rateDetails: t.field({
-    type: RateDetailsType,
-    nullable: true,
-    description: 'What the price is made of.',
-    ...reads(jsonObject('rate_details')),
-    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
-  }),
-  failureReason: t.expose('failureReason', {
-    type: FailureReason,
-    nullable: true,
-    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
-  }),
-  refund: t.field({
-    type: RefundType,
-    nullable: true,
-    description: 'Where the money went when it did not arrive or came back.',
-    ...reads({ kind: 'value', env: (env) => env, unless: ({ row }) => [`${row}.refund_reference is null`] }),
-    resolve: ({ refundReference, refundAmount, refundInitiatedAt, refundSettledAt, sentCurrency, receivedCurrency }) =>
-      refundReference === null || refundAmount === null || refundInitiatedAt === null
-        ? null
-        : {
-            reference: refundReference,
-            amount: money(refundAmount, sentCurrency ?? receivedCurrency),
-            initiatedAt: refundInitiatedAt,
-            settledAt: refundSettledAt,
-          },
-  }),
   reconciliationReference: t.string({
     nullable: true,
     description: 'What both sides write on the payment to find it again; null while it is CREATED.',
@@ -182,14 +199,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
       })),
   }),
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
-  expectedSettlementAt: t.expose('expectedSettlementAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'When it is expected to settle.',
-  }),
 }));
 
 export const TransactionConnection = connection(Transaction, 'Transaction', {
@@ -197,7 +206,7 @@ export const TransactionConnection = connection(Transaction, 'Transaction', {
   edge: 'A transaction in a page.',
 });
 
-/** A page of transactions, as a filter wants them. */
+/** Reads a page of the transactions that match a filter. */
 export const transactionsRead = pageOf('Transaction', visibleTransactions, whereTransactions);
 
 builder.queryFields((t) => ({
@@ -233,8 +242,8 @@ mutation('transferOut', {
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await transferOut(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await transferOut(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });
 
@@ -254,7 +263,7 @@ mutation('transferIn', {
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const done = await transferIn(payments, viewer, input, idempotencyKey);
-    return { transaction: done.row, replayed: done.replayed };
+    const result = await transferIn(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
   },
 });

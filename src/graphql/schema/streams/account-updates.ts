@@ -8,7 +8,7 @@ import { failure } from '../../failure.ts';
 import { builder } from '../builder.ts';
 import { InternalAccount } from '../nouns.ts';
 import { type Money, MoneyType, money } from '../values/money.ts';
-import { afterDescription, type One, watchOne } from './stream.ts';
+import { afterDescription, type RowStream, watchOne } from './stream.ts';
 
 interface AccountUpdate {
   readonly cursor: string;
@@ -33,21 +33,22 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   }),
 });
 
-function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, AccountUpdate> {
+/** Returns how a stream of one internal account reads and shows it. */
+function accountStream({ payments, viewer }: Context, id: string): RowStream<AccountRow, AccountUpdate> {
   const uuid = uuidOf(id, 'InternalAccount');
   return {
-    find: async () =>
+    findRow: async () =>
       uuid === undefined
         ? null
         : readRow(payments.database, 'Account', { AND: [visibleAccounts(viewer), { id: uuid, kind: 'INTERNAL' }] }),
-    unknown: failure('NOT_FOUND', 'no such internal account', { field: 'accountId' }),
-    events: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
-    isOf: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
+    notFound: failure('NOT_FOUND', 'no such internal account', { field: 'accountId' }),
+    whereEvents: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
+    isOwnEvent: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
     subject: (row) => ({ of: 'account', id: row.id }),
-    // A new account has no balance that changed.
+    // The first version of an account has no ACCOUNT_STATUS event: no balance has changed.
     hasEvent: (row) => row.version > 1,
-    turn: (event, first) => {
-      // The feed's snapshots are rows as our triggers wrote them.
+    toUpdate: (event, first) => {
+      // The database's triggers wrote the snapshot in this form.
       const account = rowFromSnapshot('Account', event.snapshot);
       const { oldBalance, newBalance } = event;
       return {
@@ -58,7 +59,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
         occurredAt: event.occurredAt,
       };
     },
-    present: (account, cursor) => ({
+    currentState: (account, cursor) => ({
       cursor,
       account,
       oldBalance: null,
@@ -66,7 +67,7 @@ function oneAccount({ payments, viewer }: Context, id: string): One<AccountRow, 
       occurredAt: account.updatedAt,
     }),
     isLast: () => false,
-    isOver: () => false,
+    hasEnded: () => false,
   };
 }
 
@@ -78,7 +79,7 @@ builder.subscriptionField('accountUpdates', (t) =>
       accountId: t.arg.id({ required: true, description: 'InternalAccount:…' }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { accountId, after }, context) => watchOne(context, after, oneAccount(context, accountId)),
+    subscribe: (_root, { accountId, after }, context) => watchOne(context, after, accountStream(context, accountId)),
     resolve: (update) => update,
   }),
 );

@@ -23,7 +23,7 @@ import {
   leaf,
   type Read,
   reads,
-  referred,
+  referredRow,
   type Sql,
   sql,
   typeReads,
@@ -35,9 +35,9 @@ import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, watchMany } from './stream.ts';
 
-/** The feed itself: everything that happened, as a list and as a stream. */
+/** The feed: every change, as a list and as a stream. */
 
-/** What an event of each type tells of; its snapshot is that row as of the change. */
+/** The model of the row that an event of each type is about; the event's snapshot is that row as of the change. */
 const modelOf = {
   OUTGOING_PAYMENT: 'Transaction',
   INCOMING_PAYMENT: 'Transaction',
@@ -48,33 +48,34 @@ const modelOf = {
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 
-/** The row that changed, as of the change, when it is of this model. The feed's snapshots are rows as our triggers wrote them. */
+/** Returns the row that changed, as of the change, when it is of this model. The database's triggers wrote the snapshot in this form. */
 function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
 type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account';
 
+/** Writes the list of event types that are about rows of a model. */
 const typesOf = (model: Noun) => {
   const types = Object.entries(modelOf).flatMap(([type, of]) => (of === model ? [literal(type)] : []));
   return types.join(', ');
 };
 
-/** What stands behind "from" for the row that changed, as of the change, when it is of this model. */
+/** Writes the FROM clause for the row that changed, as of the change, when it is of this model. */
 const snapshotRead =
   (model: Noun) =>
   ({ row }: Env, alias: string): Sql => [
     `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
   ];
 
-/** The row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
-const changedOrNow = (model: Noun, ...to: [column: string, visible: (viewer: Viewer) => object]): Read => ({
+/** Reads the row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
+const changedOrNow = (model: Noun, ...reference: [column: string, visible: (viewer: Viewer) => object]): Read => ({
   kind: 'row',
   from: (env, alias) =>
-    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referred(model, ...to)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
+    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referredRow(model, ...reference)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
 });
 
-/** What changed, as of the change. */
+/** Reads the row that changed, as of the change. */
 const subjectRead: Read = {
   kind: 'rowOf',
   types: {
@@ -86,14 +87,14 @@ const subjectRead: Read = {
   },
 };
 
-/** A place in the feed, as feedCursor makes it (events/cursor.ts). */
+/** Reads the feed's cursor of an event, in the form of feedCursor (events/cursor.ts). */
 export const feedCursorRead = leaf.of(
   ({ row = '' }) =>
     sql`'"' || ${base64Url([`'feed:' || right(${row}.platform_id::text, 12) || ':' || ${row}.sequence`])} || '"'`,
 );
 
-/** What an event refers to beside what changed, as it is now. */
-function readOther(
+/** Reads a row that an event refers to, other than the one that changed, as it is now. */
+function readReferred(
   type: 'Transaction' | 'Quote' | 'Customer',
   uuid: string | null,
   context: Context,
@@ -107,7 +108,7 @@ function subjectOf(event: EventRow): object | null {
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
-  // Typed for names of types that its builder knows, which are the model's and these two.
+  // Pothos' parameter is the union of the builder's type names, which has the models and these two.
   brandWithType(row, type as never);
   return row;
 }
@@ -142,7 +143,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       description: 'The transaction that changed, or that belongs to what changed.',
       ...reads(changedOrNow('Transaction', 'transaction_id', visibleTransactions)),
       resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Transaction') ?? readOther('Transaction', event.transactionId, context, info),
+        snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
     }),
     account: t.field({
       type: Account,
@@ -157,7 +158,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       description: 'The quote that changed, or that belongs to what changed.',
       ...reads(changedOrNow('Quote', 'quote_id', visibleQuotes)),
       resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Quote') ?? readOther('Quote', event.quoteId, context, info),
+        snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
     }),
     customer: t.field({
       type: Customer,
@@ -165,7 +166,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       description: 'The customer that changed, or whose what changed is.',
       ...reads(changedOrNow('Customer', 'customer_id', visibleCustomers)),
       resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Customer') ?? readOther('Customer', event.customerId, context, info),
+        snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
     }),
   }),
 });
@@ -181,21 +182,21 @@ const EventFilter = builder.inputType('EventFilter', {
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;
 
-/** A malformed id names nothing. */
-const uuidIn = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
+/** Parses an id: undefined where none is given, null where it is malformed and so names nothing. */
+const parseFilterId = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
   id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
 
-/** Whose events a filter wants: undefined where it names nobody, null where it names nothing that the caller may see. */
-function namedIn(viewer: Viewer, filter: Filter) {
-  const customerId = uuidIn(filter?.customerId, 'Customer');
+/** Returns the ids that a filter names: undefined where it names none, null where it names nothing that the caller may see. */
+function filterIds(viewer: Viewer, filter: Filter) {
+  const customerId = parseFilterId(filter?.customerId, 'Customer');
   return {
     customerId: customerId && !seesAny('customer', viewer) ? null : customerId,
-    transactionId: uuidIn(filter?.transactionId, 'Transaction'),
+    transactionId: parseFilterId(filter?.transactionId, 'Transaction'),
   };
 }
 
 function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
-  const { customerId, transactionId } = namedIn(viewer, filter);
+  const { customerId, transactionId } = filterIds(viewer, filter);
   if (customerId === null || transactionId === null) return matchesNothing;
   return {
     ...(filter?.types && { type: { in: filter.types } }),
@@ -204,9 +205,9 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
   };
 }
 
-/** As `whereEvents`, for one event in hand. */
+/** Returns the same conditions as `whereEvents`, as a function of one event. */
 function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
-  const { customerId, transactionId } = namedIn(viewer, filter);
+  const { customerId, transactionId } = filterIds(viewer, filter);
   return {
     wants: (event) =>
       (!filter?.types || filter.types.includes(event.type)) &&

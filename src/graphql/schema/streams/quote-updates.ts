@@ -10,7 +10,7 @@ import { failure } from '../../failure.ts';
 import { builder } from '../builder.ts';
 import { QuoteStatus } from '../enums.ts';
 import { Quote } from '../nouns.ts';
-import { afterDescription, type One, watchOne } from './stream.ts';
+import { afterDescription, type RowStream, watchOne } from './stream.ts';
 
 interface QuoteUpdate {
   readonly cursor: string;
@@ -37,27 +37,28 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   }),
 });
 
-function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, QuoteUpdate> {
+/** Returns how a stream of one quote reads and shows it. */
+function quoteStream({ payments, viewer }: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
   const uuid = uuidOf(id, 'Quote');
   return {
-    find: async () =>
+    findRow: async () =>
       uuid === undefined ? null : readRow(payments.database, 'Quote', { AND: [visibleQuotes(viewer), { id: uuid }] }),
-    unknown: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
-    // By its transaction, which the feed's index knows.
-    events: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
-    isOf: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
+    notFound: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
+    // With its transaction, which the feed has an index on.
+    whereEvents: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
+    isOwnEvent: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
     subject: (row) => ({ of: 'transaction', id: row.transactionId }),
     hasEvent: () => true,
-    turn: (event: Event, first) => ({
+    toUpdate: (event: Event, first) => ({
       cursor: feedCursor(event.platformId, event.sequence),
-      // The feed's snapshots are rows as our triggers wrote them.
+      // The database's triggers wrote the snapshot in this form.
       quote: rowFromSnapshot('Quote', event.snapshot),
       previousStatus: first ? null : (event.previousStatus as Status | null),
       status: event.status as Status,
       terminal: event.terminal,
       occurredAt: event.occurredAt,
     }),
-    present: (quote, cursor) => ({
+    currentState: (quote, cursor) => ({
       cursor,
       quote,
       previousStatus: null,
@@ -66,7 +67,7 @@ function oneQuote({ payments, viewer }: Context, id: string): One<QuoteRow, Quot
       occurredAt: quote.updatedAt,
     }),
     isLast: (event) => event.terminal,
-    isOver: ({ status }) => terminalQuoteStatuses.has(status),
+    hasEnded: ({ status }) => terminalQuoteStatuses.has(status),
   };
 }
 
@@ -79,7 +80,7 @@ builder.subscriptionField('quoteUpdates', (t) =>
       quoteId: t.arg.id({ required: true, description: 'Quote:…' }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { quoteId, after }, context) => watchOne(context, after, oneQuote(context, quoteId)),
+    subscribe: (_root, { quoteId, after }, context) => watchOne(context, after, quoteStream(context, quoteId)),
     resolve: (update) => update,
   }),
 );

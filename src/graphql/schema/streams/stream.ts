@@ -12,8 +12,8 @@ import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
 
 /**
- * The one mechanism behind every subscription. All read the same feed; they differ in which events they want and how
- * they show one. Whatever is asked for, only events that the caller may see pass.
+ * The mechanism behind every subscription. All read the same feed. They differ in which events they want and how they show
+ * one. In all of them, only events that the caller may see pass.
  */
 
 type After = string | null | undefined;
@@ -23,10 +23,10 @@ export const afterDescription =
   'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * The place behind `after`, or undefined where none is given.
- * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a place too far back
+ * Returns the sequence number in the cursor `after`, or undefined where there is no cursor.
+ * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a cursor that is too old
  */
-async function placeAfter(after: After, context: Context): Promise<bigint | undefined> {
+async function sequenceAfter(after: After, context: Context): Promise<bigint | undefined> {
   if (after === null || after === undefined) return undefined;
   const { platformId } = context.viewer;
   const sequence = sequenceOf(platformId, after);
@@ -39,80 +39,81 @@ async function placeAfter(after: After, context: Context): Promise<bigint | unde
   );
 }
 
-/** A stream over many things: the next change and all that follow, or with `after` all that followed that. */
+/** Opens a stream of many rows: the next change and all that follow, or with `after` all changes after that cursor. */
 export async function watchMany<Update>(
   context: Context,
   after: After,
   filter: EventFilter,
-  turn: (event: Event) => Update,
+  toUpdate: (event: Event) => Update,
 ): Promise<AsyncIterableIterator<Update>> {
-  const place = await placeAfter(after, context);
-  const from = place ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: turn(event) }));
+  const resumeAfter = await sequenceAfter(after, context);
+  const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: toUpdate(event) }));
 }
 
-/** How a stream of one thing finds and shows it. */
-export interface One<Row extends { readonly version: number }, Update> {
-  /** The row now, or null when nothing that the caller may see is there. */
-  readonly find: () => Promise<Row | null>;
-  readonly unknown: GraphQLError;
-  /** Which events are of this row. */
-  readonly events: (row: Row) => Prisma.EventWhereInput;
-  readonly isOf: (row: Row, event: Event) => boolean;
-  /** What all of them are of, to find them by. */
+/** How a stream of one row reads and shows it. */
+export interface RowStream<Row extends { readonly version: number }, Update> {
+  /** Reads the row as it is now; null where there is none that the caller may see. */
+  readonly findRow: () => Promise<Row | null>;
+  readonly notFound: GraphQLError;
+  /** Returns the conditions on events of this row. */
+  readonly whereEvents: (row: Row) => Prisma.EventWhereInput;
+  readonly isOwnEvent: (row: Row, event: Event) => boolean;
+  /** Returns the subject of those events, by which the feed finds the subscribers. */
   readonly subject: (row: Row) => Subject;
-  /** Whether the row's present version came with an event. */
+  /** Whether the row's current version has an event. */
   readonly hasEvent: (row: Row) => boolean;
-  /** An event as a message; `first`: as the present state, before which there was nothing. */
-  readonly turn: (event: Event, first: boolean) => Update;
-  /** The row as the first message, where there is no event to show. */
-  readonly present: (row: Row, cursor: string) => Update;
-  /** Whether the stream is complete with this event. */
+  /** Converts an event to a message; `first`: to the message of the current state, which has no previous one. */
+  readonly toUpdate: (event: Event, first: boolean) => Update;
+  /** Converts the row to the first message, where it has no event. */
+  readonly currentState: (row: Row, cursor: string) => Update;
+  /** Whether the stream completes after this event. */
   readonly isLast: (event: Event) => boolean;
-  /** Whether the row has reached what such an event tells. */
-  readonly isOver: (row: Row) => boolean;
+  /** Whether the row is in a final state, so that such an event exists or will exist soon. */
+  readonly hasEnded: (row: Row) => boolean;
 }
 
 /**
- * A stream of one thing: its present state, then every change. The present state is the latest event itself where there
- * is one, and what follows starts right after it, so nothing falls between the two and nothing is shown twice.
+ * Opens a stream of one row: its current state, then every change. The current state is the latest event where there is one,
+ * and the changes start right after it, so that none is missed and none is shown twice.
  */
 export async function watchOne<Row extends { readonly version: number }, Update>(
   context: Context,
   after: After,
-  one: One<Row, Update>,
+  stream: RowStream<Row, Update>,
 ): Promise<AsyncIterableIterator<Update>> {
   const { platformId } = context.viewer;
   const { database } = context.payments;
-  const place = await placeAfter(after, context);
-  // Before the row is read: what changes from here on lies behind this place.
-  const head = place ?? (await feedHead(database, platformId));
-  const row = await one.find();
-  if (!row) throw one.unknown;
-  // What it shows has its event in the feed soon: that is not shown again, and ends the stream where it is the last.
+  const resumeAfter = await sequenceAfter(after, context);
+  // Read before the row, so that every later change comes after it.
+  const head = resumeAfter ?? (await feedHead(database, platformId));
+  const row = await stream.findRow();
+  if (!row) throw stream.notFound;
+  // The event of the version shown may still come: it is not shown again, but ends the stream where it is the last.
   const follow = async (from: bigint, shownVersion: number, first?: Update) => {
     const wants = (event: Event) =>
-      one.isOf(row, event) && (event.version > shownVersion || (event.version === shownVersion && one.isLast(event)));
-    const channel = await subscribe(context, from, { wants, subject: one.subject(row) });
-    const turn = (event: Event) => ({
-      value: event.version > shownVersion ? one.turn(event, false) : undefined,
-      last: one.isLast(event),
+      stream.isOwnEvent(row, event) &&
+      (event.version > shownVersion || (event.version === shownVersion && stream.isLast(event)));
+    const channel = await subscribe(context, from, { wants, subject: stream.subject(row) });
+    const toUpdate = (event: Event) => ({
+      value: event.version > shownVersion ? stream.toUpdate(event, false) : undefined,
+      last: stream.isLast(event),
     });
-    return mapChannel(channel, turn, first);
+    return mapChannel(channel, toUpdate, first);
   };
-  const where = { AND: [{ platformId }, one.events(row)] };
+  const where = { AND: [{ platformId }, stream.whereEvents(row)] };
   const readLatest = () => latestEvent(database, context.feed, where, row.version);
-  if (place !== undefined) {
-    const end = one.isOver(row) ? await readLatest() : undefined;
-    return end && end.sequence <= place ? only() : follow(place, 0);
+  if (resumeAfter !== undefined) {
+    const end = stream.hasEnded(row) ? await readLatest() : undefined;
+    return end && end.sequence <= resumeAfter ? only() : follow(resumeAfter, 0);
   }
 
-  const latest = one.hasEvent(row) ? await readLatest() : undefined;
-  if (!latest) return follow(head, row.version, one.present(row, feedCursor(platformId, head)));
-  const first = one.turn(latest, true);
-  // The latest event was read after `head`: none of this thing lies between the two.
-  const behind = latest.sequence < head;
-  return one.isLast(latest) ? only(first) : follow(behind ? head : latest.sequence, latest.version, first);
+  const latest = stream.hasEvent(row) ? await readLatest() : undefined;
+  if (!latest) return follow(head, row.version, stream.currentState(row, feedCursor(platformId, head)));
+  const first = stream.toUpdate(latest, true);
+  // The latest event was read after `head`: no event of this row lies between the two.
+  const isBeforeHead = latest.sequence < head;
+  return stream.isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
 }
 
 function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject }: EventFilter) {
@@ -123,7 +124,7 @@ function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wan
   return feed.subscribe(viewer.platformId, from, filter, closeForRetry);
 }
 
-/** All that an app sees is of its customer or its payment. */
+/** Returns the subject that covers all that an app's client token shows: its customer or its payment. */
 function subjectOf({ bound }: Viewer): Subject | undefined {
   if (bound.kind === 'CUSTOMER') return { of: 'customer', id: bound.customerId };
   return bound.kind === 'PAYMENT' ? { of: 'transaction', id: bound.transactionId } : undefined;

@@ -11,7 +11,7 @@ import { failure, invalidInput } from '../../failure.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import { afterDescription, type One, watchMany, watchOne } from './stream.ts';
+import { afterDescription, type RowStream, watchMany, watchOne } from './stream.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -40,12 +40,12 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   }),
 });
 
-const isPayment = (event: Event) => paymentEvents.includes(event.type);
+const isPaymentEvent = (event: Event) => paymentEvents.includes(event.type);
 
 function updateOf(event: Event, first = false): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event.sequence),
-    // The feed's snapshots are rows as our triggers wrote them.
+    // The database's triggers wrote the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
     previousStatus: first ? null : (event.previousStatus as Status | null),
     status: event.status as Status,
@@ -54,20 +54,21 @@ function updateOf(event: Event, first = false): TransactionUpdate {
   };
 }
 
-function oneTransaction({ payments, viewer }: Context, id: string): One<TransactionRow, TransactionUpdate> {
+/** Returns how a stream of one transaction reads and shows it. */
+function transactionStream({ payments, viewer }: Context, id: string): RowStream<TransactionRow, TransactionUpdate> {
   const uuid = uuidOf(id, 'Transaction');
   return {
-    find: async () =>
+    findRow: async () =>
       uuid === undefined
         ? null
         : readRow(payments.database, 'Transaction', { AND: [visibleTransactions(viewer), { id: uuid }] }),
-    unknown: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
-    events: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
-    isOf: (row, event) => event.transactionId === row.id && isPayment(event),
+    notFound: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
+    whereEvents: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
+    isOwnEvent: (row, event) => event.transactionId === row.id && isPaymentEvent(event),
     subject: (row) => ({ of: 'transaction', id: row.id }),
     hasEvent: () => true,
-    turn: updateOf,
-    present: (transaction, cursor) => ({
+    toUpdate: updateOf,
+    currentState: (transaction, cursor) => ({
       cursor,
       transaction,
       previousStatus: null,
@@ -76,7 +77,7 @@ function oneTransaction({ payments, viewer }: Context, id: string): One<Transact
       occurredAt: transaction.updatedAt,
     }),
     isLast: (event) => event.terminal,
-    isOver: ({ status }) => terminalTransactionStatuses.has(status),
+    hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
   };
 }
 
@@ -93,11 +94,11 @@ builder.subscriptionField('transactionUpdates', (t) =>
     subscribe: async (_root, { transactionId, customerId, after }, context) => {
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
-      if (transactionId != null) return watchOne(context, after, oneTransaction(context, transactionId));
-      if (customerId == null) return watchMany(context, after, { wants: isPayment }, updateOf);
-      const customer = await knownCustomer(context, customerId);
+      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId));
+      if (customerId == null) return watchMany(context, after, { wants: isPaymentEvent }, updateOf);
+      const customer = await visibleCustomerId(context, customerId);
       const filter = {
-        wants: (event: Event) => isPayment(event) && event.customerId === customer,
+        wants: (event: Event) => isPaymentEvent(event) && event.customerId === customer,
         subject: { of: 'customer', id: customer } as const,
       };
       return watchMany(context, after, filter, updateOf);
@@ -106,10 +107,14 @@ builder.subscriptionField('transactionUpdates', (t) =>
   }),
 );
 
-async function knownCustomer({ payments, viewer }: Context, id: string): Promise<string> {
+/**
+ * Returns the UUID of a customer that the caller may see.
+ * @throws GraphQLError NOT_FOUND
+ */
+async function visibleCustomerId({ payments, viewer }: Context, id: string): Promise<string> {
   const uuid = uuidOf(id, 'Customer');
-  const known =
+  const customer =
     uuid && (await readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id: uuid }] }));
-  if (!known) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
-  return known.id;
+  if (!customer) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
+  return customer.id;
 }

@@ -1,14 +1,14 @@
 import type { Read } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 
-/** Facts that the two sides of a payment to or from a UMA address tell each other. */
+/** The facts that the two sides of a payment to or from a UMA address exchange. */
 
-/** The facts of a column that has them by name. */
+/** Reads the facts in a jsonb column, an object with their names as keys. */
 export const informationOf = (column: string): Read => ({
   kind: 'values',
   from: ({ row }, alias) => ({
-    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, place)`],
-    orderBy: `${alias}.place`,
+    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, position)`],
+    orderBy: `${alias}.position`,
     env: { json: `jsonb_build_object('name', ${alias}.name, 'value', ${alias}.value)` },
   }),
 });

@@ -1,39 +1,40 @@
 import { type Currency, currencies, currencyOf, formatDecimal, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../../failure.ts';
-import { formattedMark } from '../../reading/finish.ts';
+import { formattedPlaceholder } from '../../reading/finish.ts';
 import { type Env, leaf, type Read, reads } from '../../reading/reads.ts';
 import { literal } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 
-/** What is known of a currency by its code, as JSON. */
-function ofCurrency(what: 'name' | 'symbol' | 'decimals'): Read {
+/** Reads a property of a currency by its code. */
+function currencyProperty(property: 'name' | 'symbol' | 'decimals'): Read {
   const cases = currencies
-    .map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[what]))}`)
+    .map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`)
     .join(' ');
   return leaf.of((env) => [`case ${env.code} ${cases} end`]);
 }
 
-/** How much of a major unit the smallest unit of a currency is: a numeric whose scale is the currency's decimals. */
+/** SQL cases from a currency's code to its smallest unit in major units: a numeric whose scale is the currency's decimals. */
 const smallestUnit = currencies
   .map(
     ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,
   )
   .join(' ');
 
-/** A currency by its code. */
+/** Reads a currency by its code. */
 export const currencyRead = (code: (env: Env) => string): Read => ({
   kind: 'value',
   env: (env) => ({ code: code(env) }),
 });
 
-/** Money, from the columns of its amount and its currency; null where the amount is. */
+/** Reads money from the columns of its amount and its currency; null where either is. */
 export const moneyRead = (amount: string, currency: string): Read =>
-  moneyOf(
+  moneyReadOf(
     (env) => `${env.row}.${amount}`,
     (env) => `${env.row}.${currency}`,
   );
 
-export const moneyOf = (amount: (env: Env) => string, currency: (env: Env) => string): Read => ({
+/** Reads money from SQL expressions of its amount and its currency; null where either is. */
+export const moneyReadOf = (amount: (env: Env) => string, currency: (env: Env) => string): Read => ({
   kind: 'value',
   env: (env) => ({ amount: amount(env), currency: currency(env) }),
   unless: (env) => [`${amount(env)} is null or ${currency(env)} is null`],
@@ -46,11 +47,11 @@ export const CurrencyType = builder.objectRef<Currency>('Currency').implement({
       description: 'ISO 4217 code, or an asset code such as USDC or BTC.',
       ...reads(leaf.of((env) => [`'"' || ${env.code} || '"'`])),
     }),
-    name: t.exposeString('name', { description: 'Name for people, in English.', ...reads(ofCurrency('name')) }),
-    symbol: t.exposeString('symbol', { description: 'Symbol for people.', ...reads(ofCurrency('symbol')) }),
+    name: t.exposeString('name', { description: 'Name for people, in English.', ...reads(currencyProperty('name')) }),
+    symbol: t.exposeString('symbol', { description: 'Symbol for people.', ...reads(currencyProperty('symbol')) }),
     decimals: t.exposeInt('decimals', {
       description: 'Decimal places of the smallest unit: 2 for cents.',
-      ...reads(ofCurrency('decimals')),
+      ...reads(currencyProperty('decimals')),
     }),
   }),
 });
@@ -61,19 +62,20 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** The currency of a stored code. The tables admit only known ones. */
-export function knownCurrency(code: string): Currency {
+/** Returns the currency of a stored code. The tables accept only known codes. */
+export function requireCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return currency;
 }
 
+/** Creates money from a stored amount and currency code. */
 export function money(amount: bigint, currency: string): Money {
-  return { amount, currency: knownCurrency(currency) };
+  return { amount, currency: requireCurrency(currency) };
 }
 
-/** Money where both amount and currency are known, else null. */
-export function maybeMoney(amount: bigint | null, currency: string | null): Money | null {
+/** Creates money where both amount and currency are known, else returns null. */
+export function moneyOrNull(amount: bigint | null, currency: string | null): Money | null {
   return amount === null || currency === null ? null : money(amount, currency);
 }
 
@@ -101,7 +103,7 @@ export const MoneyType = builder.objectRef<Money>('Money').implement({
       args: { locale: t.arg.string({ defaultValue: 'en', description: 'A BCP 47 language tag.' }) },
       ...reads(
         leaf.of((env, args) => [
-          (run) => formattedMark(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
+          (run) => formattedPlaceholder(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
         ]),
       ),
       resolve: ({ amount, currency }, { locale }) => {
@@ -113,6 +115,7 @@ export const MoneyType = builder.objectRef<Money>('Money').implement({
   }),
 });
 
+/** The parts of a price, as they are stored: exact numbers as text. */
 export interface RateDetails {
   readonly counterpartyMultiplier?: string | null;
   readonly counterpartyFixedFee?: string | null;

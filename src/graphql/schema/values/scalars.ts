@@ -8,7 +8,7 @@ function malformed(message: string, node?: ValueNode): GraphQLError {
   return new GraphQLError(message, { nodes: node, extensions: { code: 'INVALID_INPUT' } });
 }
 
-/** The type is checked before the form: a pattern alone would let a list of one through as its only item. */
+/** Parses a BigInt. The type is checked before the pattern, which alone would accept a list of one. */
 function parseBigInt(value: unknown): bigint {
   if (typeof value === 'bigint') return inRange(value);
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
@@ -39,7 +39,7 @@ function parseDecimal(value: unknown): string {
   throw malformed('a Decimal is a string of digits with an optional point');
 }
 
-/** Literals are read as their text: an integer of any length stays exact, a float is refused like any other text. */
+/** Returns a parser of literals, which takes their text: an integer of any length stays exact, a float is refused like any other text. */
 function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
   return (node: ValueNode): T => {
     try {
@@ -53,7 +53,7 @@ function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
 builder.scalarType('BigInt', {
   description:
     'A 64-bit integer; amounts are in the smallest unit of their currency. Always answered as a string of digits. Accepted as an integer or a string of digits, nothing else.',
-  // Pothos has one type for what resolvers answer and what is sent; here the sent one is text.
+  // Pothos has one type for the resolver's value and the serialized one, which is text here.
   serialize: (value) => String(value) as never,
   parseValue: parseBigInt,
   parseLiteral: literal(parseBigInt, [Kind.INT, Kind.STRING]),
@@ -68,7 +68,7 @@ builder.scalarType('Decimal', {
 
 builder.scalarType('DateTime', {
   description: 'A moment in RFC 3339, answered in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // As in BigInt: sent as text, as which a plan has read it.
+  // Serialized as text, as in BigInt; a plan reads it as text already.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   parseValue: parseDateTime,
   parseLiteral: literal(parseDateTime, [Kind.STRING]),

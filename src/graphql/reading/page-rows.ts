@@ -1,0 +1,176 @@
+import type { FieldNode, GraphQLField } from 'graphql';
+import { idOfCursor, type Page } from '../../core/paging.ts';
+import { conditionsOf, tableOf } from '../../database/conditions.ts';
+import { type PageArgs, parsePage } from '../paging.ts';
+import { base64Url, type Env, type PageKey, type PageRead } from './reads.ts';
+import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
+
+/** A connection in a document, with the environment of its parent. */
+export interface ConnectionField {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly node: FieldNode;
+  readonly read: PageRead;
+  readonly env: Env;
+}
+
+/** The page and the conditions that follow from a run's arguments. */
+interface PageQuery {
+  readonly page: Page<unknown>;
+  readonly where: object;
+}
+
+/** Writes what depends on the arguments of a connection: conditions, sizes, orders and cursors. */
+export class PageArguments {
+  readonly table: string;
+  readonly keyColumn: string;
+  readonly size: Piece = (run) => String(this.#query(run).page.size);
+  /** One row more than the page has: it tells whether there are more. */
+  readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
+  /** The order in which rows are read. */
+  readonly readOrder: Piece = (run) => this.#query(run).page.read;
+  /** The order in which rows are answered. */
+  readonly answerOrder: Piece = (run) => (this.#answersAscending(run) ? 'asc' : 'desc');
+  /** The opposite of `answerOrder`. */
+  readonly reverseOrder: Piece = (run) => (this.#answersAscending(run) ? 'desc' : 'asc');
+  /** Adds no text, but throws where the arguments are wrong: for a page of which no rows are read. */
+  readonly check: Piece = (run) => (this.#query(run) ? '' : '');
+  readonly #connection: ConnectionField;
+  readonly #key: Pick<PageKey, 'column' | 'of'>;
+
+  constructor(connection: ConnectionField) {
+    const { list, model, key } = connection.read;
+    this.#connection = connection;
+    this.#key = key ?? { column: 'id', of: (platformId, cursor) => idOfCursor(list, platformId, cursor) };
+    this.table = tableOf(model);
+    this.keyColumn = this.#key.column;
+  }
+
+  /** Writes the conditions on a row that the page can have. */
+  withinPage(alias: string): Sql {
+    return this.#matching(alias, ({ bound }) => bound);
+  }
+
+  /** Writes the conditions on a row that matches, on whatever page. */
+  onAnyPage(alias: string): Sql {
+    return this.#matching(alias, () => undefined);
+  }
+
+  /** Writes JSON that says whether a row matches on the other side of the page's cursor; `alias` is that row's. */
+  hasBeyond(alias: string): Sql {
+    const exists = new Part(
+      sql`(exists (select from ${this.table} ${alias} where ${this.#matching(alias, ({ beyond }) => beyond)}))::text`,
+    );
+    return [(run) => (this.#query(run).page.beyond === undefined ? `'false'` : [exists])];
+  }
+
+  /** Writes one expression for pages that are read from the start of the list, another for those from its end. */
+  byDirection(forward: Sql, backward: Sql): Sql {
+    const [forwardPart, backwardPart] = [new Part(forward), new Part(backward)];
+    return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
+  }
+
+  /** Writes the cursor of the row that has this key, as text. */
+  cursorOf(key: Sql): Sql {
+    const { list } = this.#connection.read;
+    // The platform is bound: as text of the statement, it would make each platform prepare statements of its own.
+    const prefix: Piece = (run) => `${run.bind(`${list}:${run.viewer.platformId.slice(-12)}:`)}::text`;
+    return base64Url(sql`${prefix} || ${key}`);
+  }
+
+  #matching(alias: string, keyCondition: (page: Page<unknown>) => object | undefined): Sql {
+    const { model, of } = this.#connection.read;
+    const conditions: Piece = (run) => {
+      const { page, where } = this.#query(run);
+      const onKey = keyCondition(page);
+      return conditionsOf(model, alias, { AND: [where, onKey === undefined ? {} : { [this.keyColumn]: onKey }] }, run);
+    };
+    return of === undefined ? [conditions] : sql`${of(this.#connection.env, alias)} and ${conditions}`;
+  }
+
+  #answersAscending(run: Run): boolean {
+    const { read, backward } = this.#query(run).page;
+    return backward === (read === 'desc');
+  }
+
+  #query(run: Run): PageQuery {
+    return run.once(this, () => {
+      const { field, node, read } = this.#connection;
+      const args = run.args(field, node);
+      const pageArgs: PageArgs = { sortOrder: read.key?.sortOrder, ...args };
+      const page = parsePage(pageArgs, (cursor) => this.#key.of(run.viewer.platformId, cursor));
+      return { page, where: read.where(run.viewer, args) };
+    });
+  }
+}
+
+/**
+ * The rows of a page, read once: what a document selects of them is written as aggregates over them. The last row may be the
+ * one beyond the page's size.
+ */
+export class PageRows {
+  readonly #args: PageArguments;
+  /** The alias of a row of the table. */
+  readonly #row: string;
+  /** The alias of the rows that were read. */
+  readonly #rows: string;
+  readonly #columns: Sql[] = [];
+  #isUsed = false;
+
+  constructor(args: PageArguments, row: string) {
+    this.#args = args;
+    this.#row = row;
+    this.#rows = `${row}p`;
+  }
+
+  /** Writes the cursor of a single row, as JSON. */
+  cursor(): Sql {
+    return sql`'"' || ${this.#args.cursorOf([`${this.#row}.${this.#args.keyColumn}`])} || '"'`;
+  }
+
+  /** Writes a list with one item for each row of the page; `item` is an expression on the table's row. */
+  list(item: Sql): Sql {
+    const { keyColumn, answerOrder, size } = this.#args;
+    const [rows, column] = [this.#rows, `i${this.#columns.length}`];
+    this.#columns.push(sql`${item} as ${column}`);
+    return this.#aggregate(
+      sql`coalesce('[' || string_agg(${rows}.${column}, ',' order by ${rows}.${keyColumn} ${answerOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
+    );
+  }
+
+  /** Writes JSON that says whether there is a row beyond the page's size. */
+  hasMore(): Sql {
+    return this.#aggregate(sql`case when count(*) > ${this.#args.size} then 'true' else 'false' end`);
+  }
+
+  /** Writes the cursor of the first row of the page, or null, as JSON. */
+  startCursor(): Sql {
+    return this.#firstCursor(this.#args.answerOrder);
+  }
+
+  /** Writes the cursor of the last row of the page, or null, as JSON. */
+  endCursor(): Sql {
+    return this.#firstCursor(this.#args.reverseOrder);
+  }
+
+  /** Writes the query that reads the rows and returns an expression over them. Where it uses none, no rows are read. */
+  read(expression: Sql): Sql {
+    if (!this.#isUsed) return [this.#args.check, ...expression];
+    const { table, keyColumn, readOrder, limit } = this.#args;
+    const [row, rows] = [this.#row, this.#rows];
+    const columns = this.#columns.flatMap((column) => [', ', ...column]);
+    const selected = sql`select ${row}.${keyColumn}${columns} from ${table} ${row} where ${this.#args.withinPage(row)} order by ${row}.${keyColumn} ${readOrder} limit ${limit}`;
+    // `having` makes one row of them, even where a run selects no aggregate.
+    return sql`(select ${expression} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
+  }
+
+  #firstCursor(order: Piece): Sql {
+    const key = `${this.#rows}.${this.#args.keyColumn}`;
+    const first = sql`(array_agg(${key} order by ${key} ${order}) filter (where ${this.#rows}.n <= ${this.#args.size}))[1]`;
+    return this.#aggregate(sql`coalesce('"' || ${this.#args.cursorOf(first)} || '"', 'null')`);
+  }
+
+  #aggregate(expression: Sql): Sql {
+    this.#isUsed = true;
+    return expression;
+  }
+}

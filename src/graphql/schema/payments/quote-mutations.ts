@@ -1,0 +1,127 @@
+import { maxAmount } from '../../../core/checks.ts';
+import { executeQuote } from '../../../payments/quotes/execute-quote.ts';
+import type { CreateQuote } from '../../../payments/quotes/quote-input.ts';
+import { createQuote } from '../../../payments/quotes/quotes.ts';
+import { builder } from '../builder.ts';
+import { LockedCurrencySide } from '../enums.ts';
+import { mutation } from '../mutation.ts';
+import { Quote } from '../nouns.ts';
+import { InformationFieldInput } from '../values/information.ts';
+import { SandboxScenarioInput } from '../values/scenario.ts';
+
+const AccountSourceInput = builder.inputType('AccountSourceInput', {
+  description: 'Pay from an account.',
+  fields: (t) => ({
+    accountId: t.id({
+      required: true,
+      description: 'InternalAccount:…, or ExternalAccount:… of a bank, which the money is pulled from.',
+    }),
+  }),
+});
+
+const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
+  description: 'Pay in from outside, for this payment alone.',
+  fields: (t) => ({
+    customerId: t.id({ required: true, description: 'Who pays.' }),
+    currency: t.string({ required: true, description: 'In which currency, e.g. USDC or BTC.' }),
+  }),
+});
+
+const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
+  description: 'Where the money comes from: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    account: t.field({ type: AccountSourceInput, description: 'From an account.' }),
+    realtimeFunding: t.field({
+      type: RealtimeFundingSourceInput,
+      description: 'From outside, for this payment alone.',
+    }),
+  }),
+});
+
+const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
+  description: 'Pay to an account.',
+  fields: (t) => ({ accountId: t.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) }),
+});
+
+const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
+  description: 'Pay to a UMA address, with the lookupId of a receiver lookup.',
+  fields: (t) => ({
+    umaAddress: t.string({ required: true, description: '$name@domain.' }),
+    currency: t.string({ description: "What shall arrive; the receiver's first currency when left out." }),
+  }),
+});
+
+const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
+  description: 'Where the money goes: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    account: t.field({ type: AccountDestinationInput, description: 'To an account.' }),
+    uma: t.field({ type: UmaDestinationInput, description: 'To a UMA address.' }),
+  }),
+});
+
+mutation('createQuote', {
+  description: 'Locks a rate and fees for a few minutes (specification 4.1). Execute it before expiresAt.',
+  input: (t) => ({
+    source: t.field({ type: PaymentSourceInput, required: true, description: 'Where the money comes from.' }),
+    destination: t.field({ type: PaymentDestinationInput, required: true, description: 'Where it goes.' }),
+    lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
+    lockedCurrencyAmount: t.field({
+      type: 'BigInt',
+      required: true,
+      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}.`,
+    }),
+    lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
+    immediatelyExecute: t.boolean({
+      defaultValue: false,
+      description: 'Execute at once, at the current rate.',
+    }),
+    description: t.string({ description: 'Memo.' }),
+    senderCustomerInfo: t.field({
+      type: [InformationFieldInput],
+      description:
+        "What the sender tells of itself: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT.",
+    }),
+    sandboxScenario: t.field({
+      type: SandboxScenarioInput,
+      description: 'Sandbox only: what shall happen to the payment once it is executed.',
+    }),
+  }),
+  success: { quote: { type: Quote, description: 'The new quote.' } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
+    const from: CreateQuote['source'] | undefined = source.account
+      ? { kind: 'ACCOUNT', accountId: source.account.accountId }
+      : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
+    const to: CreateQuote['destination'] | undefined = destination.account
+      ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
+      : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
+    if (!from || !to) throw new Error('a @oneOf input has one field');
+    const result = await createQuote(
+      payments,
+      viewer,
+      { ...input, immediatelyExecute: input.immediatelyExecute ?? false, source: from, destination: to },
+      idempotencyKey,
+    );
+    return { quote: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('executeQuote', {
+  description:
+    'Executes a quote before its expiry (specification 4.3): the source is debited at once, or pulled from when it is outside, and the quote is PROCESSING.',
+  input: (t) => ({
+    quoteId: t.id({ required: true, description: 'Quote:…' }),
+    sandboxScenario: t.field({
+      type: SandboxScenarioInput,
+      description: "Sandbox only: what shall happen to the payment, instead of the quote's own scenario.",
+    }),
+  }),
+  success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
+  refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
+  resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
+    const result = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
+    return { quote: result.row, replayed: result.replayed };
+  },
+});
