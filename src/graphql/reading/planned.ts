@@ -28,7 +28,7 @@ export function isPlanned(value: unknown): value is Planned {
  */
 export function planned(read: Read) {
   // What a plan reads is in the form of the answer, for which resolvers have no type.
-  return { extensions: { read, isPlanned: true }, resolve: readField as unknown as () => Promise<never> };
+  return { extensions: { read, isOnlyPlanned: true }, resolve: readField as unknown as () => Promise<never> };
 }
 
 /**

@@ -39,7 +39,7 @@ export type Read =
       readonly of?: (env: Env, alias: string) => Sql;
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
-  | { readonly kind: 'node'; readonly types: readonly string[]; readonly isGivenIds?: true; readonly maxIds?: number };
+  | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true; readonly maxIds?: number };
 
 /** How a connection is read. */
 export type PageRead = Extract<Read, { kind: 'page' }>;
