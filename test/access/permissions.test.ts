@@ -174,7 +174,7 @@ test('a plan reads nothing without VIEW, though nobody looked before', async () 
       'mutation ($id: ID!) { sandboxFundAccount(input: { accountId: $id, amount: 1 }) { ... on SandboxFundAccountSuccess { account { id customer { umaAddress } } } } }',
     ),
     variableValues: { id: scene.usd },
-    contextValue: { viewer, payments, feed },
+    contextValue: { viewer, payments, feed, isAbandoned: () => false },
   });
   expect(data).toEqual({ sandboxFundAccount: { account: { id: scene.usd, customer: null } } });
   expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
