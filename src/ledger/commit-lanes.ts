@@ -68,7 +68,7 @@ export class CommitLanes<Outcome> {
 
   /**
    * Queues a plan and returns its outcome.
-   * @throws LockTimeout and what `commit` throws
+   * @throws LockTimeout and what the commit throws
    */
   add(platformId: string, plan: Plan): Promise<Outcome> {
     return new Promise((resolve, reject) => {

@@ -1,173 +1,244 @@
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { sqlState } from '../../src/database/faults.ts';
 import type { Prisma } from '../../src/database/generated/client/client.ts';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { inTransaction } from '../../src/database/transaction.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/database/transaction.ts';
+import { emptyDatabase, freshDatabase } from '../setup/database.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
-/** Longer than the first statement takes on a machine that is busy, and shorter than a lock may be waited for. */
-const transactionMs = 1_000;
+describe('Prisma and SQL in one transaction', () => {
+  /** Longer than the first statement takes on a machine that is busy, and shorter than a lock may be waited for. */
+  const transactionMs = 1_000;
 
-let throwaway: ThrowawayDatabase;
-let database: Database;
-let hasty: Database;
-beforeAll(async () => {
-  throwaway = await freshDatabase();
-  database = openDatabase({ url: throwaway.url });
-  // One connection: whatever is late would be seen by whoever has it next.
-  hasty = openDatabase({ url: throwaway.url, poolSize: 1, transactionMs });
-});
-afterEach(async () => {
-  await database.prisma.apiToken.deleteMany();
-  await database.prisma.platform.deleteMany();
-});
-afterAll(async () => {
-  await hasty.close();
-  await database.close();
-  await throwaway.drop();
-});
-
-const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
-
-/** A platform with its token: two statements, in one command of Prisma. */
-const withToken = (name: string): Prisma.PlatformCreateInput => ({
-  ...named(name),
-  tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
-});
-
-const insertByHand = (client: pg.ClientBase, name: string) =>
-  client.query("insert into platform (name, environment, uma_domain, currencies) values ($1, 'SANDBOX', $2, '{}')", [
-    name,
-    `${name}.example`,
-  ]);
-
-const names = async () =>
-  (await database.prisma.platform.findMany({ orderBy: { name: 'asc' } })).map(({ name }) => name);
-
-/** Runs `work` while another transaction holds the row of a platform named `before`. */
-async function whileHeld(work: (holder: pg.Client, letGo: () => Promise<unknown>) => Promise<void>): Promise<void> {
-  await database.prisma.platform.create({ data: named('before') });
-  const holder = new pg.Client({ connectionString: throwaway.url });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from platform for update');
-  await work(holder, () => holder.query('rollback'));
-  await holder.end();
-}
-
-/** Renames the platform and gives it a token: its first statement waits for the row, the others need nothing of it. */
-const renameWithToken = (prisma: Prisma.TransactionClient) =>
-  prisma.platform.update({
-    where: { name: 'before' },
-    data: { name: 'after', tokens: { create: { clientId: 'late', secretHash: Buffer.alloc(32), name: 'late' } } },
+  let throwaway: ThrowawayDatabase;
+  let database: Database;
+  let hasty: Database;
+  beforeAll(async () => {
+    throwaway = await freshDatabase();
+    database = openDatabase({ url: throwaway.url });
+    // One connection: whatever is late would be seen by whoever has it next.
+    hasty = openDatabase({ url: throwaway.url, poolSize: 1, transactionMs });
+  });
+  afterEach(async () => {
+    await database.prisma.apiToken.deleteMany();
+    await database.prisma.platform.deleteMany();
+  });
+  afterAll(async () => {
+    await hasty.close();
+    await database.close();
+    await throwaway.drop();
   });
 
-async function expectNothingDone(): Promise<void> {
-  expect(await names()).toEqual(['before']);
-  expect(await database.prisma.apiToken.count()).toBe(0);
-}
+  const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-test('what comes by Prisma and what comes by SQL is committed together', async () => {
-  const transactions = await inTransaction(database, async ({ client, prisma }) => {
-    await prisma.platform.create({ data: withToken('one') });
-    await insertByHand(client, 'two');
-    expect(await prisma.platform.count()).toBe(2);
-    expect(await names()).toEqual([]);
-    return prisma.$queryRaw`select distinct xmin::text from platform`;
+  /** A platform with its token: two statements, in one command of Prisma. */
+  const withToken = (name: string): Prisma.PlatformCreateInput => ({
+    ...named(name),
+    tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
   });
-  expect(transactions).toHaveLength(1);
-  expect(await names()).toEqual(['one', 'two']);
-});
 
-test('an exception undoes both', async () => {
-  const thrown = inTransaction(database, async ({ client, prisma }) => {
-    await prisma.platform.create({ data: withToken('one') });
-    await insertByHand(client, 'two');
-    throw new Error('no');
+  const insertByHand = (client: pg.ClientBase, name: string) =>
+    client.query("insert into platform (name, environment, uma_domain, currencies) values ($1, 'SANDBOX', $2, '{}')", [
+      name,
+      `${name}.example`,
+    ]);
+
+  const names = async () =>
+    (await database.prisma.platform.findMany({ orderBy: { name: 'asc' } })).map(({ name }) => name);
+
+  /** Runs `work` while another transaction holds the row of a platform named `before`. */
+  async function whileHeld(work: (holder: pg.Client, letGo: () => Promise<unknown>) => Promise<void>): Promise<void> {
+    await database.prisma.platform.create({ data: named('before') });
+    const holder = new pg.Client({ connectionString: throwaway.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from platform for update');
+    await work(holder, () => holder.query('rollback'));
+    await holder.end();
+  }
+
+  /** Renames the platform and gives it a token: its first statement waits for the row, the others need nothing of it. */
+  const renameWithToken = (prisma: Prisma.TransactionClient) =>
+    prisma.platform.update({
+      where: { name: 'before' },
+      data: { name: 'after', tokens: { create: { clientId: 'late', secretHash: Buffer.alloc(32), name: 'late' } } },
+    });
+
+  async function expectNothingDone(): Promise<void> {
+    expect(await names()).toEqual(['before']);
+    expect(await database.prisma.apiToken.count()).toBe(0);
+  }
+
+  test('what comes by Prisma and what comes by SQL is committed together', async () => {
+    const transactions = await inTransaction(database, async ({ client, prisma }) => {
+      await prisma.platform.create({ data: withToken('one') });
+      await insertByHand(client, 'two');
+      expect(await prisma.platform.count()).toBe(2);
+      expect(await names()).toEqual([]);
+      return prisma.$queryRaw`select distinct xmin::text from platform`;
+    });
+    expect(transactions).toHaveLength(1);
+    expect(await names()).toEqual(['one', 'two']);
   });
-  await expect(thrown).rejects.toThrow('no');
-  expect(await names()).toEqual([]);
-});
 
-test('transactions beside each other keep to their own connections, whatever is asked by Prisma at once', async () => {
-  const asked = Array.from({ length: 8 }, (_, place) =>
-    inTransaction(database, async ({ client, prisma }) => {
-      const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-      // Prisma puts look-ups of the same moment into one statement: here each sees what only its own transaction has made.
-      const [again, , [seen]] = await Promise.all([
-        prisma.platform.findUnique({ where: { id } }),
-        database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
-        prisma.$queryRaw<{ pid: number }[]>`select pg_backend_pid() as pid`,
-      ]);
-      expect(again?.name).toBe(`platform-${place}`);
-      const { rows } = await client.query('select pg_backend_pid() as pid');
-      expect(rows).toEqual([seen]);
-    }),
-  );
-  await Promise.all(asked);
-  expect(await names()).toHaveLength(8);
-});
-
-test('the error of a statement of Prisma’s is the one that Postgres gave', async () => {
-  await database.prisma.platform.create({ data: named('taken') });
-  const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
-  expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
-});
-
-test('a transaction whose failed statement was passed over does not look committed', async () => {
-  await database.prisma.platform.create({ data: named('taken') });
-  const over = inTransaction(database, async ({ client, prisma }) => {
-    await insertByHand(client, 'lost');
-    await prisma.platform.create({ data: named('taken') }).catch(() => undefined);
-  });
-  await expect(over).rejects.toThrow('the transaction ended with ROLLBACK');
-  expect(await names()).toEqual(['taken']);
-});
-
-test('when Prisma’s time is over in the middle of a command, no later part of it is carried out', async () => {
-  await whileHeld(async (holder, letGo) => {
-    const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
-    const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });
-    await waitForLocks(holder, 1);
-    // As long as Prisma's own timer, and begun after it.
-    await delay(transactionMs);
-    await letGo();
-    await failed;
-  });
-  await expectNothingDone();
-  expect((await hasty.pool.query('select now() = statement_timestamp() as alone')).rows).toEqual([{ alone: true }]);
-});
-
-test('a transaction that ends when Prisma’s time is over commits nothing', async () => {
-  const slow = inTransaction(hasty, async ({ prisma }) => {
-    await prisma.platform.create({ data: withToken('slow') });
-    await delay(transactionMs);
-  });
-  await expect(slow).rejects.toMatchObject({ code: 'P2028' });
-  expect(await names()).toEqual([]);
-});
-
-test('a command of Prisma’s that nobody waited for ends with its transaction', async () => {
-  let forgotten: Promise<unknown> | undefined;
-  await whileHeld(async (holder, letGo) => {
-    const waits = Promise.withResolvers<void>();
-    const ended = inTransaction(hasty, async ({ prisma }) => {
-      forgotten = renameWithToken(prisma).catch((error: unknown) => error);
-      await waits.promise;
+  test('an exception undoes both', async () => {
+    const thrown = inTransaction(database, async ({ client, prisma }) => {
+      await prisma.platform.create({ data: withToken('one') });
+      await insertByHand(client, 'two');
       throw new Error('no');
     });
-    const failed = expect(ended).rejects.toThrow('no');
-    await waitForLocks(holder, 1);
-    waits.resolve();
-    // By then the rollback stands behind the statement that waits.
-    await setImmediate();
-    await letGo();
-    await failed;
+    await expect(thrown).rejects.toThrow('no');
+    expect(await names()).toEqual([]);
   });
-  expect(await forgotten).toMatchObject({ code: 'P1018' });
-  await expectNothingDone();
+
+  test('transactions beside each other keep to their own connections, whatever is asked by Prisma at once', async () => {
+    const asked = Array.from({ length: 8 }, (_, place) =>
+      inTransaction(database, async ({ client, prisma }) => {
+        const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
+        // Prisma puts look-ups of the same moment into one statement: here each sees what only its own transaction has made.
+        const [again, , [seen]] = await Promise.all([
+          prisma.platform.findUnique({ where: { id } }),
+          database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
+          prisma.$queryRaw<{ pid: number }[]>`select pg_backend_pid() as pid`,
+        ]);
+        expect(again?.name).toBe(`platform-${place}`);
+        const { rows } = await client.query('select pg_backend_pid() as pid');
+        expect(rows).toEqual([seen]);
+      }),
+    );
+    await Promise.all(asked);
+    expect(await names()).toHaveLength(8);
+  });
+
+  test('the error of a statement of Prisma’s is the one that Postgres gave', async () => {
+    await database.prisma.platform.create({ data: named('taken') });
+    const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
+    expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
+  });
+
+  test('a transaction whose failed statement was passed over does not look committed', async () => {
+    await database.prisma.platform.create({ data: named('taken') });
+    const over = inTransaction(database, async ({ client, prisma }) => {
+      await insertByHand(client, 'lost');
+      await prisma.platform.create({ data: named('taken') }).catch(() => undefined);
+    });
+    await expect(over).rejects.toThrow('the transaction ended with ROLLBACK');
+    expect(await names()).toEqual(['taken']);
+  });
+
+  test('when Prisma’s time is over in the middle of a command, no later part of it is carried out', async () => {
+    await whileHeld(async (holder, letGo) => {
+      const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
+      const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });
+      await waitForLocks(holder, 1);
+      // As long as Prisma's own timer, and begun after it.
+      await delay(transactionMs);
+      await letGo();
+      await failed;
+    });
+    await expectNothingDone();
+    expect((await hasty.pool.query('select now() = statement_timestamp() as alone')).rows).toEqual([{ alone: true }]);
+  });
+
+  test('a transaction that ends when Prisma’s time is over commits nothing', async () => {
+    const slow = inTransaction(hasty, async ({ prisma }) => {
+      await prisma.platform.create({ data: withToken('slow') });
+      await delay(transactionMs);
+    });
+    await expect(slow).rejects.toMatchObject({ code: 'P2028' });
+    expect(await names()).toEqual([]);
+  });
+
+  test('a command of Prisma’s that nobody waited for ends with its transaction', async () => {
+    let forgotten: Promise<unknown> | undefined;
+    await whileHeld(async (holder, letGo) => {
+      const waits = Promise.withResolvers<void>();
+      const ended = inTransaction(hasty, async ({ prisma }) => {
+        forgotten = renameWithToken(prisma).catch((error: unknown) => error);
+        await waits.promise;
+        throw new Error('no');
+      });
+      const failed = expect(ended).rejects.toThrow('no');
+      await waitForLocks(holder, 1);
+      waits.resolve();
+      // By then the rollback stands behind the statement that waits.
+      await setImmediate();
+      await letGo();
+      await failed;
+    });
+    expect(await forgotten).toMatchObject({ code: 'P1018' });
+    await expectNothingDone();
+  });
+});
+
+describe('a transaction by SQL', () => {
+  let throwaway: ThrowawayDatabase;
+  let database: Database;
+  let client: pg.Client;
+  beforeAll(async () => {
+    throwaway = await emptyDatabase();
+    database = openDatabase({ url: throwaway.url, poolSize: 1 });
+    client = new pg.Client({ connectionString: throwaway.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('create table note (text text)');
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.close();
+    await throwaway.drop();
+  });
+
+  const notes = async () =>
+    (await database.pool.query('select text from note order by text')).rows.map(({ text }) => text);
+
+  test('what fails is undone and its own error comes out, and the connection serves the next', async () => {
+    const work = (on: pg.ClientBase) => async () => {
+      await on.query("insert into note values ('lost')");
+      await on.query('select 1 / 0');
+    };
+    await expect(transactionOn(client, work(client))).rejects.toThrow('division by zero');
+    await expect(inTransaction(database, ({ client: on }) => work(on)())).rejects.toThrow('division by zero');
+    await transactionOn(client, () => client.query("insert into note values ('kept')"));
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('a connection that breaks and cannot roll back hides no error, and the pool gives it to nobody', async () => {
+    await expect(
+      inTransaction(database, async ({ client: on }) => {
+        await client.query('select pg_terminate_backend($1)', [
+          (await on.query('select pg_backend_pid() as pid')).rows[0].pid,
+        ]);
+        throw new Error('the reason');
+      }),
+    ).rejects.toThrow('the reason');
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('what is tried leaves nothing, whether it succeeds or fails', async () => {
+    expect(
+      await inRolledBackTransaction(
+        client,
+        async () => (await client.query("insert into note values ('tried') returning text")).rows,
+      ),
+    ).toEqual([{ text: 'tried' }]);
+    await expect(inRolledBackTransaction(client, () => client.query('select 1 / 0'))).rejects.toThrow(
+      'division by zero',
+    );
+    expect(await notes()).toEqual(['kept']);
+  });
+});
+
+test('one file begins and ends transactions', async () => {
+  const files = globSync('src/**/*.ts', { exclude: (path) => path.includes('generated') });
+  const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })));
+  const speaking = texts.filter(({ text }) =>
+    /['"`](begin|commit|rollback)\b/i.test(text.replaceAll(/begin: 'begin/g, '')),
+  );
+  expect(speaking.map(({ file }) => file)).toEqual(['src/database/transaction.ts']);
 });

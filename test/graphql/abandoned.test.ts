@@ -83,13 +83,19 @@ test('a client that breaks its request off has no further mutation carried out',
   expect(paid).toEqual([11, 13]);
 });
 
+/** A socket whose credentials have been accepted. */
+async function openSocket() {
+  const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  await once(socket, 'open');
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
+  await once(socket, 'message');
+  return { socket, send };
+}
+
 test('a client that closes its socket has no further mutation carried out', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    await once(socket, 'open');
-    const send = (message: object) => socket.send(JSON.stringify(message));
-    send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
-    await once(socket, 'message');
+    const { socket, send } = await openSocket();
     send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
     await firstIsUnderWay();
     socket.close();
@@ -100,11 +106,7 @@ test('a client that closes its socket has no further mutation carried out', asyn
 
 test('an operation that its client ends on a socket has no further mutation carried out', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    await once(socket, 'open');
-    const send = (message: object) => socket.send(JSON.stringify(message));
-    send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
-    await once(socket, 'message');
+    const { socket, send } = await openSocket();
     send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
     await firstIsUnderWay();
     send({ id: '1', type: 'complete' });
