@@ -24,29 +24,29 @@ export interface EndedTokens {
 
 /**
  * Revokes an API token and, if asked, its descendants. A token that was revoked before has descendants, too: it may have
- * been revoked without them. Client tokens are locked by id, as the deletion of a customer locks them.
+ * been revoked without them. Client tokens are locked by id, as the deletion of a customer locks them. Rows to change are
+ * found by a list of their keys: a join may read the whole table.
  */
 const revokeStatement = forCaller(
   statement<EndedTokens & { isKnown: boolean; isLastManager: boolean }>(
     'revoke_api_token',
     `with recursive family as (
-       select t.platform_id, t.id from api_token t where ${visibleRow('ofPlatform', 't')} and t.id = $4
+       select t.id from api_token t where ${visibleRow('ofPlatform', 't')} and t.id = $4
        union
-       select t.platform_id, t.id from family f join api_token t on t.platform_id = f.platform_id and t.created_by_id = f.id
-       where $5::boolean
+       select t.id from family f join api_token t on t.platform_id = $1 and t.created_by_id = f.id where $5::boolean
      ), ended as (
-       update api_token t set revoked_at = clock_ms() from family f
-       where t.platform_id = f.platform_id and t.id = f.id and t.revoked_at is null
-       returning t.id, t.permissions
+       update api_token set revoked_at = clock_ms()
+       where platform_id = $1 and id = any (array(select id from family)) and revoked_at is null
+       returning id, permissions
      ), living_app as (
-       select c.platform_id, c.id from client_token c
+       select c.id from client_token c
        where c.platform_id = $1 and c.created_by_id in (select id from family) and $5
          and c.revoked_at is null and c.expires_at > statement_timestamp()
        order by c.id for no key update
      ), ended_app as (
-       update client_token c set revoked_at = clock_ms() from living_app l
-       where c.platform_id = l.platform_id and c.id = l.id
-       returning c.id
+       update client_token set revoked_at = clock_ms()
+       where platform_id = $1 and id = any (array(select id from living_app))
+       returning id
      )
      select exists (select from family) as is_known,
        (select count(*)::int from ended where id <> $4) as ended_api_tokens,
