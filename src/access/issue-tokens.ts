@@ -68,9 +68,9 @@ const targets = {
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), USER_NOT_FOUND, QUOTE_NOT_FOUND,
- *   TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer of what it would be bound to), CONFLICT (the first call with
- *   the key was answered: its token is not stored), SERVICE_UNAVAILABLE
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), USER_NOT_FOUND,
+ *   QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer of what it would be bound to), CONFLICT (the
+ *   first call with the key was answered: its token is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -207,8 +207,8 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
 
 /**
  * Issues a token for a server. The secret is returned here and stored nowhere.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or the caller's token is revoked), CONFLICT (the first call with the key was
- *   answered)
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), CONFLICT (the first call
+ *   with the key was answered)
  */
 export async function issueApiToken(
   database: Database,

@@ -310,3 +310,17 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     expect(rows).toEqual([]);
   });
 });
+
+test('the database stores no token of a customer that another customer, or nobody, would end', async () => {
+  const platform = await newPlatform();
+  const customerId = (await customerOf(platform)).slice('Customer:'.length);
+  for (const owner of [null, (await makeScene(platform)).customerId.slice('Customer:'.length)]) {
+    await expect(
+      t.gateway.payments.database.pool.query(
+        `insert into client_token (platform_id, customer_id, owner_id, permissions, expires_at)
+         values ($1, $2, $3, '{VIEW}', now() + interval '1 minute')`,
+        [platform.platformId, customerId, owner],
+      ),
+    ).rejects.toThrow(/client_token_owner/);
+  }
+});
