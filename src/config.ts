@@ -66,6 +66,7 @@ export const settings = {
   CLIENT_TOKEN_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
+  OPENAPI: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400).default(300),
   SANDBOX_PACE_MS: wholeNumber(0, 600_000).default(500),
@@ -91,6 +92,7 @@ export type Config = Readonly<z.infer<typeof schema>> & {
   readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
   readonly INTROSPECTION: boolean;
+  readonly OPENAPI: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
 };
 
@@ -114,8 +116,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    GRAPHIQL: config.GRAPHIQL ?? !production,
+    // With a database of its own it is no sandbox: whoever reaches the port would get the page.
+    GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     INTROSPECTION: config.INTROSPECTION ?? !production,
+    OPENAPI: config.OPENAPI ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
   };
 }

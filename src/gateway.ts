@@ -12,6 +12,7 @@ import { createSingleConnections } from './graphql/transports/single-connection.
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import { acceptsOrigin } from './http/cors.ts';
+import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
@@ -46,6 +47,7 @@ export type GatewaySettings = Pick<
   | 'ROLE'
   | 'GRAPHIQL'
   | 'INTROSPECTION'
+  | 'OPENAPI'
   | 'PAYMENT_APPROVAL_MS'
   | 'CORS_ORIGINS'
   | 'CLIENT_TOKEN_KEY'
@@ -153,15 +155,17 @@ async function startServing(
     graphql,
     singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
-    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log }),
+    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     database,
+    isSandbox: newcomer !== undefined,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
   });
   const sockets = serveWebSockets(http.server, {
     operations,
     credentials,
     sessions,
-    acceptsOrigin: (request) => acceptsOrigin(request, config.CORS_ORIGINS),
+    acceptsOrigin: (request) =>
+      acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };

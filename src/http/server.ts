@@ -14,6 +14,7 @@ import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
+import { namesThisMachine, protectResponse } from './protection.ts';
 import { Tenants } from './tenants.ts';
 import { WatchedResponse } from './watched-response.ts';
 
@@ -28,6 +29,8 @@ export interface HttpOptions {
   readonly origins: AllowedOrigins;
   readonly rest: RestServer;
   readonly database: Database;
+  /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
+  readonly isSandbox: boolean;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
 }
@@ -113,6 +116,8 @@ async function dispatch(
   response: WatchedResponse,
 ): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?', 1);
+  protectResponse(response);
+  if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
   if (answerCors(request, response, options.origins)) return;
   if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
@@ -123,6 +128,12 @@ async function dispatch(
     return;
   }
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
+}
+
+/** Refuses a request whose Host header names another machine. */
+function refuseHost(response: ServerResponse): void {
+  const message = 'the sandbox answers at localhost and loopback addresses only';
+  answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
 async function serveRest(
@@ -197,6 +208,8 @@ async function answerGraphql(
     // Proxies that buffer a whole response would never pass an event stream on.
     response.setHeader('x-accel-buffering', 'no');
   }
+  // GraphiQL's page has its policy in itself.
+  if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");
   await options.graphql.yoga(withBody(request, body), response);
 }
 

@@ -28,6 +28,8 @@ export interface RestOptions extends RestModules {
   readonly tokens: ApiTokens;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;
+  /** Whether strangers may read the OpenAPI document and its page. */
+  readonly openapi: boolean;
   readonly log: Logger;
 }
 
@@ -44,7 +46,7 @@ export function createRestServer(options: RestOptions): RestServer {
   return (request, response, body) => answerByFetch(app.fetch, request, response, body);
 }
 
-function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): RestApp {
+function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOptions): RestApp {
   const root = newRestApp();
   root.onError((error, context) => presentError(error, context, log));
   root.notFound((context) =>
@@ -52,11 +54,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
   );
 
   const app = root.basePath(restPrefix);
-  // The document and its page need no credentials: they contain nothing about any platform. Both are made once.
-  let document: ReturnType<typeof restDocument>;
-  let page: ReturnType<typeof documentPage>;
-  app.get('/openapi.json', (context) => context.json(document));
-  app.get('/docs', (context) => context.html(page));
+  const setDocument = openapi ? servePages(app) : undefined;
 
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
@@ -93,9 +91,26 @@ function restApp({ payments, webhooks, tokens, bodyBytes, log }: RestOptions): R
   tokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
-  document = restDocument(app);
-  page = documentPage(document);
+  setDocument?.(restDocument(app));
   return root;
+}
+
+/**
+ * Serves the OpenAPI document and its page. They need no credentials: they contain nothing about any platform.
+ * @returns the function that takes the document, once all endpoints are there
+ */
+function servePages(app: RestApp): (document: ReturnType<typeof restDocument>) => void {
+  let document: ReturnType<typeof restDocument> | undefined;
+  let page: ReturnType<typeof documentPage>;
+  app.get('/openapi.json', (context) => context.json(document));
+  app.get('/docs', (context) => {
+    context.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+    return context.html(page);
+  });
+  return (complete) => {
+    document = complete;
+    page = documentPage(complete);
+  };
 }
 
 /** Parses the body, and makes the later validation use the result. */

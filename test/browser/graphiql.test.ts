@@ -48,6 +48,10 @@ describe.skipIf(executablePath === undefined)('GraphiQL in a browser', () => {
     page.on('request', (request) => {
       if (/^(https?|wss?):/.test(request.url()) && !request.url().startsWith(gateway.url)) foreign.push(request.url());
     });
+    const refusedByPolicy: string[] = [];
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) refusedByPolicy.push(message.text());
+    });
     await page.goto(`${gateway.url}/graphql`);
     await page.waitForSelector('.graphiql-execute-button');
 
@@ -67,6 +71,14 @@ describe.skipIf(executablePath === undefined)('GraphiQL in a browser', () => {
     await setVariables(page, { transaction: transactionId });
     expect(await run(page, 'COMPLETED')).toContain('"terminal": true');
     expect(foreign).toEqual([]);
+    expect(refusedByPolicy).toEqual([]);
+    const injected = await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.injected = true';
+      document.head.append(script);
+      return 'injected' in window;
+    });
+    expect(injected).toBe(false);
   });
 });
 

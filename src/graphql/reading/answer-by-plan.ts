@@ -1,7 +1,7 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Context } from '../context.ts';
 import { planQuery, recordFault, runQuery } from './run.ts';
-import { NotPlanned } from './selected.ts';
+import { LeftToExecutor } from './selected.ts';
 import { TextAnswer } from './text-answer.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function answerByPlan(args: ExecutionArgs, context: Context): Promi
   try {
     return new TextAnswer(await runQuery(plan, args, context));
   } catch (error) {
-    if (!(error instanceof NotPlanned)) recordFault(context, error);
+    if (!(error instanceof LeftToExecutor)) recordFault(context, error);
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export function findFurtherRead(info: GraphQLResolveInfo): string | undefined {
     if (!isObjectType(type)) return undefined;
     return findFirst(planner.selectedFields(type, sets), ({ field, below }) => {
       if (!field) return undefined;
-      return field.extensions.isPlanned ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
+      return field.extensions.isOnlyPlanned ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
     });
   }
 

@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { PageArguments, PageRows } from './page-rows.ts';
 import type { Env, PageRead } from './reads.ts';
-import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
+import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
 import { type Sql, sql } from './sql.ts';
 
 /** A connection that a document selects. */
@@ -52,7 +52,7 @@ function connectionField(selected: SelectedField, page: PageDraft): Sql {
       return sql`(select count(*)::text from ${args.table} ${alias} where ${args.onAnyPage(alias)})`;
     }
     default:
-      throw new NotPlanned(`${selected.key} of a connection`);
+      throw new LeftToExecutor(`${selected.key} of a connection`);
   }
 }
 
@@ -63,7 +63,7 @@ function edgeField(selected: SelectedField, { planner, rows, row }: PageDraft): 
     case 'node':
       return planner.value(compositeOf(selected), selected.below, { row });
     default:
-      throw new NotPlanned(`${selected.key} of an edge`);
+      throw new LeftToExecutor(`${selected.key} of an edge`);
   }
 }
 
@@ -78,18 +78,18 @@ function pageInfoField(selected: SelectedField, { planner, args, rows }: PageDra
     case 'endCursor':
       return rows.endCursor();
     default:
-      throw new NotPlanned(`${selected.key} of a page`);
+      throw new LeftToExecutor(`${selected.key} of a page`);
   }
 }
 
 function objectOf(selected: SelectedField): GraphQLObjectType {
   const type = compositeOf(selected);
-  if (!isObjectType(type)) throw new NotPlanned(`${selected.key} is no object`);
+  if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is no object`);
   return type;
 }
 
 function compositeOf({ key, field }: SelectedField): GraphQLCompositeType {
   const type = field && getNamedType(field.type);
-  if (!isCompositeType(type)) throw new NotPlanned(`${key} is no object`);
+  if (!isCompositeType(type)) throw new LeftToExecutor(`${key} is no object`);
   return type;
 }

@@ -24,16 +24,16 @@ import { notSequencedPlaceholder } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
-import { type DocumentWalker, NotPlanned, type SelectedField } from './selected.ts';
+import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
 import { concatenate, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
 
-/** What a planner reads: a document with its schema. */
+/** What a planner needs beside the selections of a document. */
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The values of variables, for @skip and @include: a plan is for one set of them. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether each object has the name of its type under `typeKey`. */
+  /** Whether each object has the name of its type under `typeKey`, by which the executor knows its type. */
   readonly isTyped: boolean;
 }
 
@@ -83,7 +83,7 @@ export class Planner implements DocumentWalker {
         }
         const name = selection.name.value;
         const field = name === '__typename' ? undefined : type.getFields()[name];
-        if (!field && name !== '__typename') throw new NotPlanned(`${name} is introspection`);
+        if (!field && name !== '__typename') throw new LeftToExecutor(`${name} is introspection`);
         fieldsByKey.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
         continue;
       }
@@ -114,7 +114,7 @@ export class Planner implements DocumentWalker {
 
   #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
     const variants = typeReadOf(type)?.variants?.(env);
-    if (!variants) throw new NotPlanned(`${type.name} has no variants`);
+    if (!variants) throw new LeftToExecutor(`${type.name} has no variants`);
     const cases = variants.map(
       ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
     );
@@ -143,7 +143,7 @@ export class Planner implements DocumentWalker {
   }
 
   #rowField(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
-    refuseRestricted(selected);
+    assertUnrestricted(selected);
     if (selected.field?.extensions.read || selected.field?.extensions.pothosExposedField === undefined) {
       return this.field(selected, env);
     }
@@ -159,16 +159,16 @@ export class Planner implements DocumentWalker {
 
   /** Writes a field of the query type. */
   root(selected: SelectedField): Sql {
-    refuseRestricted(selected);
+    assertUnrestricted(selected);
     return this.field(selected, {});
   }
 
   /** Writes a field of a value in this environment: an expression that is JSON as text. */
   field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
     const { field, node } = selected;
-    if (!field || !read) throw new NotPlanned(`${node.name.value} is resolved`);
+    if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
     const value = this.#read(selected, field, read, env);
-    // Wrong arguments make this field an error, and no other.
+    // Guarded: when its arguments are wrong, the run puts an error in place of this field and reads the others.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
@@ -220,15 +220,15 @@ export class Planner implements DocumentWalker {
   }
 
   /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */
-  #node({ field, node, below }: SelectedField, { types, isGivenIds, maxIds }: Extract<Read, { kind: 'node' }>): Sql {
-    if (!field) throw new NotPlanned('nothing to read');
-    const isList = isGivenIds || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+  #node({ field, node, below }: SelectedField, { types, idsFromRun, maxIds }: Extract<Read, { kind: 'node' }>): Sql {
+    if (!field) throw new LeftToExecutor('nothing to read');
+    const isList = idsFromRun || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     return nodesSql({
       isList,
       types,
       idsOf: (run) => {
         const args = run.args(field, node);
-        const ids = isGivenIds ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
+        const ids = idsFromRun ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
         if (maxIds !== undefined && ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');
         return ids;
       },
@@ -251,8 +251,8 @@ export class Planner implements DocumentWalker {
 }
 
 /** Leaves a field that needs a permission of its own to the executor, which checks permissions. */
-function refuseRestricted({ key, field }: SelectedField): void {
-  if (field?.extensions.pothosOptions?.authScopes) throw new NotPlanned(`${key} needs a permission`);
+function assertUnrestricted({ key, field }: SelectedField): void {
+  if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
 }
 
 /** Returns how the values of a type are read, as its options say. */

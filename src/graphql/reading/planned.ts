@@ -22,10 +22,13 @@ export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }
 
-/** Returns the options of a field that only a plan reads: `...planned(…)`. */
+/**
+ * Returns the options of a field without a resolver of its own, `...planned(…)`: where graphql-js executes the document, a
+ * plan reads this field all the same. A field that can also be resolved from its row has `...reads(…)` and `resolve`.
+ */
 export function planned(read: Read) {
   // What a plan reads is in the form of the answer, for which resolvers have no type.
-  return { extensions: { read, isPlanned: true }, resolve: readField as unknown as () => Promise<never> };
+  return { extensions: { read, isOnlyPlanned: true }, resolve: readField as unknown as () => Promise<never> };
 }
 
 /**

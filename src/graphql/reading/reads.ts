@@ -1,12 +1,12 @@
-import { type GraphQLField, getNullableType, isListType } from 'graphql';
+import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /**
- * How a plan reads the fields of the schema: each field has the SQL of its answer, as JSON in text. A field without is resolved
- * in JavaScript, and so is every document that selects it.
+ * How a plan reads the fields of the schema. A field has a `read`, which writes the SQL of its answer as JSON in text, or it
+ * exposes a column (`exposedRead`). A document that selects any other field is executed by graphql-js.
  */
 
 /** The tables whose rows are read. */
@@ -39,7 +39,7 @@ export type Read =
       readonly of?: (env: Env, alias: string) => Sql;
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
-  | { readonly kind: 'node'; readonly types: readonly string[]; readonly isGivenIds?: true; readonly maxIds?: number };
+  | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true; readonly maxIds?: number };
 
 /** How a connection is read. */
 export type PageRead = Extract<Read, { kind: 'page' }>;
@@ -61,7 +61,10 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** An aggregate that tells whether all rows are there. Where it is false, the run waits for the others. */
+  /**
+   * An aggregate that tells whether all rows are there: a committed change may not be sequenced yet. Where it is false, the
+   * run reads again.
+   */
   readonly isComplete?: string;
 }
 
@@ -235,6 +238,9 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: strin
       case 'Date':
         return leaf.date(column);
       default:
+        // Whatever else is text must be escaped: only names of enum values may stand in JSON as they are.
+        if (!isEnumType(getNamedType(field.type)))
+          throw new Error(`no plan reads the scalar ${scalar} of ${field.name}`);
         return leaf.enumValue(column);
     }
   };

@@ -21,7 +21,7 @@ import { planCache } from '../limits/document-cache.ts';
 import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
-import { NotPlanned } from './selected.ts';
+import { LeftToExecutor } from './selected.ts';
 import { literal, PlanStatement, type Run, type Sql, sql } from './sql.ts';
 
 /** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
@@ -30,14 +30,14 @@ export interface QueryPlan {
   readonly operation: OperationDefinitionNode;
 }
 
-/** Plans by the document's number, operation and conditions; null where a field is resolved in JavaScript. */
+/** Plans by the document's number, operation and values of directives' variables; null where a field is resolved in JavaScript. */
 const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
 /** What the keys of plans are made from. */
 interface DocumentInfo {
   readonly number: number;
   /** The variables of directives: their values are part of a plan's key. */
-  readonly conditions: readonly string[];
+  readonly directiveVariables: readonly string[];
 }
 
 const documentInfos = new WeakMap<DocumentNode | OperationDefinitionNode, DocumentInfo>();
@@ -51,13 +51,13 @@ function documentInfoOf(
   let info = documentInfos.get(document);
   if (!info) {
     lastNumber += 1;
-    info = { number: lastNumber, conditions: directiveVariables(parts()) };
+    info = { number: lastNumber, directiveVariables: findDirectiveVariables(parts()) };
     documentInfos.set(document, info);
   }
   return info;
 }
 
-function directiveVariables(
+function findDirectiveVariables(
   parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
 ): string[] {
   const names = new Set<string>();
@@ -74,9 +74,9 @@ function directiveVariables(
 
 /** Returns the plan of a query, cached after its first use; undefined where a field is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
-  const { number, conditions } = documentInfoOf(document, () => [document]);
-  const conditionValues = conditions.map((name) => String(variableValues?.[name])).join(' ');
-  const key = `${number} ${operationName ?? ''} ${conditionValues}`;
+  const { number, directiveVariables } = documentInfoOf(document, () => [document]);
+  const directiveValues = directiveVariables.map((name) => String(variableValues?.[name])).join(' ');
+  const key = `${number} ${operationName ?? ''} ${directiveValues}`;
   let cached = queryPlans.get(key);
   if (!cached) {
     cached = { plan: makePlan({ schema, document, operationName, variableValues }) ?? null };
@@ -100,7 +100,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
     const json = planner.object(query, [operation.selectionSet], (selected) => planner.root(selected));
     return { statement: new PlanStatement(withinLimit(sql`select ${json} as json`)), operation };
   } catch (error) {
-    if (error instanceof NotPlanned) return undefined;
+    if (error instanceof LeftToExecutor) return undefined;
     throw error;
   }
 }
@@ -108,7 +108,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
 /**
  * Runs the plan of a query.
  * @returns its `data`, as JSON
- * @throws NotPlanned where the executor must run the query: it reports what is wrong with the variables or arguments
+ * @throws LeftToExecutor where the executor must run the query: it reports what is wrong with the variables or arguments
  */
 export async function runQuery(
   { statement, operation }: QueryPlan,
@@ -116,9 +116,9 @@ export async function runQuery(
   context: Context,
 ): Promise<string> {
   const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
-  if (!coerced) throw new NotPlanned('the variables are wrong');
+  if (!coerced) throw new LeftToExecutor('the variables are wrong');
   const answer = await runStatement(statement, { variables: coerced }, context);
-  if (answer.errors.length > 0) throw new NotPlanned('the executor says where errors are');
+  if (answer.errors.length > 0) throw new LeftToExecutor('the executor says where errors are');
   return answer.json;
 }
 
@@ -137,13 +137,16 @@ function nodeNumber(node: FieldNode): number {
   return number;
 }
 
-/** The object of a field that is read, or the rows that the field reads. */
+/** Where the read of a field starts: from a row that we have, or from rows named by public ids. Neither for a field of the query. */
 interface FieldRead {
   /** The row that has the field, as the columns of a table in JSON; undefined for a field of the query. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own way. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
 }
+
+/** Why the plans of whole queries failed, by the context of their operation. */
+const faults = new WeakMap<Context, unknown>();
 
 /**
  * Reads one field, with all that the document selects below it, in one statement: for the executor, which resolves the rest.
@@ -158,14 +161,17 @@ export async function runField(
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
   if (!node || !field) throw new Error('a field is resolved for a node of its document');
-  const { conditions } = documentInfoOf(info.operation, () => [info.operation, ...Object.values(info.fragments)]);
-  const conditionValues = conditions.map((name) => String(info.variableValues[name])).join(' ');
+  const { directiveVariables } = documentInfoOf(info.operation, () => [
+    info.operation,
+    ...Object.values(info.fragments),
+  ]);
+  const directiveValues = directiveVariables.map((name) => String(info.variableValues[name])).join(' ');
   const key = [
     info.parentType.name,
     row?.table ?? '',
     nodes?.types.join() ?? '',
     ...info.fieldNodes.map(nodeNumber),
-    conditionValues,
+    directiveValues,
   ].join(' ');
   const plans = fieldPlans.get(node) ?? new Map<string, PlanStatement>();
   fieldPlans.set(node, plans);
@@ -173,7 +179,7 @@ export async function runField(
   if (!statement) {
     const fragments = new Map(Object.entries(info.fragments));
     const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
-    const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, isGivenIds: true };
+    const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, idsFromRun: true };
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
     statement = new PlanStatement(
@@ -189,8 +195,6 @@ export async function runField(
   const answer = await runStatement(statement, input, context);
   return parseAnswer(answer.json, answer);
 }
-
-const faults = new WeakMap<Context, unknown>();
 
 /** Replaces an answer with more bytes than the run may read by '', so that it stays in the database. */
 function withinLimit(read: Sql): Sql {

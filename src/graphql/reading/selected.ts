@@ -3,7 +3,7 @@ import type { Env } from './reads.ts';
 import type { Sql } from './sql.ts';
 
 /** A document cannot be read by a plan: a field of it is resolved in JavaScript. */
-export class NotPlanned extends Error {}
+export class LeftToExecutor extends Error {}
 
 /** A field of the answer, by its response key, with the selection sets below it. */
 export interface SelectedField {

@@ -1,4 +1,3 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
@@ -12,6 +11,7 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import { badRequest, failure } from '../failure.ts';
 import { graphiqlOptions, type Newcomer } from './graphiql.ts';
+import { renderGraphiqlPage } from './graphiql-page.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
@@ -94,7 +94,7 @@ function createYogaServer(operations: Operations, { graphiql, log }: Pick<Graphq
     cors: false,
     logging: false,
     maskedErrors: { maskError: (error) => presentError(error, log) },
-    ...(graphiql && { renderGraphiQL }),
+    ...(graphiql && { renderGraphiQL: renderGraphiqlPage }),
     graphiql: graphiql ? graphiqlOptions(graphiql.newcomer) : false,
     context: ({ request, res, params }: YogaInitialContext & YogaContext) =>
       operations.context({ authorization: request.headers.get('authorization') ?? undefined, response: res }, params),

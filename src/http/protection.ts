@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIPv4 } from 'node:net';
+
+/** The policy of responses that are no pages: nothing in them is run, loaded or framed. A page has a policy of its own. */
+const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
+
+/**
+ * Sets the headers that protect a response in a browser: its type is not guessed, it is not framed, it runs nothing, and no
+ * cache on the way stores it. A handler may replace them.
+ */
+export function protectResponse(response: ServerResponse): void {
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.setHeader('content-security-policy', nothingRuns);
+  response.setHeader('cache-control', 'no-store');
+}
+
+/**
+ * Says whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
+ * rebinding) and would then be of the same origin as the service; its requests carry that name.
+ */
+export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
+  if (isIPv4(name)) return name.startsWith('127.');
+  return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');
+}
