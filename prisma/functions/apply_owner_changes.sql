@@ -7,6 +7,7 @@ declare
   v_item jsonb;
   v_customer customer;
   v_account account;
+  v_tokens uuid[];
 begin
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
     v_item := p_plan -> 'customers' -> v_at;
@@ -18,6 +19,16 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+    -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
+    -- them by id.
+    if v_customer.is_deleted then
+      v_tokens := array(
+        select id from client_token
+        where platform_id = p_platform and owner_id = v_customer.id and revoked_at is null
+          and expires_at > statement_timestamp()
+        order by id for no key update);
+      update client_token set revoked_at = clock_ms() where platform_id = p_platform and id = any (v_tokens);
+    end if;
   end loop;
 
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'accounts'), 0) - 1 loop

@@ -64,6 +64,8 @@ export interface NewApiToken {
   readonly secret: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
+  /** The uuid of the API token that makes it; null where no token does. */
+  readonly createdById: string | null;
 }
 
 /** Stores a new token of a platform, with only the hash of its secret. */
@@ -72,9 +74,9 @@ export function storeApiToken(
   platformId: string,
   token: NewApiToken,
 ): Promise<ApiToken> {
-  const { clientId, secret, name } = token;
+  const { clientId, secret, name, createdById } = token;
   const permissions = [...new Set(token.permissions)];
   return prisma.apiToken.create({
-    data: { platformId, clientId, secretHash: new Uint8Array(hashSecret(secret)), name, permissions },
+    data: { platformId, clientId, secretHash: new Uint8Array(hashSecret(secret)), name, permissions, createdById },
   });
 }

@@ -18,6 +18,8 @@ export interface Caller extends Tenant {
   /** A platform's server, or an app of a platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly permissions: readonly Permission[];
+  /** The uuid of the token that it holds; null for the platform itself. */
+  readonly tokenId: string | null;
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
   readonly keySpace?: string | undefined;

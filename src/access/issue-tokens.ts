@@ -13,7 +13,8 @@ import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import type { Operation } from './operations.ts';
 import { runIdempotent } from './run-idempotent.ts';
-import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from './visible.ts';
+import { isDeletedOwner, lockMaker } from './token-locks.ts';
+import { visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
 /** The longest lifetime of a client token, in seconds: a day. */
 export const maxClientSeconds = 86_400;
@@ -29,7 +30,12 @@ export interface NewClientToken {
 
 const at = pathsIn<NewClientToken>();
 
-type Finder = (prisma: Prisma.TransactionClient, caller: Caller, id: string) => Promise<object | null>;
+/** Finds a record that a token is to be bound to, with its customer. */
+type Finder = (
+  prisma: Prisma.TransactionClient,
+  caller: Caller,
+  id: string,
+) => Promise<{ readonly customerId: string | null } | null>;
 
 /**
  * What a client token can be bound to: the type of its id, the refusal of an unknown one, and the query that finds it.
@@ -38,28 +44,33 @@ const targets = {
   customerId: {
     type: 'Customer',
     code: 'USER_NOT_FOUND',
-    find: ({ customer }, caller, id) =>
-      customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }),
+    find: async ({ customer }, caller, id) => {
+      const found = await customer.findFirst({
+        where: { AND: [visibleCustomers(caller), { id }] },
+        select: { id: true },
+      });
+      return found && { customerId: found.id };
+    },
   },
   quoteId: {
     type: 'Quote',
     code: 'QUOTE_NOT_FOUND',
     find: ({ quote }, caller, id) =>
-      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { id: true } }),
+      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { customerId: true } }),
   },
   transactionId: {
     type: 'Transaction',
     code: 'TRANSACTION_NOT_FOUND',
     find: ({ transaction }, caller, id) =>
-      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { id: true } }),
+      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { customerId: true } }),
   },
 } as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), USER_NOT_FOUND, QUOTE_NOT_FOUND,
- *   TRANSACTION_NOT_FOUND, CONFLICT (the first call with the key was answered: its token is not stored),
- *   SERVICE_UNAVAILABLE
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), USER_NOT_FOUND,
+ *   QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer of what it would be bound to), CONFLICT (the
+ *   first call with the key was answered: its token is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -84,12 +95,11 @@ export async function createClientToken(
       path: at('expiresInSeconds'),
     });
   }
-  const { row, replayed } = await runOnce(
+  const { row, replayed } = await issueOnce(
     database,
     caller,
     { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
     (transaction) => storeClientToken(transaction, caller, target, input),
-    refuseRepeat('ClientToken'),
   );
   return {
     token: await tokens.sign(row, subjectOf(row)),
@@ -125,8 +135,12 @@ async function storeClientToken(
   input: NewClientToken,
 ): Promise<ClientToken> {
   const { type, code, find } = targets[name];
-  if (!(await find(prisma, caller, uuid))) {
-    throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
+  const createdById = await lockMaker(client, caller);
+  const found = await find(prisma, caller, uuid);
+  if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
+  const ownerId = found.customerId;
+  if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
+    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', { path: at(name) });
   }
   const { now } = await readClock(client);
   return prisma.clientToken.create({
@@ -135,14 +149,17 @@ async function storeClientToken(
       [name]: uuid,
       permissions: [...new Set(input.permissions)],
       expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
+      createdById,
+      ownerId,
     },
   });
 }
 
 /**
- * Issues or revokes a token once per idempotency key. Only its id is stored with the key, so that no secret ever is.
+ * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. So an answer
+ * cannot be given again: a repeat is refused.
  */
-function runOnce<Row extends { readonly id: string }>(
+function issueOnce<Row extends { readonly id: string }>(
   database: Database,
   caller: Caller,
   command: {
@@ -151,19 +168,23 @@ function runOnce<Row extends { readonly id: string }>(
     readonly input: object;
     readonly idempotencyKey: string | null | undefined;
   },
-  change: (transaction: Transaction) => Promise<Row>,
-  repeat: (id: string) => Row,
+  issue: (transaction: Transaction) => Promise<Row>,
 ): Promise<{ readonly row: Row; readonly replayed: boolean }> {
   const { type, ...rest } = command;
   return runIdempotent(database, caller, {
     ...rest,
     effect: async (transaction) => {
-      const row = await change(transaction);
+      const row = await issue(transaction);
       return { result: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
     },
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a token command has no row');
-      return { row: repeat(row.id) };
+      const existingId = publicId(type, row.id);
+      throw new Refusal(
+        'CONFLICT',
+        `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
+        { path: keyPath, existingId },
+      );
     },
   });
 }
@@ -185,24 +206,9 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
 }
 
 /**
- * Returns a function that refuses a repeat: an answer that carries a secret is stored nowhere, so it cannot be given
- * again.
- */
-function refuseRepeat(type: 'ApiToken' | 'ClientToken') {
-  return (id: string): never => {
-    const existingId = publicId(type, id);
-    throw new Refusal(
-      'CONFLICT',
-      `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
-      { path: keyPath, existingId },
-    );
-  };
-}
-
-/**
  * Issues a token for a server. The secret is returned here and stored nowhere.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has), CONFLICT (the first call with the key was
- *   answered)
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), CONFLICT (the first call
+ *   with the key was answered)
  */
 export async function issueApiToken(
   database: Database,
@@ -214,61 +220,14 @@ export async function issueApiToken(
   if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
-  const { row, replayed } = await runOnce(
+  const { row, replayed } = await issueOnce(
     database,
     caller,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
-    ({ prisma }) => storeApiToken(prisma, caller.platformId, { ...input, ...credentials }),
-    refuseRepeat('ApiToken'),
+    async ({ client, prisma }) => {
+      const createdById = await lockMaker(client, caller);
+      return storeApiToken(prisma, caller.platformId, { ...input, ...credentials, createdById });
+    },
   );
   return { apiToken: row, secret: credentials.secret, replayed };
-}
-
-/**
- * Revokes a token: within seconds no request is answered under it, and its open connections are closed. To revoke it
- * again is no error.
- * @throws Refusal TOKEN_NOT_FOUND
- */
-export async function revokeToken(
-  database: Database,
-  caller: Caller,
-  type: 'ApiToken' | 'ClientToken',
-  tokenId: string,
-  idempotencyKey?: string | null,
-): Promise<{ revokedId: string; replayed: boolean }> {
-  const { row, replayed } = await runOnce(
-    database,
-    caller,
-    { operation: `revoke${type}` as const, type, input: { tokenId }, idempotencyKey },
-    async (transaction) => {
-      const id = uuidOf(tokenId, type);
-      const token = id && (await revoke(transaction, caller, type, id));
-      if (!token) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
-      return token;
-    },
-    (id) => ({ id }),
-  );
-  return { revokedId: publicId(type, row.id), replayed };
-}
-
-/**
- * Marks a token as revoked, unless it is already.
- * @returns undefined where there is no such token
- */
-async function revoke(
-  { client, prisma }: Transaction,
-  caller: Caller,
-  type: 'ApiToken' | 'ClientToken',
-  id: string,
-): Promise<{ id: string } | undefined> {
-  const { now: revokedAt } = await readClock(client);
-  const token = { AND: [visibleToPlatform(caller), { id }] };
-  const unrevoked = { ...token, revokedAt: null };
-  // Two branches, because the two tables have no common type in TypeScript.
-  if (type === 'ApiToken') {
-    await prisma.apiToken.updateMany({ where: unrevoked, data: { revokedAt } });
-    return (await prisma.apiToken.count({ where: token })) > 0 ? { id } : undefined;
-  }
-  await prisma.clientToken.updateMany({ where: unrevoked, data: { revokedAt } });
-  return (await prisma.clientToken.count({ where: token })) > 0 ? { id } : undefined;
 }

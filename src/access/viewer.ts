@@ -2,7 +2,7 @@ import type { Caller } from './caller.ts';
 
 /** A caller that holds a token: a platform's server with an API token, or an app with a client token. */
 export interface Viewer extends Caller {
-  /** The uuid of the token. */
+  /** The uuid of the token: of an API token for a server, of a client token for an app. */
   readonly tokenId: string;
   /** The public id of what the token is bound to. A newer token of the same subject may replace this one. */
   readonly subject: string;

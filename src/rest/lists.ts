@@ -56,12 +56,12 @@ export function anyOf<const Values extends readonly [string, ...string[]]>(value
 }
 
 /** Defines a boolean parameter, false by default. */
-export function flag(description: string) {
+export function flag(description: string, isDefault = false) {
   return z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
-    .default(false)
-    .openapi({ type: 'boolean', default: false, description });
+    .default(isDefault)
+    .openapi({ type: 'boolean', default: isDefault, description });
 }
 
 /** The definition of a list endpoint. */

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bound, Caller } from '../../src/access/caller.ts';
 import { ClientTokens } from '../../src/access/client-tokens.ts';
-import { createClientToken, issueApiToken, revokeToken } from '../../src/access/issue-tokens.ts';
+import { createClientToken, issueApiToken } from '../../src/access/issue-tokens.ts';
 import { type Operation, operations } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
+import { revokeApiToken, revokeClientToken } from '../../src/access/revoke-tokens.ts';
 import { Refusal } from '../../src/core/refusal.ts';
 import { Permission } from '../../src/database/generated/client/client.ts';
 import { feedCursor } from '../../src/events/cursor.ts';
@@ -255,8 +256,11 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   ],
   // What ends a thing comes last, for the call that proves the others good.
   deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
-  revokeApiToken: [(by, { apiTokenId }) => revokeToken(payments.database, by, 'ApiToken', apiTokenId)],
-  revokeClientToken: [(by, { clientTokenId }) => revokeToken(payments.database, by, 'ClientToken', clientTokenId)],
+  revokeApiToken: [
+    (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: true }),
+    (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: false }),
+  ],
+  revokeClientToken: [(by, { clientTokenId }) => revokeClientToken(payments.database, by, clientTokenId)],
   deleteCustomer: [(by, { customerId }) => deleteCustomer(payments, by, customerId)],
 };
 

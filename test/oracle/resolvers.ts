@@ -442,7 +442,10 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     minAmount: ({ code, minAmount }) => money(BigInt(minAmount), code),
     maxAmount: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
   }),
-  ApiToken: fieldsOf<{ id: string }>({ id: ({ id }) => publicId('ApiToken', id) }),
+  ApiToken: fieldsOf<{ id: string; createdById: string | null }>({
+    id: ({ id }) => publicId('ApiToken', id),
+    createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
+  }),
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),
     async deliveries({ platformId, id }, args, asking) {

@@ -399,7 +399,8 @@ async function callersOf(
     );
     return { authorization: `Bearer ${made.token}`, tokenId: uuid(made.tokenId) };
   };
-  const customers = platform === 0 ? all : all.slice(0, 2);
+  // The last one is deleted: it has no tokens.
+  const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
   for (const [at, customerId] of customers.entries()) {
     const permissions: Permissions = at % 2 === 0 ? ['VIEW', 'TRANSACT'] : ['VIEW'];
     const { tokenId, authorization } = await mint(

@@ -140,6 +140,7 @@ CREATE TABLE "api_token" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "last_used_at" TIMESTAMPTZ(3),
     "revoked_at" TIMESTAMPTZ(3),
+    "created_by_id" UUID,
 
     CONSTRAINT "api_token_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -155,6 +156,8 @@ CREATE TABLE "client_token" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
+    "created_by_id" UUID,
+    "owner_id" UUID,
 
     CONSTRAINT "client_token_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -533,6 +536,15 @@ CREATE UNIQUE INDEX "platform_uma_domain_key" ON "platform"("uma_domain");
 CREATE UNIQUE INDEX "api_token_client_id_key" ON "api_token"("client_id");
 
 -- CreateIndex
+CREATE INDEX "api_token_platform_id_created_by_id_idx" ON "api_token"("platform_id", "created_by_id");
+
+-- CreateIndex
+CREATE INDEX "client_token_platform_id_created_by_id_expires_at_idx" ON "client_token"("platform_id", "created_by_id", "expires_at");
+
+-- CreateIndex
+CREATE INDEX "client_token_platform_id_owner_id_expires_at_idx" ON "client_token"("platform_id", "owner_id", "expires_at");
+
+-- CreateIndex
 CREATE INDEX "customer_platform_id_platform_customer_id_idx" ON "customer"("platform_id", "platform_customer_id");
 
 -- CreateIndex
@@ -617,6 +629,9 @@ ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_sending_currency_fkey" F
 ALTER TABLE "api_token" ADD CONSTRAINT "api_token_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
+ALTER TABLE "api_token" ADD CONSTRAINT "api_token_platform_id_created_by_id_fkey" FOREIGN KEY ("platform_id", "created_by_id") REFERENCES "api_token"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
 ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
@@ -627,6 +642,12 @@ ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_quote_id_fke
 
 -- AddForeignKey
 ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_created_by_id_fkey" FOREIGN KEY ("platform_id", "created_by_id") REFERENCES "api_token"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_owner_id_fkey" FOREIGN KEY ("platform_id", "owner_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "customer" ADD CONSTRAINT "customer_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -804,6 +825,7 @@ declare
   v_item jsonb;
   v_customer customer;
   v_account account;
+  v_tokens uuid[];
 begin
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'customers'), 0) - 1 loop
     v_item := p_plan -> 'customers' -> v_at;
@@ -815,6 +837,16 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
+    -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
+    -- them by id.
+    if v_customer.is_deleted then
+      v_tokens := array(
+        select id from client_token
+        where platform_id = p_platform and owner_id = v_customer.id and revoked_at is null
+          and expires_at > statement_timestamp()
+        order by id for no key update);
+      update client_token set revoked_at = clock_ms() where platform_id = p_platform and id = any (v_tokens);
+    end if;
   end loop;
 
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'accounts'), 0) - 1 loop
@@ -2083,9 +2115,11 @@ ALTER TABLE "posting"
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
 -- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
 ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
--- A client token is bound to exactly one record, and never has a permission that is only for a platform's server.
+-- A client token is bound to exactly one record, and never has a permission that is only for a platform's server. That of a
+-- customer ends with this customer.
 ALTER TABLE "client_token"
   ADD CONSTRAINT "client_token_bound_to_one" CHECK (num_nonnulls("customer_id", "quote_id", "transaction_id") = 1),
+  ADD CONSTRAINT "client_token_owner" CHECK ("customer_id" IS NULL OR "customer_id" IS NOT DISTINCT FROM "owner_id"),
   ADD CONSTRAINT "client_token_permissions" CHECK ("permissions" <@ array['VIEW', 'TRANSACT']::permission[]);
 ALTER TABLE "webhook_endpoint"
   ADD CONSTRAINT "webhook_endpoint_types" CHECK ("event_types" IS NOT NULL AND cardinality("event_types") > 0),

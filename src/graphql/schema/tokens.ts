@@ -1,4 +1,5 @@
-import { createClientToken, issueApiToken, maxClientSeconds, revokeToken } from '../../access/issue-tokens.ts';
+import { createClientToken, issueApiToken, maxClientSeconds } from '../../access/issue-tokens.ts';
+import { revokeApiToken, revokeClientToken } from '../../access/revoke-tokens.ts';
 import { visibleApiTokens } from '../../access/visible.ts';
 import { publicId } from '../../core/ids.ts';
 import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
@@ -25,6 +26,13 @@ const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
     name: t.exposeString('name', { description: 'What people call it.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdById: t.id({
+      nullable: true,
+      description:
+        "The API token that made it, which may be revoked. Null for a token that the operator's command line or the sandbox made.",
+      ...reads(leaf.id('ApiToken', 'created_by_id')),
+      resolve: ({ createdById }) => createdById && publicId('ApiToken', createdById),
+    }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
@@ -64,12 +72,24 @@ mutation('createApiToken', {
 });
 
 mutation('revokeApiToken', {
-  description: 'Ends a token of a server. What it holds open is closed within seconds.',
-  input: (t) => ({ tokenId: t.id({ required: true, description: 'ApiToken:…' }) }),
-  success: { revokedId: { type: 'ID', description: 'The token.' } },
+  description:
+    'Ends a token of a server, and by default all that it made. What they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
+  input: (t) => ({
+    tokenId: t.id({ required: true, description: 'ApiToken:…' }),
+    revokeDescendants: t.boolean({
+      required: true,
+      defaultValue: true,
+      description: 'Whether the tokens that it made end, too, of servers and of apps, and those that these made.',
+    }),
+  }),
+  success: {
+    revokedId: { type: 'ID', description: 'The token.' },
+    endedApiTokens: { type: 'Int', description: 'How many other tokens of servers ended with it.' },
+    endedClientTokens: { type: 'Int', description: 'How many tokens of apps ended with it.' },
+  },
   refusals: ['NotFoundError'],
-  resolve: ({ tokenId, idempotencyKey }, { payments, viewer }) =>
-    revokeToken(payments.database, viewer, 'ApiToken', tokenId, idempotencyKey),
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    revokeApiToken(payments.database, viewer, input, idempotencyKey),
 });
 
 mutation('createClientToken', {
@@ -107,5 +127,5 @@ mutation('revokeClientToken', {
   success: { revokedId: { type: 'ID', description: 'The token.' } },
   refusals: ['NotFoundError'],
   resolve: ({ tokenId, idempotencyKey }, { payments, viewer }) =>
-    revokeToken(payments.database, viewer, 'ClientToken', tokenId, idempotencyKey),
+    revokeClientToken(payments.database, viewer, tokenId, idempotencyKey),
 });

@@ -64,7 +64,7 @@ export function updateCustomer(
 
 /**
  * Deletes a customer. Its history and balances stay, it moves no money any more, and its UMA address is free again.
- * Payments under way are completed.
+ * Payments under way are completed. The client tokens of the customer, its quotes and its transactions end.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), IDEMPOTENCY_MISMATCH
  */
 export function deleteCustomer(

@@ -48,7 +48,7 @@ export async function createPlatform(
     const account = await newInternalAccounts(payments, tenant, owner, profile.currencies, profile.ids);
     await commitPlanOn(client, platformId, { insert: { account } });
     const permissions = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
-    await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions });
+    await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions, createdById: null });
     return { ...tenant, ...credentials };
   });
 }

@@ -86,7 +86,8 @@ const remove = createRoute({
     operationId: 'deleteCustomer',
     tags,
     summary: 'Delete a customer',
-    description: 'Its history stays. It makes and receives no more payments, and its UMA address is free again.',
+    description:
+      'Its history stays. It makes and receives no more payments, its UMA address is free again, and the client tokens of its apps end.',
   }),
   method: 'delete',
   path: '/customers/{customerId}',

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type ApiTokenFilter, apiTokenRecord, whereApiTokens } from '../../access/api-token-records.ts';
-import { issueApiToken, revokeToken } from '../../access/issue-tokens.ts';
+import { issueApiToken } from '../../access/issue-tokens.ts';
+import { revokeApiToken } from '../../access/revoke-tokens.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -19,7 +20,7 @@ import {
   readErrors,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { moment, pagedEndpoint, readPage } from '../lists.ts';
+import { flag, moment, pagedEndpoint, readPage } from '../lists.ts';
 import { id, time } from '../schemas/money.ts';
 
 const tags = ['Tokens'];
@@ -100,11 +101,17 @@ const remove = createRoute({
     operationId: 'deleteToken',
     tags,
     summary: 'Delete a token',
-    description: 'It is refused within seconds. Deleting it again is no error.',
+    description:
+      'It is refused within seconds, and so are the tokens that it made, and those that these made. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
   }),
   method: 'delete',
   path: '/tokens/{tokenId}',
-  request: { params: tokenPath, query: noQuery },
+  request: {
+    params: tokenPath,
+    query: z.strictObject({
+      revokeDescendants: flag('Whether the tokens that it made are deleted, too, of servers and of apps.', true),
+    }),
+  },
   responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404) },
 });
 
@@ -141,9 +148,9 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   });
 
   app.openapi(remove, async (context) => {
-    const { tokenId } = context.req.valid('param');
+    const input = { ...context.req.valid('param'), ...context.req.valid('query') };
     await command(context, samePaths, async (key) => {
-      const result = await revokeToken(database, context.get('viewer'), 'ApiToken', tokenId, key);
+      const result = await revokeApiToken(database, context.get('viewer'), input, key);
       return { row: result.revokedId, replayed: result.replayed };
     });
     return context.body(null, 204);

@@ -275,7 +275,7 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    'Deletes a customer: its history stays, it moves no money any more, and its UMA address is free again. A second time is refused with CUSTOMER_DELETED.',
+    'Deletes a customer: its history stays, it moves no money any more, its UMA address is free again, and the client tokens of its apps end. A second time is refused with CUSTOMER_DELETED.',
   input: (t) => ({ customerId: t.id({ required: true, description: 'Customer:…' }) }),
   success: { customer: { type: Customer, description: 'The customer, deleted.' } },
   refusals: ['NotFoundError'],

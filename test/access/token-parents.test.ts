@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
+import { act, mint, succeed, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+
+/** Whoever ends a token ends what it made; whoever deletes a customer ends the tokens of its apps. */
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+interface Server extends TestPlatform {
+  /** The public id of its token. */
+  readonly id: string;
+}
+
+interface App extends TestPlatform {
+  readonly tokenId: string;
+}
+
+let named = 0;
+async function newPlatform(): Promise<Server> {
+  named += 1;
+  const platform = await t.newPlatform(`platform-${named}`);
+  const { apiTokens } = await platform.ask('{ apiTokens { edges { node { id } } } }');
+  return { ...platform, id: apiTokens.edges[0].node.id };
+}
+
+/** A server's token that `by` makes. */
+async function server(by: TestPlatform, permissions = ['VIEW', 'TRANSACT', 'MANAGE']): Promise<Server> {
+  const input = { name: 'made', permissions };
+  const { apiToken, secret } = await succeed(by, 'createApiToken', input, 'secret apiToken { id clientId }');
+  const authorization = basicAuthorization({ clientId: apiToken.clientId, secret });
+  return { ...connect(t.url, by.platformId, authorization), id: apiToken.id };
+}
+
+/** An app's token that `by` makes. */
+async function app(by: TestPlatform, bound: object): Promise<App> {
+  const { token, tokenId } = await mint(by, bound);
+  return { ...connect(t.url, by.platformId, `Bearer ${token}`), tokenId };
+}
+
+const customerOf = async (platform: TestPlatform): Promise<string> =>
+  (
+    await succeed(
+      platform,
+      'createCustomer',
+      { platformCustomerId: 'one', details: { individual: { fullName: 'Ada Lovelace' } } },
+      'customer { id }',
+    )
+  ).customer.id;
+
+const viewer = '{ viewer { kind } }';
+
+/** Waits until tokens are refused. A gateway remembers them for two seconds at most. */
+async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
+  for (const token of tokens)
+    await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 5_000 });
+}
+
+/** Expects tokens to be good for a gateway that has not seen them yet. */
+async function good(...tokens: readonly TestPlatform[]): Promise<void> {
+  const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
+  try {
+    for (const { authorization } of tokens)
+      expect((await connect(other.url, '', authorization).send(viewer)).status).toBe(200);
+  } finally {
+    await other.gateway.stop();
+  }
+}
+
+/** The ways to end a token: its answer is the code of the refusal, or null. */
+const revocations = {
+  GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
+    (await act(by, 'revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
+  REST: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> => {
+    const client = await restClient(t.url, by.authorization);
+    const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString();
+    const { body } = await client.call('DELETE', `/tokens/${tokenId}${query && `?${query}`}`);
+    return body?.code ?? null;
+  },
+};
+
+/** Tokens of three generations: `parent` made `child` and an app, `child` made `grandchild` and an app. */
+async function family(platform: TestPlatform) {
+  const customerId = await customerOf(platform);
+  const parent = await server(platform);
+  const child = await server(parent);
+  const grandchild = await server(child, ['VIEW']);
+  return { parent, child, grandchild, apps: [await app(parent, { customerId }), await app(child, { customerId })] };
+}
+
+describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
+  test('a revoked token ends what it made, and what that made, and nothing else', async () => {
+    const platform = await newPlatform();
+    const sibling = await server(platform, ['VIEW']);
+    const { parent, child, grandchild, apps } = await family(platform);
+    expect(await revoke(platform, parent.id)).toBeNull();
+    await refused(parent, child, grandchild, ...apps);
+    await good(platform, sibling);
+  });
+
+  test('what a revoked token made stays if asked, and ends when the token is revoked again', async () => {
+    const platform = await newPlatform();
+    const { parent, child, grandchild, apps } = await family(platform);
+    expect(await revoke(platform, child.id, { revokeDescendants: false })).toBeNull();
+    await refused(child);
+    await good(parent, grandchild, ...apps);
+    expect(await revoke(platform, parent.id)).toBeNull();
+    await refused(parent, grandchild, ...apps);
+  });
+
+  test('the last token with MANAGE is not revoked, whoever asks', async () => {
+    const platform = await newPlatform();
+    await server(platform, ['VIEW', 'TRANSACT']);
+    expect(await revoke(platform, platform.id)).toBe('CONFLICT');
+    await good(platform);
+    const second = await server(platform);
+    // It ends with the token that made it: none would be left.
+    expect(await revoke(second, platform.id)).toBe('CONFLICT');
+    await good(platform, second);
+    expect(await revoke(second, platform.id, { revokeDescendants: false })).toBeNull();
+    await refused(platform);
+    expect(await revoke(second, second.id)).toBe('CONFLICT');
+    expect(await revoke(second, second.id, { revokeDescendants: false })).toBe('CONFLICT');
+    await good(second);
+  });
+
+  test('of two tokens that revoke each other, or themselves, at once, one stays', async () => {
+    for (let round = 0; round < 6; round++) {
+      const one = await newPlatform();
+      const two = await server(one);
+      await Promise.all([one.ask(viewer), two.ask(viewer)]);
+      const targets = round % 2 === 0 ? [two, one] : [one, two];
+      const codes = await Promise.all(
+        [one, two].map((by, at) =>
+          // The second may come when its own token is revoked and forgotten already.
+          revoke(by, targets[at]?.id ?? '', { revokeDescendants: false }).catch(() => 'UNAUTHORIZED'),
+        ),
+      );
+      expect(codes.filter((code) => code === null)).toHaveLength(1);
+      const { rows } = await t.gateway.payments.database.pool.query(
+        'select from api_token where platform_id = $1 and revoked_at is null',
+        [one.platformId],
+      );
+      expect(rows).toHaveLength(1);
+    }
+  });
+
+  test('a token makes no other once it is revoked, also while a gateway remembers it', async () => {
+    const platform = await newPlatform();
+    const customerId = await customerOf(platform);
+    const ended = await server(platform);
+    await ended.ask(viewer);
+    expect(await revoke(platform, ended.id)).toBeNull();
+    const attempts = [
+      act(ended, 'createApiToken', { name: 'late', permissions: ['MANAGE'] }, 'apiToken { id }'),
+      act(ended, 'createClientToken', { customerId }, 'tokenId'),
+    ];
+    for (const attempt of attempts) {
+      // Where it is forgotten already, the request itself is refused.
+      const code = await attempt.then(
+        (result) => result.code,
+        () => 'FORBIDDEN',
+      );
+      expect(code).toBe('FORBIDDEN');
+    }
+  });
+
+  test('what a token makes while it is revoked ends, too, or is not made', async () => {
+    const platform = await newPlatform();
+    const customerId = await customerOf(platform);
+    for (let round = 0; round < 6; round++) {
+      const parent = await server(platform);
+      await parent.ask(viewer);
+      const creations = Array.from({ length: 4 }, (_one, at) =>
+        at % 2 === 0
+          ? act(parent, 'createApiToken', { name: 'at once', permissions: ['VIEW'] }, 'apiToken { id }')
+          : act(parent, 'createClientToken', { customerId }, 'tokenId'),
+      );
+      // A creation that comes after the end, and is not remembered any more, is not answered.
+      await Promise.all([revoke(platform, parent.id), ...creations.map((creation) => creation.catch(() => undefined))]);
+    }
+    const { rows } = await t.gateway.payments.database.pool.query(
+      `select 'api' as kind from api_token where platform_id = $1 and revoked_at is null and name = 'at once'
+       union all select 'client' from client_token where platform_id = $1 and revoked_at is null`,
+      [platform.platformId],
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+test('a token shows which token made it, and a revocation answers how many ended with it, also when repeated', async () => {
+  const platform = await newPlatform();
+  const { parent, child, grandchild, apps } = await family(platform);
+  const rest = await restClient(t.url, child.authorization);
+  const overRest = (await rest.ask('POST', '/tokens', { name: 'rest', permissions: ['VIEW'] }, 201)).id;
+  const makers = async () => {
+    const { apiTokens } = await platform.ask('{ apiTokens { edges { node { id createdById } } } }');
+    return Object.fromEntries(apiTokens.edges.map(({ node }: Data) => [node.id, node.createdById]));
+  };
+  const made = { [platform.id]: null, [parent.id]: platform.id, [child.id]: parent.id };
+  expect(await makers()).toEqual({ ...made, [grandchild.id]: child.id, [overRest]: child.id });
+
+  await succeed(platform, 'revokeClientToken', { tokenId: apps[1]?.tokenId });
+  const revoke = (tokenId: string, more: object) =>
+    succeed(platform, 'revokeApiToken', { tokenId, ...more }, 'revokedId endedApiTokens endedClientTokens');
+  const alone = { revokedId: grandchild.id, endedApiTokens: 0, endedClientTokens: 0 };
+  expect(await revoke(grandchild.id, { revokeDescendants: false })).toMatchObject(alone);
+  const answer = { revokedId: parent.id, endedApiTokens: 2, endedClientTokens: 1, replayed: false };
+  expect(await revoke(parent.id, { idempotencyKey: 'one' })).toMatchObject(answer);
+  expect(await revoke(parent.id, { idempotencyKey: 'one' })).toMatchObject({ ...answer, replayed: true });
+  expect(await revoke(parent.id, {})).toMatchObject({ endedApiTokens: 0, endedClientTokens: 0, replayed: false });
+  expect(await makers()).toEqual({ [platform.id]: null });
+  const late = await server(platform);
+  await succeed(late, 'revokeApiToken', { tokenId: platform.id, revokeDescendants: false });
+  // The maker is revoked, and still named.
+  const { apiTokens } = await late.ask('{ apiTokens { edges { node { id createdById } } } }');
+  expect(apiTokens.edges).toEqual([{ node: { id: late.id, createdById: platform.id } }]);
+});
+
+test('streams and sockets of tokens that end with another are closed', async () => {
+  const platform = await newPlatform();
+  const { parent, grandchild, apps } = await family(platform);
+  const document = { query: 'subscription { events { id } }' };
+  const before = t.gateway.feed.subscriptions;
+  const raw = await openRawSocket(t.url, apps[1]?.authorization ?? '');
+  raw.send({ id: '1', type: 'subscribe', payload: document });
+  const open = await openEventStream(`${t.url}/graphql`, grandchild.authorization, document);
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(before + 2), { timeout: 10_000 });
+  const last = nextOf(open.events);
+  await succeed(platform, 'revokeApiToken', { tokenId: parent.id });
+  expect((await raw.closed).code).toBe(4403);
+  expect(await last).toMatchObject({ data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] } });
+  await expect(open.events.next()).rejects.toThrow();
+});
+
+const deletions = {
+  GraphQL: (by: TestPlatform, customerId: string): Promise<unknown> => succeed(by, 'deleteCustomer', { customerId }),
+  REST: async (by: TestPlatform, customerId: string): Promise<unknown> =>
+    (await restClient(t.url, by.authorization)).ask('DELETE', `/customers/${customerId}`),
+};
+
+const quoteOf = async (platform: TestPlatform, scene: Parameters<typeof usdToEur>[0]): Promise<Data> =>
+  (
+    await succeed(
+      platform,
+      'createQuote',
+      usdToEur(scene, { lockedCurrencyAmount: 10_000 }),
+      'quote { id transaction { id } }',
+    )
+  ).quote;
+
+describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
+  test('ends its tokens, also those of its quotes and transactions, and closes their streams; no new ones are made', async () => {
+    const platform = await newPlatform();
+    const [scene, other] = [await makeScene(platform), await makeScene(platform)];
+    const [quote, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];
+    const bounds = [
+      { customerId: scene.customerId },
+      { quoteId: quote.id },
+      { transactionId: quote.transaction.id },
+    ] as const;
+    const ended = await Promise.all(bounds.map((bound) => app(platform, bound)));
+    const staying = [
+      await app(platform, { customerId: other.customerId }),
+      await app(platform, { quoteId: foreign.id }),
+    ];
+    const sockets = await Promise.all(
+      [...ended, ...staying].map(({ authorization }) => openRawSocket(t.url, authorization)),
+    );
+    await remove(platform, scene.customerId);
+    for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
+    await refused(...ended);
+    await good(...staying);
+    // The sweep that closed the others has looked at these, too.
+    for (const socket of sockets.slice(ended.length)) {
+      expect(socket.socket.readyState).toBe(socket.socket.OPEN);
+      socket.socket.close();
+    }
+    for (const bound of bounds) {
+      expect(await act(platform, 'createClientToken', bound, 'tokenId')).toMatchObject({
+        code: 'CUSTOMER_DELETED',
+        path: ['input', Object.keys(bound)[0]],
+      });
+    }
+  });
+
+  test('has no token that was made at the same moment', async () => {
+    const platform = await newPlatform();
+    for (let round = 0; round < 6; round++) {
+      const scene = await makeScene(platform);
+      const quote = await quoteOf(platform, scene);
+      const bounds = [{ customerId: scene.customerId }, { quoteId: quote.id }, { transactionId: quote.transaction.id }];
+      await Promise.all([
+        ...bounds.map((bound) => act(platform, 'createClientToken', bound, 'tokenId')),
+        remove(platform, scene.customerId),
+        ...bounds.map((bound) => act(platform, 'createClientToken', bound, 'tokenId')),
+      ]);
+    }
+    const { rows } = await t.gateway.payments.database.pool.query(
+      'select customer_id, quote_id, transaction_id from client_token where platform_id = $1 and revoked_at is null',
+      [platform.platformId],
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+test('the database stores no token of a customer that another customer, or nobody, would end', async () => {
+  const platform = await newPlatform();
+  const customerId = (await customerOf(platform)).slice('Customer:'.length);
+  for (const owner of [null, (await makeScene(platform)).customerId.slice('Customer:'.length)]) {
+    await expect(
+      t.gateway.payments.database.pool.query(
+        `insert into client_token (platform_id, customer_id, owner_id, permissions, expires_at)
+         values ($1, $2, $3, '{VIEW}', now() + interval '1 minute')`,
+        [platform.platformId, customerId, owner],
+      ),
+    ).rejects.toThrow(/client_token_owner/);
+  }
+});
