@@ -1,0 +1,299 @@
+import type { Bug } from './plant.ts';
+
+const walls = 'test/ledger/locks.test.ts';
+const specified = 'test/ledger/specified.test.ts';
+const invariants = 'test/ledger/invariants.test.ts';
+
+/** Bugs in what decides about money and statuses: the functions of the database, and the plans that it is given. */
+export const ledgerBugs: readonly Bug[] = [
+  {
+    bug: 'a plan does not lock the quotes that it moves',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
+    put: 'null;',
+    caughtBy: {
+      file: walls,
+      title: 'an execution waits for whoever changes its quote, and then sees what it has become',
+    },
+  },
+  {
+    bug: 'a plan does not lock the transactions that it moves',
+    file: 'prisma/functions/lock_plans.sql',
+    find: `perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
+    order by platform_id, id for no key update;`,
+    put: 'null;',
+    caughtBy: {
+      file: walls,
+      title: 'an execution waits for whoever changes its transaction, and then sees what it has become',
+    },
+  },
+  {
+    bug: 'a plan does not lock the internal accounts that it debits',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
+    put: 'null;',
+    caughtBy: {
+      file: 'test/ledger/commit-lanes.test.ts',
+      title: 'payments that share a transaction take their accounts in one order, whatever order they came in',
+    },
+  },
+  {
+    bug: 'calls with one idempotency key do not wait for each other',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform lock_claims(p_plans);',
+    put: 'null;',
+    caughtBy: {
+      file: 'test/payments/concurrency.test.ts',
+      title: 'one idempotency key used by 20 parallel callers has one effect and 20 equal answers',
+    },
+  },
+  {
+    bug: 'one unit of the fees goes to LIQUIDITY, in a journal that balances',
+    file: 'src/payments/movements.ts',
+    find: 'const net = flow.sent - flow.fees;',
+    put: 'flow = { ...flow, fees: flow.fees - 1n };\n  const net = flow.sent - flow.fees;',
+    caughtBy: { file: specified, title: 'each kind of journal has the legs of decision 58, and no others' },
+  },
+  {
+    bug: 'a refund goes to the account for the fees of the platform, where it has a fee',
+    file: 'src/payments/movements.ts',
+    find: '{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
+    put: '{ account: flow.platformAccountId ?? flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
+    caughtBy: { file: specified, title: 'each kind of journal has the legs of decision 58, and no others' },
+  },
+  {
+    bug: 'a returned payment keeps the fee of the platform',
+    file: 'src/payments/settlement/outcomes.ts',
+    find: 'platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined',
+    put: 'platformAccountId: undefined',
+    caughtBy: {
+      file: 'test/payments/failures.test.ts',
+      title: "takes the platform's part of the fees back on a return",
+    },
+  },
+  {
+    bug: 'money that the rail has not given back is refunded',
+    file: 'src/payments/settlement/outcomes.ts',
+    find: 'const stuck = failure.moneyStuck === true;',
+    put: 'const stuck = false;',
+    caughtBy: {
+      file: 'test/payments/failures.test.ts',
+      title: 'suffix 007: neither paid out nor refunded, the money waits in SUSPENSE',
+    },
+  },
+  {
+    bug: 'refusals with the statuses 403 and 404 are stored under a key',
+    file: 'prisma/functions/conclude_plan.sql',
+    find: `
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+    put: '',
+    caughtBy: {
+      file: specified,
+      title: 'what is stored under a key is what decision 6 says, for every code of decision 46',
+    },
+  },
+  {
+    bug: 'no refusal is stored under a key',
+    file: 'prisma/functions/conclude_plan.sql',
+    find: `
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+    put: '\n     and p_refusal is null',
+    caughtBy: {
+      file: 'test/payments/concurrency.test.ts',
+      title: 'a refusal for lack of money stays the answer to its key after the account is funded',
+    },
+  },
+  {
+    bug: 'a key is accepted again with another input',
+    file: 'prisma/functions/first_answer.sql',
+    find: "if v_hash <> decode(p_claim ->> 'hash', 'hex') then",
+    put: 'if false then',
+    caughtBy: {
+      file: 'test/payments/concurrency.test.ts',
+      title: '20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch',
+    },
+  },
+  {
+    bug: 'PROCESSING may become PENDING again',
+    file: 'prisma/migrations',
+    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),",
+    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'PENDING'),",
+    caughtBy: { file: specified, title: 'a transaction has the moves of decision 57, and no others' },
+  },
+  {
+    bug: 'a quote may be executed again after it has failed',
+    file: 'prisma/migrations',
+    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');",
+    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED'), ('FAILED', 'PROCESSING');",
+    caughtBy: { file: specified, title: 'a quote has the moves of decision 50, and no others' },
+  },
+  {
+    bug: 'an INACTIVE account outside may go under review',
+    file: 'prisma/migrations',
+    find: "('INACTIVE', 'ACTIVE');",
+    put: "('INACTIVE', 'ACTIVE'), ('INACTIVE', 'UNDER_REVIEW');",
+    caughtBy: { file: specified, title: 'an external account has the moves of decision 42, and no others' },
+  },
+  {
+    bug: 'a transaction may move along no move',
+    file: 'prisma/functions/guard_transaction.sql',
+    find: 'from transaction_move m where m."from" = old.status and m."to" = new.status) then',
+    put: 'from transaction_move m) then',
+    caughtBy: { file: invariants, title: 'of a %s' },
+  },
+  {
+    bug: 'the expiry takes a quote that is PROCESSING',
+    file: 'src/payments/quotes/expiry.ts',
+    find: "quotes: [{ id: quote.id, from: ['PENDING'],",
+    put: "quotes: [{ id: quote.id, from: ['PENDING', 'PROCESSING'],",
+    caughtBy: { file: walls, title: 'an expiry that comes after the execution is refused, and changes nothing' },
+  },
+  {
+    bug: 'the expiry takes a quote that is PROCESSING, and its transaction',
+    file: 'src/payments/quotes/expiry.ts',
+    find: "quotes: [{ id: quote.id, from: ['PENDING'],",
+    put: "quotes: [{ id: quote.id, from: ['PENDING', 'PROCESSING'],",
+    also: [
+      {
+        file: 'src/payments/quotes/expiry.ts',
+        find: "id: quote.transactionId,\n              from: ['PENDING'],",
+        put: "id: quote.transactionId,\n              from: ['PENDING', 'PROCESSING'],",
+      },
+    ],
+    caughtBy: { file: walls, title: 'an expiry that comes after the execution is refused, and changes nothing' },
+  },
+  {
+    bug: 'the expiry finds quotes of every status',
+    file: 'src/payments/quotes/expiry.ts',
+    find: "where status = 'PENDING' and expires_at <= (select clock_timestamp())",
+    put: 'where expires_at <= (select clock_timestamp())',
+    caughtBy: { file: walls, title: 'the expiry finds no quote that has moved on' },
+  },
+  {
+    bug: 'the start of the transaction decides whether a quote has expired',
+    file: 'prisma/functions/check_quotes.sql',
+    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
+    put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
+    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
+  },
+  {
+    bug: 'an expired quote is executed',
+    file: 'prisma/functions/check_quotes.sql',
+    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
+    put: 'false',
+    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
+  },
+  {
+    bug: 'a deposit for a quote that has expired is credited each time',
+    file: 'prisma/functions/check_expired.sql',
+    find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
+    put: '',
+    caughtBy: {
+      file: 'test/payments/deposit-races.test.ts',
+      title: 'takes one deposit of those that have planned before the first was committed',
+    },
+  },
+  {
+    bug: 'a lease of orders ends at once',
+    file: 'prisma/functions/lease_orders.sql',
+    find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
+    put: 'set due_at = clock_ms(),',
+    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
+  },
+  {
+    bug: 'no order is leased',
+    file: 'prisma/functions/lease_orders.sql',
+    find: 'order by d.due_at limit p_limit for update skip locked',
+    put: 'order by d.due_at limit 0 for update skip locked',
+    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
+  },
+  {
+    bug: 'an order that has its outcome is settled again',
+    file: 'prisma/functions/check_orders.sql',
+    find: '\n  if found then',
+    put: '\n  if false then',
+    caughtBy: { file: 'test/payments/pull.test.ts', title: 'a pull that two workers both saw settle is credited once' },
+  },
+  {
+    bug: 'a refund in suspense is released as often as somebody asks',
+    file: 'prisma/functions/check_transactions.sql',
+    find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
+    put: '',
+    caughtBy: {
+      file: 'test/payments/suspense.test.ts',
+      title: 'is released once, however many release it at the same time',
+    },
+  },
+  {
+    bug: 'a customer who may not move money pays',
+    file: 'prisma/functions/check_active_customers.sql',
+    find: "if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then",
+    put: 'if v_is_deleted then',
+    caughtBy: {
+      file: 'test/payments/customers.test.ts',
+      title: 'money moves from the moment of approval, which a new name brings',
+    },
+  },
+  {
+    bug: 'a balance may go below zero',
+    file: 'prisma/functions/is_sound_account.sql',
+    find: 'return a.posted >= 0\n    and case',
+    put: 'return case',
+    caughtBy: { file: invariants, title: 'never goes below zero' },
+  },
+  {
+    bug: 'a journal need not balance',
+    file: 'prisma/functions/check_journal.sql',
+    find: ' or bool_or(c.sum <> 0)',
+    put: '',
+    caughtBy: { file: invariants, title: 'that does not balance in each currency is refused when it would commit' },
+  },
+  {
+    bug: 'a sealed journal takes more legs',
+    file: 'prisma/functions/check_legs.sql',
+    find: 'is distinct from 0\n',
+    put: 'is null\n',
+    caughtBy: {
+      file: invariants,
+      title: 'is sealed once committed: no late leg, no change, no deletion, no truncation',
+    },
+  },
+  {
+    bug: 'money that is coming counts for nothing in the bound of a balance',
+    file: 'prisma/functions/check_capacity.sql',
+    find: "t.status in ('PENDING', 'PROCESSING')",
+    put: "t.status in ('COMPLETED')",
+    caughtBy: {
+      file: 'test/payments/balance-limit.test.ts',
+      title:
+        'is counted: of any number of transfers-in at once, those that fit are accepted, and each comes to its end',
+    },
+  },
+  {
+    bug: 'plans on one account share a batch',
+    file: 'src/ledger/batches.ts',
+    find: "for (const leg of legs) if ('account' in leg) addBoth(keys, rowKey('Account', leg.account));",
+    put: 'for (const leg of legs) void leg;',
+    caughtBy: {
+      file: 'test/ledger/batches.test.ts',
+      title: 'of plans on one account each is in a batch after the one before; the others need no batch of their own',
+    },
+  },
+  {
+    bug: 'the feed numbers the events of a step in the opposite order',
+    file: 'prisma/functions/sequence_outbox.sql',
+    find: 'row_number() over (partition by t.platform_id order by t.id)',
+    put: 'row_number() over (partition by t.platform_id order by t.id desc)',
+    caughtBy: {
+      file: 'test/payments/realtime-funding.test.ts',
+      title: 'is told as a change of balance before the payment proceeds',
+    },
+  },
+  {
+    bug: 'the feed leaves out a number with each step',
+    file: 'prisma/functions/sequence_outbox.sql',
+    find: 'do update set sequence = h.sequence + excluded.sequence',
+    put: 'do update set sequence = h.sequence + excluded.sequence + 1',
+    caughtBy: { file: 'test/events/instances.test.ts', title: 'writers that commit out of order lose nothing' },
+  },
+];
