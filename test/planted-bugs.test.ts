@@ -14,7 +14,7 @@ test('there are thirty bugs and more, in SQL and in TypeScript, each named once'
   expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(bugs)('it can be planted, and its test is there: $bug', (bug) => {
+test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and its test is there: %s', (_name, bug) => {
   expect(planted('.', bug).size).toBeGreaterThan(0);
   const { file, title } = bug.caughtBy;
   const source = readFileSync(file, 'utf8');

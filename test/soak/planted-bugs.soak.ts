@@ -44,7 +44,7 @@ test('without a bug, every named test passes', async () => {
   ).toEqual([]);
 });
 
-test.each(bugs)('it is noticed that $bug', async (bug) => {
+test.each(bugs.map((bug) => [bug.bug, bug] as const))('it is noticed that %s', async (_name, bug) => {
   missed.add(bug.bug);
   if (!sound.has(bug.caughtBy)) await findSound([bug.caughtBy]);
   expect(sound, 'the test passes without the bug').toContain(bug.caughtBy);

@@ -13,7 +13,7 @@ export const ledgerBugs: readonly Bug[] = [
     put: 'null;',
     caughtBy: {
       file: walls,
-      title: 'an execution waits for whoever changes its quote, and then sees what it has become',
+      title: 'a plan waits for whoever changes its quote, and then sees what it has become',
     },
   },
   {
@@ -24,7 +24,7 @@ export const ledgerBugs: readonly Bug[] = [
     put: 'null;',
     caughtBy: {
       file: walls,
-      title: 'an execution waits for whoever changes its transaction, and then sees what it has become',
+      title: 'a plan waits for whoever changes its transaction, and then sees what it has become',
     },
   },
   {
@@ -89,7 +89,7 @@ export const ledgerBugs: readonly Bug[] = [
     put: '',
     caughtBy: {
       file: specified,
-      title: 'what is stored under a key is what decision 6 says, for every code of decision 46',
+      title: 'is what decision 6 says, for every refusal by the database',
     },
   },
   {
