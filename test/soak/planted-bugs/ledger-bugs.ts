@@ -2,6 +2,8 @@ import type { Bug } from './plant.ts';
 
 const walls = 'test/ledger/locks.test.ts';
 const specified = 'test/ledger/specified.test.ts';
+const legs = 'test/ledger/journal-legs.test.ts';
+const expiry = 'test/payments/expiry.test.ts';
 const invariants = 'test/ledger/invariants.test.ts';
 
 /** Bugs in what decides about money and statuses: the functions of the database, and the plans that it is given. */
@@ -52,14 +54,14 @@ export const ledgerBugs: readonly Bug[] = [
     file: 'src/payments/movements.ts',
     find: 'const net = flow.sent - flow.fees;',
     put: 'flow = { ...flow, fees: flow.fees - 1n };\n  const net = flow.sent - flow.fees;',
-    caughtBy: { file: specified, title: 'each kind of journal has the legs of decision 58, and no others' },
+    caughtBy: { file: legs, title: 'each kind of journal has the legs of decision 58, and no others' },
   },
   {
     bug: 'a refund goes to the account for the fees of the platform, where it has a fee',
     file: 'src/payments/movements.ts',
     find: '{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
     put: '{ account: flow.platformAccountId ?? flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
-    caughtBy: { file: specified, title: 'each kind of journal has the legs of decision 58, and no others' },
+    caughtBy: { file: legs, title: 'each kind of journal has the legs of decision 58, and no others' },
   },
   {
     bug: 'a returned payment keeps the fee of the platform',
@@ -146,7 +148,7 @@ export const ledgerBugs: readonly Bug[] = [
     file: 'src/payments/quotes/expiry.ts',
     find: "quotes: [{ id: quote.id, from: ['PENDING'],",
     put: "quotes: [{ id: quote.id, from: ['PENDING', 'PROCESSING'],",
-    caughtBy: { file: walls, title: 'an expiry that comes after the execution is refused, and changes nothing' },
+    caughtBy: { file: expiry, title: 'an expiry that comes after the execution is refused, and changes nothing' },
   },
   {
     bug: 'the expiry takes a quote that is PROCESSING, and its transaction',
@@ -160,14 +162,14 @@ export const ledgerBugs: readonly Bug[] = [
         put: "id: quote.transactionId,\n              from: ['PENDING', 'PROCESSING'],",
       },
     ],
-    caughtBy: { file: walls, title: 'an expiry that comes after the execution is refused, and changes nothing' },
+    caughtBy: { file: expiry, title: 'an expiry that comes after the execution is refused, and changes nothing' },
   },
   {
     bug: 'the expiry finds quotes of every status',
     file: 'src/payments/quotes/expiry.ts',
     find: "where status = 'PENDING' and expires_at <= (select clock_timestamp())",
     put: 'where expires_at <= (select clock_timestamp())',
-    caughtBy: { file: walls, title: 'the expiry finds no quote that has moved on' },
+    caughtBy: { file: expiry, title: 'the expiry finds no quote that has moved on' },
   },
   {
     bug: 'the start of the transaction decides whether a quote has expired',
