@@ -50,7 +50,7 @@ test.each(bugs.map((bug) => [bug.bug, bug] as const))('it is noticed that %s', a
   expect(sound, 'the test passes without the bug').toContain(bug.caughtBy);
   const undo = copy.write(planted(copy.root, bug));
   try {
-    const { failed, output } = await copy.run([bug.caughtBy]);
+    const { failed, output } = await copy.run([bug.caughtBy], true);
     expect(
       failed.filter((title) => standsFor(bug.caughtBy.title, title)),
       output,

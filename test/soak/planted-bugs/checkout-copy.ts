@@ -53,13 +53,17 @@ export class CheckoutCopy {
     };
   }
 
-  /** Runs the tests with these names, and no others of their files but those with the same titles. */
-  async run(tests: readonly TestName[]): Promise<TestRun> {
+  /**
+   * Runs the tests with these names, and no others of their files but those with the same titles.
+   * @param isOneEnough whether to stop at the first failure
+   */
+  async run(tests: readonly TestName[], isOneEnough = false): Promise<TestRun> {
     const report = join(this.root, 'planted-bugs.json');
     rmSync(report, { force: true });
     const files = [...new Set(tests.map(({ file }) => file))];
     const titles = [...new Set(tests.map(({ title }) => titlePattern(title)))];
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${report}`];
+    if (isOneEnough) vitest.push('--bail=1');
     const output = await outputOf(this.root, [...vitest, '-t', `(^| )(${titles.join('|')})$`, ...files]);
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
     const results = testResults.flatMap(({ assertionResults }) => assertionResults);

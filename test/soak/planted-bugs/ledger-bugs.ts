@@ -29,13 +29,13 @@ export const ledgerBugs: readonly Bug[] = [
     },
   },
   {
-    bug: 'a plan does not lock the internal accounts that it debits',
+    bug: 'a plan does not lock the internal accounts that it debits and credits',
     file: 'prisma/functions/lock_plans.sql',
     find: 'perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
     put: 'null;',
     caughtBy: {
       file: walls,
-      title: 'a plan waits for whoever has the account that it debits, and then sees its balance',
+      title: 'a plan waits for whoever has the account that it credits, and then sees its balance',
     },
   },
   {
@@ -67,10 +67,7 @@ export const ledgerBugs: readonly Bug[] = [
     file: 'prisma/functions/lock_plans.sql',
     find: 'perform lock_claims(p_plans);',
     put: 'null;',
-    caughtBy: {
-      file: 'test/payments/concurrency.test.ts',
-      title: 'one idempotency key used by 20 parallel callers has one effect and 20 equal answers',
-    },
+    caughtBy: { file: walls, title: 'a call waits for the first one with its key, and then has its answer' },
   },
   {
     bug: 'one unit of the fees goes to LIQUIDITY, in a journal that balances',
@@ -198,6 +195,9 @@ export const ledgerBugs: readonly Bug[] = [
     file: 'prisma/functions/sequence_outbox.sql',
     find: 'do update set sequence = h.sequence + excluded.sequence',
     put: 'do update set sequence = h.sequence + excluded.sequence + 1',
-    caughtBy: { file: 'test/events/instances.test.ts', title: 'writers that commit out of order lose nothing' },
+    caughtBy: {
+      file: 'test/events/list.test.ts',
+      title: 'the feed of each platform has every number from 1 to its end, whatever is written at once',
+    },
   },
 ];

@@ -115,7 +115,7 @@ export const statusBugs: readonly Bug[] = [
     put: '',
     caughtBy: {
       file: 'test/payments/suspense.test.ts',
-      title: 'is released once, however many release it at the same time',
+      title: 'is not paid by a release that was planned before another one',
     },
   },
   {
