@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { maxBalance } from '../../src/core/checks.ts';
+import { maxAmount } from '../../src/core/checks.ts';
 import { commitGroupsOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
@@ -130,8 +130,8 @@ test('a plan waits for whoever stops an account outside that takes part', async 
 test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {
   const account = uuid(scene.usd);
   const legs = [
-    { system: 'OUTSIDE', currency: 'USD', amount: -maxBalance / 2n },
-    { account, currency: 'USD', amount: maxBalance / 2n },
+    { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },
+    { account, currency: 'USD', amount: maxAmount / 2n },
   ] as const;
   const plan: Plan = { journals: [{ kind: 'deposit', legs }] };
   await holder.query('begin');
