@@ -163,6 +163,37 @@ test('minting is refused for what is not there, for more than the caller has, an
   expect((await minted({ customerId: mine.customerId }, app)).code).toBe('FORBIDDEN');
 });
 
+test('an app runs nothing that is for servers alone, whatever its permissions', async () => {
+  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const { transaction } = await succeed(
+    t.platform,
+    'sandboxReceiveUma',
+    {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: mine.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 700,
+    },
+    'transaction { id }',
+  );
+  const calls = {
+    // Its own payment, which its platform has to approve.
+    approveTransaction: { transactionId: transaction.id },
+    rejectTransaction: { transactionId: transaction.id },
+    sandboxSetExternalAccountStatus: { accountId: mine.outsideUsd, status: 'INACTIVE' },
+    lookUpReceiver: { umaAddress: '$success.usd@sandbox.uma.money' },
+    sandboxReceiveUma: {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: mine.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 700,
+    },
+  } as const;
+  for (const [name, input] of Object.entries(calls)) {
+    expect([name, await act(app, name as keyof typeof calls, input)]).toMatchObject([name, { code: 'FORBIDDEN' }]);
+  }
+});
+
 test('a token that was answered once is not answered again, but its key tells which it was', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);

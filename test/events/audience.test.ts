@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { execute, mint, quote } from '../setup/acts.ts';
+import { ended, execute, mint, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -76,4 +76,28 @@ test('payer and payee are each told of their own side of a payment, and of nothi
     await feed.return?.();
   }
   for (const stream of [sent, received, arrives]) await stream.return?.();
+});
+
+test('an app lists the events of what its token shows, and no others', async () => {
+  const quoted = await quote(t.platform, usdToEur(payer, { immediatelyExecute: true }));
+  await ended(t.platform, quoted.transaction.id);
+  const ofQuote = await mint(t.platform, { quoteId: quoted.id });
+  const list = async (by: TestPlatform, filter = {}) =>
+    (
+      await by.ask(
+        'query ($filter: EventFilter) { events(first: 100, filter: $filter) { totalCount edges { node { id } } } }',
+        { filter },
+      )
+    ).events;
+  const everything = await list(t.platform);
+  for (const [device, filter] of [
+    [await app(payer.customerId), { customerId: payer.customerId }],
+    [await app(payee.customerId), { customerId: payee.customerId }],
+    [connect(t.url, t.platform.platformId, `Bearer ${ofQuote.token}`), { transactionId: quoted.transaction.id }],
+  ] as const) {
+    const own = await list(t.platform, filter);
+    expect(own.totalCount).toBeGreaterThan(0);
+    expect(own.totalCount).toBeLessThan(everything.totalCount);
+    expect(await list(device)).toEqual(own);
+  }
 });

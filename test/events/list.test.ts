@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { quote, usdToEur } from '../setup/acts.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -55,4 +55,26 @@ test('an event tells the same in a list, alone and in a stream, whatever is aske
   const lasting = (events: Data[]) =>
     events.map(({ type, cursor, subject, customer }) => ({ type, cursor, subject, customer: customer?.id }));
   expect(lasting(streamed)).toEqual(lasting(alone));
+});
+
+test('the feed of each platform has every number from 1 to its end, whatever is written at once', async () => {
+  const platforms = [await t.newPlatform('one'), await t.newPlatform('other')];
+  const scenes = await Promise.all(platforms.map((platform) => makeScene(platform, 100_000n)));
+  await Promise.all(
+    scenes.flatMap((scene, at) => [1, 2, 3].map((amount) => pay(platforms[at] ?? t.platform, scene, amount))),
+  );
+  const { pool } = t.gateway.payments.database;
+  for (const { platformId } of platforms) {
+    await vi.waitFor(async () => expect((await pool.query('select from outbox')).rowCount).toBe(0), {
+      timeout: 10_000,
+    });
+    const { rows } = await pool.query(
+      `select array_agg(sequence order by sequence) as numbers, (select sequence from feed_head where platform_id = $1) as head
+       from event where platform_id = $1`,
+      [platformId],
+    );
+    const { numbers, head } = rows[0];
+    expect(numbers.length).toBeGreaterThan(6);
+    expect(numbers.map(Number)).toEqual(Array.from({ length: Number(head) }, (_, index) => index + 1));
+  }
 });

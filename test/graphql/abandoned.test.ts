@@ -186,6 +186,7 @@ test('an operation whose time is over has no further mutation carried out', asyn
 test('an answer that would have too many bytes is refused, and names the limit', async () => {
   const narrow = await startTestGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
   const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
+  for (const amount of [1, 2, 3]) await pay(t.platform, scene, amount);
   const list =
     'transactions(first: 3) { edges { node { id type sentAmount { amount formatted currency { code name } } } } }';
   expect((await platform.ask(`{ ${list} }`)).transactions.edges).toHaveLength(3);

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commitPlanOn } from '../../src/ledger/commit.ts';
+import type { Plan } from '../../src/ledger/plan.ts';
+import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import { actOn, ended, execute, feedEnd, quote, transactionOf } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
@@ -97,6 +100,22 @@ describe('money in suspense', () => {
     const all = await Promise.all([1, 2, 3].map(() => suspense('release', transaction.id)));
     expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(all.filter(({ out }) => out.startsWith('Paid'))).toHaveLength(1);
+    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+  });
+
+  test('is not paid by a release that was planned before another one', async () => {
+    const { scene, transaction } = await stuck();
+    const { database } = t.gateway.payments;
+    const id = transaction.id.replace('Transaction:', '');
+    const reason = 'paid again';
+    const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
+    expect(await releaseSuspense(database, transaction.id)).toMatchObject({ kind: 'paid' });
+    // Refused by what it finds under the lock, and not by the rules of the table, which are the second wall.
+    expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
+      kind: 'refused',
+      replayed: false,
+      refusal: { code: 'CONFLICT', id, status: 'FAILED' },
+    });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 

@@ -240,9 +240,14 @@ async function announceFromBank(): Promise<string> {
 
 test('one endpoint is asked and the others are told; a payment over a bank’s rails is no question', async () => {
   const told = await startReceiver(answer(403));
-  await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
+  const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
+  // As the answer to a question, 403 would end its delivery. As the answer to an event it is a failure.
+  const { deliveries } = await endpointUntil(t.platform, id, (one) =>
+    one.deliveries.every(({ attempts }: Data) => attempts.length > 0),
+  );
+  expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
   // Only the bank's payment is refused: the end of the payment before may still be on its way here.
   let failures = 1;

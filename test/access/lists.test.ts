@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ended, lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+
+// Two platforms with the same things. Whatever is listed, of either API, is of the platform that asks, and of nobody else.
+
+let t: TestGateway;
+let platforms: readonly [TestPlatform, TestPlatform];
+beforeAll(async () => {
+  t = await startTestGateway();
+  platforms = [t.platform, await t.newPlatform('other')];
+  for (const platform of platforms) {
+    const scene = await makeScene(platform);
+    await ended(platform, (await pay(platform, scene)).id);
+    await quote(platform, usdToEur(scene));
+    await lookUp(platform, '$success.usd@sandbox.uma.money');
+    await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
+  }
+});
+afterAll(() => t.stop());
+
+const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+
+/** The lists of the query itself: its fields that are connections, and take no argument that must be given. */
+const lists = Object.values(schema.getQueryType()?.getFields() ?? {})
+  .filter(({ type }) => isConnection(getNamedType(type)))
+  .map(({ name }) => name);
+
+function isConnection(type: unknown): type is GraphQLObjectType {
+  return isObjectType(type) && 'edges' in type.getFields() && 'pageInfo' in type.getFields();
+}
+
+/** Everything that a list of GraphQL has. */
+async function listed(platform: TestPlatform, list: string): Promise<{ ids: string[]; total: number }> {
+  const page = (await platform.ask(`{ ${list}(first: 100) { totalCount edges { node { id } } } }`))[list];
+  return { ids: page.edges.map(({ node }: Data) => node.id), total: page.totalCount };
+}
+
+test('the lists are those of the schema', () => {
+  expect(lists).toEqual(
+    expect.arrayContaining(['transactions', 'quotes', 'customers', 'accounts', 'events', 'apiTokens']),
+  );
+});
+
+test.each(lists)('the list %s has no row of another platform, and counts none', async (list) => {
+  const [mine, theirs] = [await listed(platforms[0], list), await listed(platforms[1], list)];
+  // Both have some, so that a row of the other would show.
+  expect(mine.total).toBeGreaterThan(0);
+  expect(theirs.total).toBeGreaterThan(0);
+  expect(mine.ids.filter((id) => theirs.ids.includes(id))).toEqual([]);
+  // The lists are shorter than a page: what is counted is what is shown.
+  expect([mine.total, theirs.total]).toEqual([mine.ids.length, theirs.ids.length]);
+});
+
+describe('over REST', () => {
+  test.each([
+    'customers',
+    'quotes',
+    'transactions',
+    'tokens',
+    'customers/internal-accounts',
+    'customers/external-accounts',
+    'platform/internal-accounts',
+  ])('the list %s has no row of another platform', async (list) => {
+    const idsOf = async (platform: TestPlatform): Promise<string[]> => {
+      const client = await restClient(t.url, platform.authorization);
+      const { data } = await client.ask('GET', `/${list}`);
+      return data.map(({ id, tokenId, transactionId }: Data) => id ?? transactionId ?? tokenId);
+    };
+    const [mine, theirs] = [await idsOf(platforms[0]), await idsOf(platforms[1])];
+    expect(mine.length).toBeGreaterThan(0);
+    expect(theirs.length).toBeGreaterThan(0);
+    expect([...mine, ...theirs]).not.toContain(undefined);
+    expect(mine.filter((id) => theirs.includes(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import { actOn, ended, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
+import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// The auditor knows what all journals of a payment come to together. This knows each journal alone, by the list of decision 58,
+// which is read from the page, not from the code.
+
+let t: TestGateway;
+/** It earns a part of the fees. */
+let platform: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = await t.newPlatform('earning');
+  await t.gateway.payments.database.prisma.platformFee.create({
+    data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0.01' },
+  });
+  scene = await makeScene(platform, funded);
+});
+afterAll(() => t.stop());
+
+const funded = 500_000n;
+
+/** Pays a quote from the scene's account, to its account outside unless `rest` says otherwise, up to its end. */
+async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
+  const after = await feedEnd(platform);
+  const made = await quote(
+    platform,
+    usdToEur(scene, {
+      destination: { account: { accountId: to } },
+      lockedCurrencyAmount: 10_000,
+      immediatelyExecute: true,
+      sandboxScenario,
+    }),
+  );
+  if (end === undefined) return ended(platform, made.transaction.id);
+  return seen(platform, after, ({ id, status }) => id === made.transaction.id && status === end);
+}
+
+/** A payment from outside to a customer whose money is paid on to an account outside. */
+async function receiveAndPassOn(): Promise<Data> {
+  const { customerId } = await makeScene(platform, 0n);
+  await succeed(platform, 'createExternalAccount', {
+    customerId,
+    currency: 'USD',
+    accountInfo: { usAccount: { accountNumber: '55500100', routingNumber: '021000021', accountCategory: 'CHECKING' } },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+    defaultUmaDepositAccount: true,
+  });
+  const { transaction } = await actOn(platform, 'sandboxReceiveUma', {
+    senderUmaAddress: '$success.usd@sandbox.uma.money',
+    customerId,
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 5_000,
+  });
+  await actOn(platform, 'approveTransaction', { transactionId: transaction.id });
+  return ended(platform, transaction.id);
+}
+
+/** Makes payments with every kind of journal, of every kind of party. */
+async function makePayments(): Promise<void> {
+  const other = await makeScene(platform, 0n);
+  for (const to of [scene.outsideEur, scene.eur, other.eur]) {
+    expect(await payQuote(undefined, to)).toMatchObject({ status: 'COMPLETED' });
+  }
+  expect(await payQuote({ failureReason: 'OFFRAMP_FAILED' })).toMatchObject({ status: 'FAILED' });
+  expect(await payQuote({ returnAfterMs: 0 }, scene.outsideEur, 'REFUNDED')).toMatchObject({ status: 'REFUNDED' });
+  const stuck = await payQuote({ failureReason: 'OFFRAMP_FAILED', refundFails: true });
+  expect(await releaseSuspense(t.gateway.payments.database, stuck.id)).toMatchObject({ kind: 'paid' });
+  const deposited = await fundedQuote(platform, scene, 'USD');
+  await sendDeposit(platform, deposited);
+  expect(await ended(platform, deposited.transactionId)).toMatchObject({ status: 'COMPLETED' });
+  expect(await ended(platform, (await pay(platform, scene)).id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await receiveAndPassOn()).toMatchObject({ status: 'COMPLETED' });
+}
+
+/** One leg of a kind of journal: whose it is, and the letters of its amount with their signs. */
+interface Term {
+  readonly party: string;
+  readonly letters: readonly (readonly [sign: bigint, letter: string])[];
+}
+
+/** The legs of each kind of journal, as decision 58 lists them. */
+function decidedLegs(): Map<string, Term[]> {
+  const [, decision = ''] = readFileSync('docs/decisions.md', 'utf8').split('\n### Decision 58\n');
+  const table = decision.matchAll(/^\| `(\w+)` \|[^|]*\| ([^|]+) \|$/gm);
+  return new Map(
+    [...table].map(([, kind = '', legs = '']) => [
+      kind,
+      legs.split(', ').map((leg) => ({
+        party: leg.split(' ')[0] ?? '',
+        letters: [...leg.matchAll(/([−+])([SFPRA])\b/g)].map(
+          ([, sign, letter = '']) => [sign === '+' ? 1n : -1n, letter] as const,
+        ),
+      })),
+    ]),
+  );
+}
+
+/** A journal with its legs, and with the facts of its payment. Amounts are texts. */
+interface Journal {
+  readonly kind: string;
+  readonly amounts: Readonly<Record<string, { readonly amount: string; readonly currency: string }>>;
+  readonly parties: Readonly<Record<string, string>>;
+  readonly legs: readonly { readonly party: string; readonly currency: string; readonly amount: string }[];
+}
+
+const journals = `select j.kind,
+    json_build_object(
+      'S', json_build_object('amount', t.sent_amount::text, 'currency', t.sent_currency),
+      'F', json_build_object('amount', coalesce(t.fees, 0)::text, 'currency', t.sent_currency),
+      'P', json_build_object('amount', coalesce(q.platform_fee, 0)::text, 'currency', coalesce(t.sent_currency, '')),
+      'R', json_build_object('amount', t.received_amount::text, 'currency', t.received_currency),
+      'A', case t.type
+        when 'OUTGOING' then json_build_object('amount', t.sent_amount::text, 'currency', t.sent_currency)
+        when 'INCOMING' then json_build_object('amount', t.received_amount::text, 'currency', t.received_currency)
+        else json_build_object('amount', $2::text, 'currency', 'USD') end) as amounts,
+    json_build_object(
+      'source', $3::text, 'platform', pa.id,
+      'destination', case when d.kind = 'INTERNAL' and (t.type = 'INCOMING' or d.customer_id = t.customer_id) then d.id::text else 'OUTSIDE' end,
+      'account', case when t.type = 'INCOMING' then d.id::text else $3::text end) as parties,
+    (select json_agg(json_build_object('party', coalesce(p.account_id::text, p.system::text), 'currency', p.currency, 'amount', p.amount::text))
+     from posting p where p.platform_id = j.platform_id and p.journal_id = j.id) as legs
+  from journal j
+  left join transaction t on t.platform_id = j.platform_id and t.id = j.transaction_id
+  left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
+  left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+  left join account pa on pa.platform_id = j.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null and pa.currency = 'USD'
+  where j.platform_id = $1 order by j.id`;
+
+/** The legs that the terms make, as texts: those of one party and currency together, without those of zero. */
+function expectedLegs(terms: readonly Term[], { amounts, parties }: Journal): string[] {
+  const sums = new Map<string, bigint>();
+  for (const { party, letters } of terms) {
+    for (const [sign, letter] of letters) {
+      const { amount, currency } = amounts[letter] ?? { amount: '0', currency: '' };
+      const key = `${parties[party] ?? party} ${currency}`;
+      sums.set(key, (sums.get(key) ?? 0n) + sign * BigInt(amount));
+    }
+  }
+  return [...sums].filter(([, amount]) => amount !== 0n).map(([key, amount]) => `${key} ${amount}`);
+}
+
+test('each kind of journal has the legs of decision 58, and no others', async () => {
+  await makePayments();
+  const decided = decidedLegs();
+  const { pool } = t.gateway.payments.database;
+  const values = [platform.platformId, funded, scene.usd.split(':')[1]];
+  const { rows } = await pool.query<Journal>(journals, values);
+  for (const journal of rows) {
+    const legs = journal.legs.map(({ party, currency, amount }) => `${party} ${currency} ${amount}`);
+    expect([journal.kind, ...legs.sort()]).toEqual([
+      journal.kind,
+      ...expectedLegs(decided.get(journal.kind) ?? [], journal).sort(),
+    ]);
+  }
+  // Every kind was there, each with what the platform earns, where it has a part.
+  expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
+  const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
+  expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));
+});

@@ -1,0 +1,150 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { maxAmount } from '../../src/core/checks.ts';
+import { commitGroupsOn } from '../../src/ledger/commit.ts';
+import type { Plan } from '../../src/ledger/plan.ts';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { waitForLocks } from '../setup/locks.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// A plan locks what it changes, and what decides about it, before it reads any of it. Each test has another connection change
+// a row while the plan comes, and the plan must be refused for what the row has become. Without the lock, the plan would decide
+// by what the row was before: then it is carried out, or it fails at the rules of the tables, the second wall.
+
+let t: TestGateway;
+let scene: Scene;
+let quoted: Data;
+/** Changes rows, without the triggers that keep them. */
+let holder: pg.Client;
+let client: pg.Client;
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+});
+afterAll(() => t.stop());
+beforeEach(async () => {
+  scene = await makeScene(t.platform, 10_000n);
+  quoted = await quote(t.platform, usdToEur(scene));
+  holder = new pg.Client({ connectionString: t.databaseUrl, options: '-c session_replication_role=replica' });
+  client = new pg.Client({ connectionString: t.databaseUrl });
+  for (const one of [holder, client]) await one.connect();
+});
+afterEach(async () => {
+  for (const one of [holder, client]) await one.end();
+});
+
+const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
+const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
+
+/** Answers the refusal of the plan, which has to wait for the row while that changes. */
+async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
+  await holder.query('begin');
+  await holder.query(`select from ${table} where id = $1 for update`, [id]);
+  const commit = commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan }]]);
+  // A plan that does not wait is done now.
+  await Promise.race([waitForLocks(holder, 1), commit]);
+  await holder.query(`update ${table} set ${change} where id = $1`, [id]);
+  await holder.query('commit');
+  const [outcome] = await commit;
+  return outcome?.kind === 'refused' ? outcome.refusal : outcome;
+}
+
+/** Leaves quote and transaction in one status, as the auditor demands. */
+async function expireBoth(): Promise<void> {
+  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(quoted.id)]);
+  await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
+    uuid(quoted.transaction.id),
+  ]);
+}
+
+test('a plan waits for whoever changes its quote, and then sees what it has become', async () => {
+  const plan: Plan = { quotes: [{ id: uuid(quoted.id), ...toProcessing, expiry: 'before' }] };
+  const refusal = await refusalAfter('quote', uuid(quoted.id), `status = 'EXPIRED'`, plan);
+  expect(refusal).toMatchObject({ code: 'QUOTE_EXPIRED', id: uuid(quoted.id) });
+  await expireBoth();
+});
+
+test('a plan waits for whoever changes its transaction, and then sees what it has become', async () => {
+  const id = uuid(quoted.transaction.id);
+  const plan: Plan = { transactions: [{ id, ...toProcessing }] };
+  const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
+  const refusal = await refusalAfter('transaction', id, change, plan);
+  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'EXPIRED' });
+  await expireBoth();
+});
+
+test('a quote that expires while its execution waits is not executed', async () => {
+  const plan: Plan = { quotes: [{ id: uuid(quoted.id), ...toProcessing, expiry: 'before' }] };
+  // After the transaction of the plan has begun: its own time would not show it.
+  const refusal = await refusalAfter('quote', uuid(quoted.id), 'expires_at = clock_timestamp()', plan);
+  expect(refusal).toMatchObject({ code: 'QUOTE_EXPIRED', id: uuid(quoted.id) });
+});
+
+test('a call waits for the first one with its key, and then has its answer', async () => {
+  const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
+  const plan: Plan = { claim, result: { type: 'Customer', id: uuid(scene.customerId) } };
+  const group = [[{ platformId: t.platform.platformId, plan }]];
+  await holder.query('begin');
+  const first = await commitGroupsOn(holder, group);
+  const second = commitGroupsOn(client, group);
+  await Promise.race([waitForLocks(holder, 1), second]);
+  await holder.query('commit');
+  expect(await second).toEqual(first.map((outcome) => ({ ...outcome, replayed: true })));
+});
+
+test('a plan waits for whoever closes its order, and then finds it closed', async () => {
+  const { id: transactionId } = await pay(t.platform, scene);
+  const { rows } = await holder.query('select id, due_at from rail_order where transaction_id = $1', [
+    uuid(transactionId),
+  ]);
+  const { id } = rows[0];
+  const refusal = await refusalAfter('rail_order', id, 'due_at = null', { orders: [{ id, dueInMs: 1_000 }] });
+  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'CLOSED' });
+});
+
+test('a plan waits for whoever deletes the customer that it changes', async () => {
+  const id = uuid(scene.customerId);
+  const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
+  expect(await refusalAfter('customer', id, 'is_deleted = true', plan)).toEqual({ code: 'CUSTOMER_DELETED', id });
+});
+
+test('a plan waits for whoever stops a customer who takes part', async () => {
+  const id = uuid(scene.customerId);
+  const refusal = await refusalAfter('customer', id, `kyc_status = 'REJECTED'`, { requireActive: { customers: [id] } });
+  expect(refusal).toMatchObject({ code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' });
+});
+
+test('a plan waits for whoever changes the account outside that it changes', async () => {
+  const id = uuid(scene.outsideUsd);
+  const plan: Plan = { accounts: [{ id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }] };
+  const refusal = await refusalAfter('account', id, `status = 'INACTIVE'`, plan);
+  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'INACTIVE' });
+});
+
+test('a plan waits for whoever stops an account outside that takes part', async () => {
+  const id = uuid(scene.outsideUsd);
+  const refusal = await refusalAfter('account', id, `status = 'INACTIVE'`, { requireActive: { accounts: [id] } });
+  expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, status: 'INACTIVE' });
+});
+
+test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {
+  const account = uuid(scene.usd);
+  const legs = [
+    { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },
+    { account, currency: 'USD', amount: maxAmount / 2n },
+  ] as const;
+  const plan: Plan = { journals: [{ kind: 'deposit', legs }] };
+  await holder.query('begin');
+  await holder.query('select from account where id = $1 for update', [account]);
+  const other = new pg.Client({ connectionString: t.databaseUrl });
+  await other.connect();
+  const commits = [client, other].map((one) => commitGroupsOn(one, [[{ platformId: t.platform.platformId, plan }]]));
+  await waitForLocks(holder, 1);
+  await holder.query('rollback');
+  const outcomes = (await Promise.all(commits)).flat();
+  await other.end();
+  expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind)).sort()).toEqual([
+    'AMOUNT_OUT_OF_RANGE',
+    'done',
+  ]);
+});

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execute, quote, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+// What the papers list is what the database does. The lists are read from the papers, not from the code.
+
+const decisions = readFileSync('docs/decisions.md', 'utf8');
+const specification = readFileSync('docs/interface-specification.md', 'utf8');
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+});
+afterAll(() => t.stop());
+
+async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
+  return (await t.gateway.payments.database.pool.query(text, values)).rows;
+}
+
+/** The text of a decision, or of a section of the specification, up to the next heading. */
+function partOf(paper: string, heading: string): string {
+  const [, after = ''] = paper.split(`\n${heading}\n`);
+  const [part = ''] = after.split(/\n#{2,3} /);
+  expect(part, heading).not.toBe('');
+  return part;
+}
+
+/** The cells of the rows of a table whose first cell is a status or empty. */
+function tableIn(part: string): string[][] {
+  const lines = part.split('\n').filter((line) => line.startsWith('|'));
+  return lines
+    .slice(2)
+    .map((line) => line.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}
+
+describe('the table of moves is that of the papers', () => {
+  const moves = async (table: string) =>
+    (await rows(`select "from" || ' > ' || "to" as move from ${table}`)).map(({ move }) => move).sort();
+  const movesIn = (part: string, to: number) =>
+    tableIn(part)
+      .filter(([from = '']) => /^[A-Z_]+$/.test(from))
+      .map((cells) => `${cells[0]} > ${cells[to]}`);
+  const unique = (list: readonly string[]) => [...new Set(list)].sort();
+
+  test('a quote has the moves of decision 50, and no others', async () => {
+    const decided = movesIn(partOf(decisions, '### Decision 50'), 2);
+    expect(decided.length).toBeGreaterThan(5);
+    expect(await moves('quote_move')).toEqual(unique(decided));
+    expect(unique(decided)).toEqual(expect.arrayContaining(movesIn(partOf(specification, '### 3.1 Quote status'), 3)));
+  });
+
+  test('a transaction has the moves of decision 57, and no others', async () => {
+    const decided = movesIn(partOf(decisions, '### Decision 57'), 2);
+    expect(decided).toHaveLength(12);
+    expect(await moves('transaction_move')).toEqual(unique(decided));
+    const specified = movesIn(partOf(specification, '### 3.2 Transaction status'), 3);
+    expect(specified).toHaveLength(2);
+    expect(decided).toEqual(expect.arrayContaining(specified));
+  });
+
+  test('an external account has the moves of decision 42, and no others', async () => {
+    const sentences = partOf(decisions, '### Decision 42').matchAll(
+      /\b([A-Z_]+) becomes ([A-Z_]+(?:(?:, | or )[A-Z_]+)*)/g,
+    );
+    const decided = [...sentences].flatMap(([, from, to = '']) => to.split(/, | or /).map((one) => `${from} > ${one}`));
+    expect(decided).toHaveLength(8);
+    expect(await moves('external_account_move')).toEqual(unique(decided));
+  });
+});
+
+describe('what is stored under an idempotency key', () => {
+  /** The codes with which the functions of the database refuse a plan, as callers get them. */
+  const codes = new Set(
+    readdirSync('prisma/functions')
+      .flatMap((name) => [...readFileSync(`prisma/functions/${name}`, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])
+      .map(([, code = '']) => code),
+  );
+  const statuses = new Map(
+    tableIn(partOf(decisions, '### Decision 46')).flatMap(([status = '', names = '']) =>
+      [...names.matchAll(/[A-Z_]{5,}/g)].map(([code]) => [code, status] as const),
+    ),
+  );
+
+  test('is what decision 6 says, for every refusal by the database', async () => {
+    const [, unstored = ''] =
+      /Invalid input, ([\dx, ]+ and 5xx) are not\./.exec(partOf(decisions, '### Decision 6')) ?? [];
+    expect(unstored).toBe('401, 403, 404 and 5xx');
+    expect(codes.size).toBeGreaterThan(9);
+    for (const code of codes) {
+      // Callers get this one as CONFLICT (decision 37).
+      const status = statuses.get(code === 'ACCOUNT_EXISTS' ? 'CONFLICT' : code) ?? '';
+      expect([code, status]).toEqual([code, expect.stringMatching(/^4\d\d$/)]);
+      const claim = { operation: 'test', key: code, hash: 'aa' };
+      const plan = { claim, result: { type: 'Quote', id: randomUUID() } };
+      await rows('select conclude_plan($1, $2, $3)', [t.platform.platformId, plan, { code }]);
+      const stored = await rows('select refusal from idempotency_record where platform_id = $1 and key = $2', [
+        t.platform.platformId,
+        code,
+      ]);
+      expect([code, stored]).toEqual([code, unstored.includes(status) ? [] : [{ refusal: { code } }]]);
+    }
+  });
+
+  test('is no refusal for a customer who may not pay yet: the same call succeeds when it may', async () => {
+    const scene = await makeScene(t.platform, 10_000n);
+    const { id } = await quote(t.platform, usdToEur(scene));
+    const become = (status: string) =>
+      rows('update customer set kyc_status = $2::kyc_status where id = $1', [scene.customerId.split(':')[1], status]);
+    const pay = () => execute(t.platform, id, { idempotencyKey: 'not-yet' });
+    await become('PENDING_REVIEW');
+    expect(await pay()).toMatchObject({ code: 'USER_NOT_READY' });
+    await become('APPROVED');
+    expect(await pay()).toMatchObject({ replayed: false, quote: { status: 'PROCESSING' } });
+    expect(await pay()).toMatchObject({ replayed: true, quote: { status: 'PROCESSING' } });
+  });
+});

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { bugs } from './soak/planted-bugs/bugs.ts';
+import { planted } from './soak/planted-bugs/plant.ts';
+import { standsFor } from './soak/planted-bugs/titles.ts';
+
+/** The short form of `npm run soak -- planted`, which plants the bugs: what the list names is there. */
+
+test('there are thirty bugs and more, in SQL and in TypeScript, each named once', () => {
+  expect(new Set(bugs.map(({ bug }) => bug)).size).toBe(bugs.length);
+  expect(bugs.length).toBeGreaterThanOrEqual(30);
+  const inSql = bugs.filter(({ file }) => file.startsWith('prisma/'));
+  expect(inSql.length).toBeGreaterThanOrEqual(12);
+  expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
+});
+
+test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and its test is there: %s', (_name, bug) => {
+  expect(planted('.', bug).size).toBeGreaterThan(0);
+  const { file, title } = bug.caughtBy;
+  const source = readFileSync(file, 'utf8');
+  expect(
+    ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`)),
+    `${file} › ${title}`,
+  ).toBe(true);
+});
+
+test('a text that is not there, or twice, is no place for a bug', () => {
+  const bug = { bug: '', caughtBy: { file: '', title: '' }, file: 'package.json', put: '' };
+  expect(() => planted('.', { ...bug, find: 'no such text' })).toThrow('0 times');
+  expect(() => planted('.', { ...bug, find: '"' })).toThrow('times, and not once');
+});
+
+test('the title of a test that runs for each row stands for all of them, and for no other', () => {
+  expect(standsFor('of a %s', 'of a quote')).toBe(true);
+  expect(standsFor('3.3 from %s to %s as the table says', '3.3 from PENDING to ACTIVE as the table says')).toBe(true);
+  expect(standsFor('never goes below zero', 'never goes below zero or so')).toBe(false);
+});

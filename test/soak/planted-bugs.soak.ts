@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bugs } from './planted-bugs/bugs.ts';
+import { CheckoutCopy } from './planted-bugs/checkout-copy.ts';
+import { planted, type TestName } from './planted-bugs/plant.ts';
+import { standsFor } from './planted-bugs/titles.ts';
+
+/**
+ * Plants each bug of the list alone, in a copy of the checkout, and runs the test that is named beside it: it must fail.
+ * Before that, all these tests pass in the same copy without a bug.
+ */
+
+let copy: CheckoutCopy;
+const sound = new Set<TestName>();
+const caught = new Set<string>();
+const missed = new Set<string>();
+beforeAll(() => {
+  copy = new CheckoutCopy(process.cwd());
+});
+afterAll(() => {
+  copy.remove();
+  const width = Math.max(...bugs.map(({ bug }) => bug.length));
+  for (const { bug, caughtBy } of bugs) {
+    const outcome = caught.has(bug) ? 'caught' : missed.has(bug) ? 'NOT CAUGHT' : 'not tried';
+    console.log(`${bug.padEnd(width)}  ${outcome.padEnd(10)}  ${caughtBy.file} › ${caughtBy.title}`);
+  }
+  console.log(`planted ${caught.size + missed.size}, caught ${caught.size}, not caught ${missed.size}`);
+});
+
+const named = ({ title }: TestName, ran: readonly string[]) => ran.some((other) => standsFor(title, other));
+
+/** Runs the tests without a bug, and notes those that pass. */
+async function findSound(tests: readonly TestName[]): Promise<string> {
+  const { passed, failed, output } = await copy.run(tests);
+  for (const each of tests) if (named(each, passed) && !named(each, failed)) sound.add(each);
+  return output;
+}
+
+test('without a bug, every named test passes', async () => {
+  const tests = bugs.map(({ caughtBy }) => caughtBy);
+  const output = await findSound(tests);
+  expect(
+    tests.filter((each) => !sound.has(each)).map(({ title }) => title),
+    output,
+  ).toEqual([]);
+});
+
+test.each(bugs.map((bug) => [bug.bug, bug] as const))('it is noticed that %s', async (_name, bug) => {
+  missed.add(bug.bug);
+  if (!sound.has(bug.caughtBy)) await findSound([bug.caughtBy]);
+  expect(sound, 'the test passes without the bug').toContain(bug.caughtBy);
+  const undo = copy.write(planted(copy.root, bug));
+  try {
+    const { failed, output } = await copy.run([bug.caughtBy], true);
+    expect(
+      failed.filter((title) => standsFor(bug.caughtBy.title, title)),
+      output,
+    ).not.toEqual([]);
+  } finally {
+    undo();
+  }
+  missed.delete(bug.bug);
+  caught.add(bug.bug);
+});

@@ -1,0 +1,128 @@
+import type { Bug } from './plant.ts';
+
+const visible = 'src/access/visible.ts';
+
+/** Bugs in who sees and does what, and in the pages of lists. */
+export const accessBugs: readonly Bug[] = [
+  {
+    bug: 'transactions are visible to every platform',
+    file: visible,
+    find: 'return where(rules.transaction, scope);',
+    put: 'const { platformId: _platformId, ...rest } = where(rules.transaction, scope);\n  return rest;',
+    caughtBy: {
+      file: 'test/access/lists.test.ts',
+      title: 'the list %s has no row of another platform, and counts none',
+    },
+  },
+  {
+    bug: 'an app sees all events of its platform in the list of events',
+    file: visible,
+    find: 'return where(rules.event, scope);',
+    put: 'return { platformId: scope.platformId };',
+    caughtBy: {
+      file: 'test/events/audience.test.ts',
+      title: 'an app lists the events of what its token shows, and no others',
+    },
+  },
+  {
+    bug: 'an app hears all events of its platform in its streams',
+    file: visible,
+    find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
+    put: 'return event.platformId === scope.platformId;',
+    also: [
+      {
+        file: 'src/graphql/schema/streams/stream.ts',
+        find: 'subject: subject ?? subjectOf(viewer),',
+        put: 'subject,',
+      },
+    ],
+    caughtBy: {
+      file: 'test/events/audience.test.ts',
+      title: 'payer and payee are each told of their own side of a payment, and of nothing of the other’s',
+    },
+  },
+  {
+    bug: 'an app sees everything of what its token shows nothing of',
+    file: visible,
+    find: '...(field === null ? matchesNothing : equal',
+    put: '...(field === null ? {} : equal',
+    caughtBy: {
+      file: 'test/access/client-tokens.test.ts',
+      title: 'a token of one quote shows that quote and its transaction, and nobody’s name or account',
+    },
+  },
+  {
+    bug: 'a command finds the rows of other platforms',
+    file: visible,
+    find: '.platform_id = $1 and ',
+    put: '.platform_id is not null and $1::uuid is not null and ',
+    caughtBy: {
+      file: 'test/access/commands.test.ts',
+      title: 'does nothing for %s, to whom what is foreign is unknown',
+    },
+  },
+  {
+    bug: 'a client token may do what only servers may',
+    file: 'src/access/operations.ts',
+    find: "if (caller.kind === 'CLIENT' && !('client' in operations[name])) {",
+    put: "if (caller.kind === 'CLIENT' && !(name in operations)) {",
+    caughtBy: {
+      file: 'test/access/client-tokens.test.ts',
+      title: 'an app runs nothing that is for servers alone, whatever its permissions',
+    },
+  },
+  {
+    bug: 'a revoked client token is good until it expires',
+    file: 'src/access/client-tokens.ts',
+    find: ' and t.revoked_at is null and',
+    put: ' and',
+    caughtBy: { file: 'test/access/client-tokens.test.ts', title: 'a revoked or forged client token is like none' },
+  },
+  {
+    bug: 'apps share the idempotency keys of their platform',
+    file: 'src/core/idempotency.ts',
+    find: 'return keySpace === undefined ? operation :',
+    put: "return keySpace !== '' ? operation :",
+    caughtBy: {
+      file: 'test/access/client-tokens.test.ts',
+      title: 'idempotency keys of one app are not those of another, nor of the platform',
+    },
+  },
+  {
+    bug: 'a refusal tells the app of a payment what the account holds',
+    file: 'src/payments/plan-refusals.ts',
+    find: "if (seesAny('account', caller)) return undefined;\n      return { code, message: 'the account does not hold enough' };",
+    put: 'return undefined;',
+    caughtBy: { file: 'test/access/hidden.test.ts', title: 'that the account holds too little, and not what it holds' },
+  },
+  {
+    bug: 'a cursor of another platform is accepted',
+    file: 'src/core/paging.ts',
+    find: 'const isValid = name === list && platform === platformId.slice(-12) && rest.length === 0 && uuidForm.test(id);\n  return isValid && rowCursor(list, platformId, id) === cursor ? id : undefined;',
+    put: 'const isValid = name === list && platform !== undefined && rest.length === 0 && uuidForm.test(id);\n  return isValid && platformId ? id : undefined;',
+    caughtBy: {
+      file: 'test/rest/parameters.test.ts',
+      title: 'keeps the cursors of other lists and of other platforms out',
+    },
+  },
+  {
+    bug: 'a page begins with the row of its cursor',
+    file: 'src/rest/lists.ts',
+    find: 'size: query.limit,\n    backward: false,',
+    put: 'size: query.limit - 1,\n    backward: false,',
+    caughtBy: {
+      file: 'test/rest/parameters.test.ts',
+      title: 'pages through everything once, whatever the size, and tells the total',
+    },
+  },
+  {
+    bug: 'a page between two cursors leaves the second one out of account',
+    file: 'src/graphql/paging.ts',
+    find: '...(lt !== undefined && { lt })',
+    put: '...(lt !== undefined && gt === undefined && { lt })',
+    caughtBy: {
+      file: 'test/graphql/connections.test.ts',
+      title: 'a walk between two cursors ends before the second, in either direction',
+    },
+  },
+];

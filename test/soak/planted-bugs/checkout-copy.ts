@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestName } from './plant.ts';
+import { titlePattern } from './titles.ts';
+
+/** What one run of tests came to: the titles of those that passed and of those that failed. */
+export interface TestRun {
+  readonly passed: readonly string[];
+  readonly failed: readonly string[];
+  /** What the run printed. */
+  readonly output: string;
+}
+
+/**
+ * A copy of the checkout in a folder of its own, in which bugs are planted. Its packages are hard links: nothing may write
+ * to them.
+ */
+export class CheckoutCopy {
+  readonly root: string;
+
+  constructor(original: string) {
+    this.root = mkdtempSync(join(tmpdir(), 'planted-bugs-'));
+    // Where this process is root, the database server of a test is another user, and its programs are among the packages.
+    chmodSync(this.root, 0o755);
+    const left = new Set(['node_modules', '.git']);
+    for (const name of readdirSync(original)) {
+      if (!left.has(name)) cpSync(join(original, name), join(this.root, name), { recursive: true });
+    }
+    linkTree(join(original, 'node_modules'), join(this.root, 'node_modules'));
+  }
+
+  /** Writes the files, and returns what undoes it. */
+  write(files: ReadonlyMap<string, string>): () => void {
+    const before = [...files.keys()].map((path) => [path, readFileSync(join(this.root, path), 'utf8')] as const);
+    for (const [path, text] of files) writeFileSync(join(this.root, path), text);
+    return () => {
+      for (const [path, text] of before) writeFileSync(join(this.root, path), text);
+    };
+  }
+
+  /**
+   * Runs the tests with these names, and no others of their files but those with the same titles.
+   * @param isOneEnough whether to stop at the first failure
+   */
+  async run(tests: readonly TestName[], isOneEnough = false): Promise<TestRun> {
+    const report = join(this.root, 'planted-bugs.json');
+    rmSync(report, { force: true });
+    const files = [...new Set(tests.map(({ file }) => file))];
+    const titles = [...new Set(tests.map(({ title }) => titlePattern(title)))];
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${report}`];
+    if (isOneEnough) vitest.push('--bail=1');
+    const output = await outputOf(this.root, [...vitest, '-t', `(^| )(${titles.join('|')})$`, ...files]);
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+    const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+    const titlesOf = (status: string) => results.filter((result) => result.status === status).map(({ title }) => title);
+    return { passed: titlesOf('passed'), failed: titlesOf('failed'), output };
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
+  }[];
+}
+
+/** The folders in which tools write what they remember. */
+const caches = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
+
+function linkTree(from: string, to: string): void {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (caches.has(entry.name)) continue;
+    if (entry.isDirectory()) linkTree(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else linkFile(source, target);
+  }
+}
+
+function linkFile(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    // Another disk.
+    copyFileSync(source, target);
+  }
+}
+
+/** Runs Node, and returns what it prints. The environment of the test runner around it is left out. */
+function outputOf(cwd: string, args: readonly string[]): Promise<string> {
+  const environment = Object.entries(process.env).filter(
+    ([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name),
+  );
+  const child = spawn(process.execPath, args, { cwd, env: Object.fromEntries(environment) });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  child.on('error', reject);
+  child.on('close', () => resolve(output));
+  return promise;
+}

@@ -1,0 +1,203 @@
+import type { Bug } from './plant.ts';
+
+const walls = 'test/ledger/locks.test.ts';
+const specified = 'test/ledger/specified.test.ts';
+const legs = 'test/ledger/journal-legs.test.ts';
+const invariants = 'test/ledger/invariants.test.ts';
+
+/** Bugs in what decides about money: locks, idempotency keys, journals, balances and the feed. */
+export const ledgerBugs: readonly Bug[] = [
+  {
+    bug: 'a plan does not lock the quotes that it moves',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
+    put: 'null;',
+    caughtBy: {
+      file: walls,
+      title: 'a plan waits for whoever changes its quote, and then sees what it has become',
+    },
+  },
+  {
+    bug: 'a plan does not lock the transactions that it moves',
+    file: 'prisma/functions/lock_plans.sql',
+    find: `perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
+    order by platform_id, id for no key update;`,
+    put: 'null;',
+    caughtBy: {
+      file: walls,
+      title: 'a plan waits for whoever changes its transaction, and then sees what it has become',
+    },
+  },
+  {
+    bug: 'a plan does not lock the internal accounts that it debits and credits',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
+    put: 'null;',
+    caughtBy: {
+      file: walls,
+      title: 'a plan waits for whoever has the account that it credits, and then sees its balance',
+    },
+  },
+  {
+    bug: 'a plan does not lock the orders that it closes',
+    file: 'prisma/functions/lock_plans.sql',
+    find: `perform from rail_order where platform_id = any (v_platforms) and id = any (v_changed)
+    order by platform_id, id for no key update;`,
+    put: 'null;',
+    caughtBy: { file: walls, title: 'a plan waits for whoever closes its order, and then finds it closed' },
+  },
+  {
+    bug: 'a plan does not lock the customers who take part',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;',
+    put: 'null;',
+    caughtBy: { file: walls, title: 'a plan waits for whoever stops a customer who takes part' },
+  },
+  {
+    bug: 'a plan does not lock the accounts outside that take part',
+    file: 'prisma/functions/lock_plans.sql',
+    find: `kind = 'EXTERNAL' and id = any (v_active)
+    order by platform_id, id for share;`,
+    put: `kind = 'EXTERNAL' and id = any (v_active)
+    order by platform_id, id;`,
+    caughtBy: { file: walls, title: 'a plan waits for whoever stops an account outside that takes part' },
+  },
+  {
+    bug: 'calls with one idempotency key do not wait for each other',
+    file: 'prisma/functions/lock_plans.sql',
+    find: 'perform lock_claims(p_plans);',
+    put: 'null;',
+    caughtBy: { file: walls, title: 'a call waits for the first one with its key, and then has its answer' },
+  },
+  {
+    bug: 'one unit of the fees goes to LIQUIDITY, in a journal that balances',
+    file: 'src/payments/movements.ts',
+    find: 'const net = flow.sent - flow.fees;',
+    put: 'flow = { ...flow, fees: flow.fees - 1n };\n  const net = flow.sent - flow.fees;',
+    caughtBy: { file: legs, title: 'each kind of journal has the legs of decision 58, and no others' },
+  },
+  {
+    bug: 'a refund goes to the account for the fees of the platform, where it has a fee',
+    file: 'src/payments/movements.ts',
+    find: '{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
+    put: '{ account: flow.platformAccountId ?? flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
+    caughtBy: { file: legs, title: 'each kind of journal has the legs of decision 58, and no others' },
+  },
+  {
+    bug: 'a returned payment keeps the fee of the platform',
+    file: 'src/payments/settlement/outcomes.ts',
+    find: 'platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined',
+    put: 'platformAccountId: undefined',
+    caughtBy: {
+      file: 'test/payments/failures.test.ts',
+      title: "takes the platform's part of the fees back on a return",
+    },
+  },
+  {
+    bug: 'money that the rail has not given back is refunded',
+    file: 'src/payments/settlement/outcomes.ts',
+    find: 'const stuck = failure.moneyStuck === true;',
+    put: 'const stuck = false;',
+    caughtBy: {
+      file: 'test/payments/failures.test.ts',
+      title: 'suffix 007: neither paid out nor refunded, the money waits in SUSPENSE',
+    },
+  },
+  {
+    bug: 'refusals with the statuses 403 and 404 are stored under a key',
+    file: 'prisma/functions/conclude_plan.sql',
+    find: `
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+    put: '',
+    caughtBy: {
+      file: specified,
+      title: 'is what decision 6 says, for every refusal by the database',
+    },
+  },
+  {
+    bug: 'no refusal is stored under a key',
+    file: 'prisma/functions/conclude_plan.sql',
+    find: `
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+    put: '\n     and p_refusal is null',
+    caughtBy: {
+      file: 'test/payments/concurrency.test.ts',
+      title: 'a refusal for lack of money stays the answer to its key after the account is funded',
+    },
+  },
+  {
+    bug: 'a key is accepted again with another input',
+    file: 'prisma/functions/first_answer.sql',
+    find: "if v_hash <> decode(p_claim ->> 'hash', 'hex') then",
+    put: 'if false then',
+    caughtBy: {
+      file: 'test/payments/concurrency.test.ts',
+      title: '20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch',
+    },
+  },
+  {
+    bug: 'a balance may go below zero',
+    file: 'prisma/functions/is_sound_account.sql',
+    find: 'return a.posted >= 0\n    and case',
+    put: 'return case',
+    caughtBy: { file: invariants, title: 'never goes below zero' },
+  },
+  {
+    bug: 'a journal need not balance',
+    file: 'prisma/functions/check_journal.sql',
+    find: ' or bool_or(c.sum <> 0)',
+    put: '',
+    caughtBy: { file: invariants, title: 'that does not balance in each currency is refused when it would commit' },
+  },
+  {
+    bug: 'a sealed journal takes more legs',
+    file: 'prisma/functions/check_legs.sql',
+    find: 'is distinct from 0\n',
+    put: 'is null\n',
+    caughtBy: {
+      file: invariants,
+      title: 'is sealed once committed: no late leg, no change, no deletion, no truncation',
+    },
+  },
+  {
+    bug: 'money that is coming counts for nothing in the bound of a balance',
+    file: 'prisma/functions/check_capacity.sql',
+    find: "t.status in ('PENDING', 'PROCESSING')",
+    put: "t.status in ('COMPLETED')",
+    caughtBy: {
+      file: 'test/payments/balance-limit.test.ts',
+      title:
+        'is counted: of any number of transfers-in at once, those that fit are accepted, and each comes to its end',
+    },
+  },
+  {
+    bug: 'plans on one account share a batch',
+    file: 'src/ledger/batches.ts',
+    find: "for (const leg of legs) if ('account' in leg) addBoth(keys, rowKey('Account', leg.account));",
+    put: 'for (const leg of legs) void leg;',
+    caughtBy: {
+      file: 'test/ledger/batches.test.ts',
+      title: 'of plans on one account each is in a batch after the one before; the others need no batch of their own',
+    },
+  },
+  {
+    bug: 'the feed numbers the events of a step in the opposite order',
+    file: 'prisma/functions/sequence_outbox.sql',
+    find: 'row_number() over (partition by t.platform_id order by t.id)',
+    put: 'row_number() over (partition by t.platform_id order by t.id desc)',
+    caughtBy: {
+      file: 'test/payments/realtime-funding.test.ts',
+      title: 'is told as a change of balance before the payment proceeds',
+    },
+  },
+  {
+    bug: 'the feed leaves out a number with each step',
+    file: 'prisma/functions/sequence_outbox.sql',
+    find: 'do update set sequence = h.sequence + excluded.sequence',
+    put: 'do update set sequence = h.sequence + excluded.sequence + 1',
+    caughtBy: {
+      file: 'test/events/list.test.ts',
+      title: 'the feed of each platform has every number from 1 to its end, whatever is written at once',
+    },
+  },
+];

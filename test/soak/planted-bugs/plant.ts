@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One bug, and the test that catches it. */
+export interface Bug {
+  /** What the code does wrong. */
+  readonly bug: string;
+  /**
+   * Where it is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
+   * too, because tests build their databases from the migrations. `prisma/migrations` names no file: the text is in one of
+   * the migrations.
+   */
+  readonly file: string;
+  /** The text that is replaced. It occurs once. */
+  readonly find: string;
+  readonly put: string;
+  /** Another change that the bug needs, such as the second wall, which is removed first. */
+  readonly also?: readonly Change[];
+  /** The test that fails with the bug: its file, and its title as it stands in the source. */
+  readonly caughtBy: TestName;
+}
+
+export type Change = Pick<Bug, 'file' | 'find' | 'put'>;
+
+export interface TestName {
+  readonly file: string;
+  readonly title: string;
+}
+
+const migrations = 'prisma/migrations';
+const functions = 'prisma/functions/';
+
+/**
+ * Returns the files that a bug changes, with their new texts.
+ * @param root the checkout
+ * @throws Error when a text does not occur exactly once
+ */
+export function planted(root: string, { file, find, put, also = [] }: Bug): Map<string, string> {
+  const files = new Map<string, string>();
+  const read = (path: string) => files.get(path) ?? readFileSync(join(root, path), 'utf8');
+  for (const change of [{ file, find, put }, ...also]) {
+    const path = change.file === migrations ? migrationWith(root, change.find) : change.file;
+    const before = read(path);
+    const after = replaceOnce(before, change, path);
+    files.set(path, after);
+    if (!path.startsWith(functions)) continue;
+    const migration = migrationWith(root, before);
+    files.set(migration, replaceOnce(read(migration), { find: before, put: after }, migration));
+  }
+  return files;
+}
+
+/** Returns the newest migration that has a text. */
+function migrationWith(root: string, text: string): string {
+  const found = readdirSync(join(root, migrations), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => join(migrations, name))
+    .filter((path) => readFileSync(join(root, path), 'utf8').includes(text))
+    .at(-1);
+  if (found === undefined) throw new Error(`no migration has: ${text.slice(0, 200)}`);
+  return found;
+}
+
+function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
+  const [before, after, ...more] = text.split(find);
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw new Error(`${path} has this ${text.split(find).length - 1} times, and not once: ${find.slice(0, 200)}`);
+  }
+  if (find === put) throw new Error(`nothing is planted in ${path}`);
+  return before + put + after;
+}

@@ -1,0 +1,179 @@
+import type { Bug } from './plant.ts';
+
+/** Bugs in what is around the ledger: prices, webhooks, streams, and the limits of requests. */
+export const serviceBugs: readonly Bug[] = [
+  {
+    bug: 'what is sent for a locked receiving amount is rounded down',
+    file: 'src/payments/pricing/pricing-terms.ts',
+    find: 'return { exact, amount: roundUp(exact) };',
+    put: 'return { exact, amount: roundUp(exact) - (exact.numerator % exact.denominator === 0n ? 0n : 1n) };',
+    caughtBy: { file: 'test/payments/pricing.test.ts', title: 'the formulas of the fee engine are met exactly' },
+  },
+  {
+    bug: 'half a unit is rounded down',
+    file: 'src/core/fraction.ts',
+    find: 'numerator: 2n * numerator + denominator, denominator: 2n * denominator',
+    put: 'numerator: 2n * numerator + denominator - 1n, denominator: 2n * denominator',
+    caughtBy: {
+      file: 'test/payments/pricing.test.ts',
+      title: 'less than half a receiving unit is refused, half of one is rounded up to one',
+    },
+  },
+  {
+    bug: 'a locked amount may be one above its bound',
+    file: 'src/payments/pricing/pricing.ts',
+    find: 'if (lockedAmount > maxAmount)',
+    put: 'if (lockedAmount > maxAmount + 1n)',
+    caughtBy: { file: 'test/payments/pricing.test.ts', title: 'a locked amount above the maximum is refused (%s)' },
+  },
+  {
+    bug: 'webhooks reach any unicast address of IPv6',
+    file: 'src/webhooks/delivery/addresses.ts',
+    find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
+    put: 'return true;',
+    caughtBy: {
+      file: 'test/webhooks/addresses.test.ts',
+      title: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+    },
+  },
+  {
+    bug: 'one public address among several is enough for a webhook',
+    file: 'src/webhooks/delivery/addresses.ts',
+    find: '!addresses.every(allowed)',
+    put: '!addresses.some(allowed)',
+    caughtBy: {
+      file: 'test/webhooks/addresses.test.ts',
+      title: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+    },
+  },
+  {
+    bug: 'a webhook is signed without its time',
+    file: 'src/webhooks/delivery/signing.ts',
+    find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
+    put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
+    caughtBy: {
+      file: 'test/webhooks/endpoints.test.ts',
+      title: 'a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes',
+    },
+  },
+  {
+    bug: 'after a rotation only the new secret signs',
+    file: 'src/webhooks/delivery/signing.ts',
+    find: "signature': secrets\n",
+    put: "signature': secrets\n      .slice(0, 1)\n",
+    caughtBy: {
+      file: 'test/webhooks/endpoints.test.ts',
+      title: 'while a secret is rotated, the old and the new one both verify, and only a third does not',
+    },
+  },
+  {
+    bug: 'the secret of one endpoint opens for another',
+    file: 'src/webhooks/secret-box.ts',
+    find: 'cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(owner))',
+    put: "cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(owner && ''))",
+    also: [
+      {
+        file: 'src/webhooks/secret-box.ts',
+        find: '      .setAAD(Buffer.from(owner))\n      .setAuthTag',
+        put: "      .setAAD(Buffer.from(owner && ''))\n      .setAuthTag",
+      },
+    ],
+    caughtBy: {
+      file: 'test/webhooks/secret-box.test.ts',
+      title: 'a sealed secret opens only with its key, for its owner, and unchanged',
+    },
+  },
+  {
+    bug: 'every endpoint gets every type of event',
+    file: 'src/webhooks/delivery/fan-out.ts',
+    find: 'else v.type = any(b.event_types) end',
+    put: 'else true end',
+    caughtBy: {
+      file: 'test/webhooks/endpoints.test.ts',
+      title: 'an endpoint gets only the types that it asked for, and never those that are in the feed only',
+    },
+  },
+  {
+    bug: 'every endpoint is asked for its approval',
+    file: 'src/webhooks/delivery/fan-out.ts',
+    find: `
+         and b.id = (select o.id from webhook_endpoint o
+                     where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
+                     order by o.id limit 1)`,
+    put: '',
+    caughtBy: {
+      file: 'test/webhooks/approval.test.ts',
+      title: 'one endpoint is asked and the others are told; a payment over a bank’s rails is no question',
+    },
+  },
+  {
+    bug: 'an event is skipped where a subscriber has caught up',
+    file: 'src/events/subscribers.ts',
+    find: 'if (event.sequence <= subscriber.position) return;',
+    put: 'if (event.sequence <= subscriber.position + 1n) return;',
+    caughtBy: {
+      file: 'test/events/streams.test.ts',
+      title: 'an account that never changed shows its balance, then each change with the balance before and after',
+    },
+  },
+  {
+    bug: 'a platform that fills every place takes the places of all',
+    file: 'src/http/in-flight.ts',
+    find: 'return own < limit / tenants && tenants > 1 && count < 2 * limit;',
+    put: 'return own < 0 && tenants > 1 && count < 2 * limit;',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title: 'shares are equal among those who have requests in flight, and all of them together are bounded',
+    },
+  },
+  {
+    bug: 'an ended request keeps its place',
+    file: 'src/http/in-flight.ts',
+    find: '    this.#load.count -= 1;\n',
+    put: '',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title: 'one request too many is refused with 503 and Retry-After; when there is room again it is answered',
+    },
+  },
+  {
+    bug: 'an answer has no bound in bytes',
+    file: 'src/graphql/reading/run.ts',
+    find: 'run.bind(run.maxBytes)',
+    put: 'run.bind(2 ** 30 + run.maxBytes)',
+    caughtBy: {
+      file: 'test/graphql/abandoned.test.ts',
+      title: 'an answer that would have too many bytes is refused, and names the limit',
+    },
+  },
+  {
+    bug: 'the mutations of a client that has gone are carried out',
+    file: 'src/graphql/schema/mutation.ts',
+    find: 'if (context.isAbandoned()) throw abandoned();',
+    put: '',
+    caughtBy: {
+      file: 'test/graphql/abandoned.test.ts',
+      title: 'a client that breaks its request off has no further mutation carried out',
+    },
+  },
+  {
+    bug: 'a list of ids is counted as one in the cost of a document',
+    file: 'src/graphql/limits/list-sizes.ts',
+    find: 'clampSize(Array.isArray(value.sent) ? value.sent.length : 1)',
+    put: 'clampSize(Array.isArray(value.sent) ? Math.min(1, value.sent.length) : 1)',
+    caughtBy: {
+      file: 'test/graphql/cost.test.ts',
+      title: 'refuses ids that are too many for what is asked of each, and names the list',
+    },
+  },
+  {
+    bug: 'idempotency keys are forgotten after a day',
+    file: 'src/work/housekeeping.ts',
+    find: "interval '30 days'",
+    put: "interval '1 day'",
+    caughtBy: {
+      file: 'test/work/housekeeping.test.ts',
+      title: 'an idempotency key is remembered for 30 days and then forgotten',
+    },
+  },
+];

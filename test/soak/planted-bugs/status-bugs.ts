@@ -1,0 +1,131 @@
+import type { Bug } from './plant.ts';
+
+const walls = 'test/ledger/locks.test.ts';
+const specified = 'test/ledger/specified.test.ts';
+const expiry = 'test/payments/expiry.test.ts';
+const invariants = 'test/ledger/invariants.test.ts';
+
+/** Bugs in what decides about statuses: the tables of moves, the expiry, and the orders for the rail. */
+export const statusBugs: readonly Bug[] = [
+  {
+    bug: 'PROCESSING may become PENDING again',
+    file: 'prisma/migrations',
+    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),",
+    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'PENDING'),",
+    caughtBy: { file: specified, title: 'a transaction has the moves of decision 57, and no others' },
+  },
+  {
+    bug: 'a quote may be executed again after it has failed',
+    file: 'prisma/migrations',
+    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');",
+    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED'), ('FAILED', 'PROCESSING');",
+    caughtBy: { file: specified, title: 'a quote has the moves of decision 50, and no others' },
+  },
+  {
+    bug: 'an INACTIVE account outside may go under review',
+    file: 'prisma/migrations',
+    find: "('INACTIVE', 'ACTIVE');",
+    put: "('INACTIVE', 'ACTIVE'), ('INACTIVE', 'UNDER_REVIEW');",
+    caughtBy: { file: specified, title: 'an external account has the moves of decision 42, and no others' },
+  },
+  {
+    bug: 'a transaction may move along no move',
+    file: 'prisma/functions/guard_transaction.sql',
+    find: 'from transaction_move m where m."from" = old.status and m."to" = new.status) then',
+    put: 'from transaction_move m) then',
+    caughtBy: { file: invariants, title: 'of a %s' },
+  },
+  {
+    bug: 'the expiry takes a quote that is PROCESSING',
+    file: 'src/payments/quotes/expiry.ts',
+    find: "quotes: [{ id: quote.id, from: ['PENDING'],",
+    put: "quotes: [{ id: quote.id, from: ['PENDING', 'PROCESSING'],",
+    caughtBy: { file: expiry, title: 'an expiry that comes after the execution is refused, and changes nothing' },
+  },
+  {
+    bug: 'the expiry takes a quote that is PROCESSING, and its transaction',
+    file: 'src/payments/quotes/expiry.ts',
+    find: "quotes: [{ id: quote.id, from: ['PENDING'],",
+    put: "quotes: [{ id: quote.id, from: ['PENDING', 'PROCESSING'],",
+    also: [
+      {
+        file: 'src/payments/quotes/expiry.ts',
+        find: "id: quote.transactionId,\n              from: ['PENDING'],",
+        put: "id: quote.transactionId,\n              from: ['PENDING', 'PROCESSING'],",
+      },
+    ],
+    caughtBy: { file: expiry, title: 'an expiry that comes after the execution is refused, and changes nothing' },
+  },
+  {
+    bug: 'the expiry finds quotes of every status',
+    file: 'src/payments/quotes/expiry.ts',
+    find: "where status = 'PENDING' and expires_at <= (select clock_timestamp())",
+    put: 'where expires_at <= (select clock_timestamp())',
+    caughtBy: { file: expiry, title: 'the expiry finds no quote that has moved on' },
+  },
+  {
+    bug: 'the start of the transaction decides whether a quote has expired',
+    file: 'prisma/functions/check_quotes.sql',
+    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
+    put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
+    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
+  },
+  {
+    bug: 'an expired quote is executed',
+    file: 'prisma/functions/check_quotes.sql',
+    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
+    put: 'false',
+    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
+  },
+  {
+    bug: 'a deposit for a quote that has expired is credited each time',
+    file: 'prisma/functions/check_expired.sql',
+    find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
+    put: '',
+    caughtBy: {
+      file: 'test/payments/deposit-races.test.ts',
+      title: 'takes one deposit of those that have planned before the first was committed',
+    },
+  },
+  {
+    bug: 'a lease of orders ends at once',
+    file: 'prisma/functions/lease_orders.sql',
+    find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
+    put: 'set due_at = clock_ms(),',
+    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
+  },
+  {
+    bug: 'no order is leased',
+    file: 'prisma/functions/lease_orders.sql',
+    find: 'order by d.due_at limit p_limit for update skip locked',
+    put: 'order by d.due_at limit 0 for update skip locked',
+    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
+  },
+  {
+    bug: 'an order that has its outcome is settled again',
+    file: 'prisma/functions/check_orders.sql',
+    find: '\n  if found then',
+    put: '\n  if false then',
+    caughtBy: { file: 'test/payments/pull.test.ts', title: 'a pull that two workers both saw settle is credited once' },
+  },
+  {
+    bug: 'a refund in suspense is released as often as somebody asks',
+    file: 'prisma/functions/check_transactions.sql',
+    find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
+    put: '',
+    caughtBy: {
+      file: 'test/payments/suspense.test.ts',
+      title: 'is not paid by a release that was planned before another one',
+    },
+  },
+  {
+    bug: 'a customer who may not move money pays',
+    file: 'prisma/functions/check_active_customers.sql',
+    find: "if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then",
+    put: 'if v_is_deleted then',
+    caughtBy: {
+      file: 'test/payments/customers.test.ts',
+      title: 'money moves from the moment of approval, which a new name brings',
+    },
+  },
+];

@@ -1,0 +1,15 @@
+/** A placeholder in the title of a test that runs once for each row: `%s`, `$name` or `${expression}`. */
+const placeholder = /%[a-z]|\$\{[^}]*\}|\$[\w.]+/g;
+
+/** Returns the regular expression for the titles that a title in the source stands for. */
+export function titlePattern(title: string): string {
+  return title
+    .split(placeholder)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+    .join('.*');
+}
+
+/** Tells whether a title in the source stands for the title of a test that ran. */
+export function standsFor(title: string, ran: string): boolean {
+  return new RegExp(`^${titlePattern(title)}$`, 's').test(ran);
+}
