@@ -88,7 +88,7 @@ export class EventStream {
 
   /**
    * Runs an operation and sends its results and `complete`, unless the stream ends before.
-   * @param start starts it, and is told how to find out whether its client has ended it or has gone
+   * @param start starts it; `isGone` says whether the client has ended it or has disconnected
    */
   async run(id: string, start: (isGone: () => boolean) => Promise<object>): Promise<void> {
     const operation: RunningOperation = { isStopped: false };
