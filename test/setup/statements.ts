@@ -50,6 +50,8 @@ export interface CountedGateway {
   readonly url: string;
   readonly platform: TestPlatform;
   readonly statements: Statements;
+  /** Returns how many streams are open on it. */
+  subscriptions(): number;
   stop(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export async function countedGateway(beside: TestGateway): Promise<CountedGatewa
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.payments.database.pool),
+    subscriptions: () => gateway.feed.subscriptions,
     stop,
   };
 }
