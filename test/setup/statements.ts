@@ -1,8 +1,13 @@
 import type pg from 'pg';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** Finds out who asks. It is sent now and then, not for each request. */
-const ofCredentials: ReadonlySet<string> = new Set(['api_token_by_client_id', 'api_token_used', 'client_token']);
+/** Finds out who asks, or whether they still may. It is sent now and then, not for each request. */
+const ofCredentials: ReadonlySet<string> = new Set([
+  'api_token_by_client_id',
+  'api_token_used',
+  'client_token',
+  'tokens_alive',
+]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
 export class Statements {

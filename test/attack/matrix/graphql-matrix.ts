@@ -97,7 +97,9 @@ export async function tryStranger(
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      for (const transport of waysOf(call.kind, chosen)) {
+      // A key is foreign once: the second time it is the stranger's own.
+      const ways = waysOf(call.kind, chosen);
+      for (const transport of coordinate.meaning === 'key' ? ways.slice(0, 1) : ways) {
         const key = fresh('refused');
         const isKey = coordinate.meaning === 'key';
         const input = call.kind === 'mutation';

@@ -22,7 +22,7 @@ interface Request {
   readonly header?: Record<string, unknown>;
 }
 
-interface Operation {
+export interface Operation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -56,7 +56,7 @@ const facts = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1986-12-09' };
 const receiver = '%24success.usd%40sandbox.uma.money';
 
 /** Requests of each operation, by its id in the document, in which the caller names things of its own. */
-const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
+export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   listCustomerInternalAccounts: [() => ({})],
   listPlatformInternalAccounts: [() => ({})],
   listCustomerExternalAccounts: [() => ({})],
