@@ -6,9 +6,9 @@ import { startTestGateway, type TestGateway } from '../../setup/gateway.ts';
 import { newCustomer } from '../../setup/scene.ts';
 import { answer, type Receiver, startReceiver } from '../../webhooks/receiver.ts';
 import { restOperations } from '../matrix/rest-matrix.ts';
-import { makeThings } from '../matrix/things.ts';
+import { fresh, makeThings } from '../matrix/things.ts';
 import { Delivery, type Outcome } from './deliver.ts';
-import { drawProbe, type Hostility, type Probe } from './probes.ts';
+import { drawProbe, type Hostility, type HttpProbe, type Probe } from './probes.ts';
 
 /** What a run came to: probes by transport, and how they were answered. */
 export interface Figures {
@@ -69,7 +69,7 @@ export class HostileWorld {
 
   /** A platform with things, which the probes name and now and then end. */
   async #newHostility(): Promise<Hostility> {
-    const platform = await this.t.newPlatform('hostile');
+    const platform = await this.t.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, this.#receiver.url);
     // Lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
@@ -131,8 +131,12 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** What graphql-ws closes with for a fault of the server, and WebSocket for any. */
 const faults = [4500, 1011];
-/** A document of mutations reads for each of them, of which there are five at most. */
-const reads = 5;
+/** How many bytes an answer may have: those of its reads, with what the request itself says again in an error. */
+function boundOf({ body = '' }: HttpProbe): number {
+  // A document of mutations reads for each of them, of which there are five at most.
+  const reads = /mutation|subscription/.test(String(body)) ? 5 : 1.5;
+  return maxAnswerBytes * reads + 2 * Buffer.byteLength(body);
+}
 
 function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | undefined {
   if (probe.transport === 'socket' && faults.includes(status)) return 'a socket is closed for a fault of the server';
@@ -142,10 +146,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   // GraphiQL, for browsers.
   if (text.trimStart().startsWith('<!doctype')) return undefined;
   for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
-  if (probe.transport === 'JSON' && status === 200 && Buffer.byteLength(text) > maxAnswerBytes * reads)
-    return 'the answer is over its bound';
-  const isQuery = probe.transport === 'JSON' && !/mutation|subscription/.test(String(probe.body));
-  if (isQuery && Buffer.byteLength(text) > maxAnswerBytes * 1.5) return 'the answer is over its bound';
+  if (probe.transport === 'JSON' && Buffer.byteLength(text) > boundOf(probe)) return 'the answer is over its bound';
   // Multipart and event streams have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;
