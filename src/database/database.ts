@@ -31,6 +31,8 @@ export interface DatabaseOptions {
   readonly url: string;
   /** The most open connections. Work beyond it waits in this process for one, at most `acquireTimeoutMs`. */
   readonly poolSize?: number;
+  /** The name of its connections in `pg_stat_activity`. */
+  readonly applicationName?: string;
   readonly acquireTimeoutMs?: number;
   /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
   readonly statementMs?: number;
@@ -112,9 +114,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** Opens a pool that destroys connections on which no result arrives in time. */
-function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions): pg.Pool {
+export function openPool({ url, poolSize, applicationName, acquireTimeoutMs, statementMs }: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connectionConfig(url, statementMs),
+    ...(applicationName !== undefined && { application_name: applicationName }),
     query_timeout: answerTimeoutMs(statementMs),
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,

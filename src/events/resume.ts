@@ -1,5 +1,8 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
+import type { Feed } from './feed.ts';
+
+const halfDayMs = 12 * 60 * 60 * 1000;
 
 const resumeStatement = statement<{ ahead: boolean; old: boolean }>(
   'resume_after',
@@ -16,10 +19,13 @@ const resumeStatement = statement<{ ahead: boolean; old: boolean }>(
  */
 export async function mayResume(
   database: Database,
+  feed: Feed,
   platformId: string,
   sequence: bigint,
   retentionDays: number,
 ): Promise<boolean> {
+  // Half of the time, since this process' clock may differ from the database's.
+  if (feed.isRecent(platformId, sequence, new Date(Date.now() - retentionDays * halfDayMs))) return true;
   const [row] = await resumeStatement(database.pool, platformId, sequence.toString(), retentionDays);
   return row !== undefined && !row.ahead && !row.old;
 }

@@ -219,10 +219,14 @@ function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffe
 }
 
 const busy = 'too many requests at once; try again';
+/** The most seconds after which a stream that was refused is to be opened again. */
+const mostRetrySeconds = 5;
 
 /** Answers 503 to a request that was not processed, because of overload or a fault: the client may send it again. */
 function refuseLoad(response: ServerResponse, body: object): void {
-  response.setHeader('retry-after', '1');
+  // Streams are refused by the thousand when many clients reconnect at once: not all may come back together.
+  const seconds = wantsEvents(response.req) ? 1 + Math.floor(Math.random() * mostRetrySeconds) : 1;
+  response.setHeader('retry-after', String(seconds));
   answer(response, 503, body);
 }
 

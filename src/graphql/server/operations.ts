@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
 import type { Sessions } from '../../access/sessions.ts';
+import { Slots } from '../../core/slots.ts';
 import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -19,9 +20,15 @@ import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
-import { isTemporaryFailure, StreamOpenings } from './stream-openings.ts';
 import { superviseStream } from './supervise-stream.ts';
+import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
+
+/**
+ * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
+ * once, all would wait for the database until they time out.
+ */
+const maxOpenings = 256;
 
 /** The parameters of an operation, as a client sends them. */
 export interface OperationParams {
@@ -74,7 +81,7 @@ export interface Prepared extends ExecutionArgs {
 export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
-  readonly #openings = new StreamOpenings();
+  readonly #openings = new Slots(maxOpenings);
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -144,7 +151,7 @@ export class Operations {
     const { sessions, present } = this.#options;
     const context = args.contextValue as Context;
     // The wait for its turn is outside of the time limit.
-    const stream = await this.#openings.open(() => this.#open(args, context));
+    const stream = await this.#openings.run(() => this.#open(args, context));
     if (!isAsyncIterable(stream)) {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;

@@ -218,6 +218,7 @@ function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
       : customerId
         ? { of: 'customer', id: customerId }
         : undefined,
+    types: filter?.types ?? undefined,
   };
 }
 

@@ -4,8 +4,8 @@ import { maySeeEvent } from '../../../access/visible.ts';
 import type { Event, Prisma } from '../../../database/generated/client/client.ts';
 import { mapChannel, only } from '../../../events/channel.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
-import { feedHead } from '../../../events/feed.ts';
 import { latestEvent } from '../../../events/history.ts';
+import { feedHead } from '../../../events/reads.ts';
 import { mayResume } from '../../../events/resume.ts';
 import type { EventFilter, Subject } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
@@ -31,7 +31,8 @@ async function sequenceAfter(after: After, context: Context): Promise<bigint | u
   const { platformId } = context.viewer;
   const sequence = sequenceOf(platformId, after);
   if (sequence === undefined) throw invalidInput('after is not a cursor of this feed', 'after');
-  if (await mayResume(context.payments.database, platformId, sequence, context.retentionDays)) return sequence;
+  const { payments, feed, retentionDays } = context;
+  if (await mayResume(payments.database, feed, platformId, sequence, retentionDays)) return sequence;
   throw failure(
     'CURSOR_EXPIRED',
     `after is further back than a stream replays (${context.retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
@@ -116,8 +117,9 @@ export async function watchOne<Row extends { readonly version: number }, Update>
   return stream.isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
 }
 
-function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject }: EventFilter) {
+function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject, types }: EventFilter) {
   const filter = {
+    types,
     wants: (event: Event) => maySeeEvent(viewer, event) && wants(event),
     subject: subject ?? subjectOf(viewer),
   };

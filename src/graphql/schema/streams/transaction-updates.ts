@@ -95,11 +95,13 @@ builder.subscriptionField('transactionUpdates', (t) =>
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
       if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId));
-      if (customerId == null) return watchMany(context, after, { wants: isPaymentEvent }, updateOf);
+      if (customerId == null)
+        return watchMany(context, after, { wants: isPaymentEvent, types: paymentEvents }, updateOf);
       const customer = await visibleCustomerId(context, customerId);
       const filter = {
         wants: (event: Event) => isPaymentEvent(event) && event.customerId === customer,
         subject: { of: 'customer', id: customer } as const,
+        types: paymentEvents,
       };
       return watchMany(context, after, filter, updateOf);
     },
