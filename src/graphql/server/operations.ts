@@ -1,25 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import {
+  createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  subscribe,
   type ValidationRule,
 } from 'graphql';
-import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
+import { isAsyncIterable } from 'graphql-yoga';
 import type { Sessions } from '../../access/sessions.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Context } from '../context.ts';
-import { failure } from '../failure.ts';
+import { failure, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { SharedResults } from './shared-results.ts';
+import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { superviseStream } from './supervise-stream.ts';
 import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
@@ -82,6 +84,7 @@ export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
   readonly #openings = new Slots(maxOpenings);
+  readonly #shared = new SharedResults((result, args) => this.#messageText(result, args));
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -147,7 +150,7 @@ export class Operations {
   }
 
   /** Opens a subscription. */
-  async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+  async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { sessions, present } = this.#options;
     const context = args.contextValue as Context;
     // The wait for its turn is outside of the time limit.
@@ -157,36 +160,26 @@ export class Operations {
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
     if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream);
-    let isFirst = true;
-    return mapAsyncIterator(
-      stream,
-      (result: ExecutionResult) => {
-        const presentedAnswer = result.errors ? this.#present(result, args) : result;
-        const isReported = isFirst && context.reportsCost;
-        isFirst = false;
-        return isReported
-          ? { ...presentedAnswer, extensions: { ...presentedAnswer.extensions, cost: costReport(args) } }
-          : presentedAnswer;
-      },
-      (error: unknown) => {
-        throw present(error);
-      },
-    );
+    return streamMessages(stream, this.#shared.join(args), {
+      present,
+      ...(context.reportsCost && { extensionsOfFirst: { cost: costReport(args) } }),
+    });
   }
 
-  async #open(
-    args: ExecutionArgs,
-    context: Context,
-  ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
-    // graphql-js' type is an AsyncGenerator; transports need its iterator only.
-    const opening: Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> = subscribe(args);
-    const stream = await withTimeLimit(opening, this.#options.operationMs, {
+  async #open(args: ExecutionArgs, context: Context): Promise<AsyncIterable<unknown> | ExecutionResult> {
+    const stream = await withTimeLimit(createSourceEventStream(args), this.#options.operationMs, {
       onLateResult: (result) => {
-        if (isAsyncIterable(result)) result.return?.();
+        if (isAsyncIterable(result)) result[Symbol.asyncIterator]().return?.();
       },
     });
     if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;
+  }
+
+  /** Returns a result of a subscription as JSON, for an open connection, where an HTTP status means nothing. */
+  #messageText(result: ExecutionResult, args: ExecutionArgs): string {
+    const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
+    return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
   }
 
   #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {

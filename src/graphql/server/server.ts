@@ -15,6 +15,7 @@ import { renderGraphiqlPage } from './graphiql-page.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
+import { asResults } from './stream-messages.ts';
 import { useRequests } from './use-requests.ts';
 
 /** What the GraphQL endpoint is served with. */
@@ -116,7 +117,7 @@ export function useOperations(operations: Operations): Plugin {
       setExecuteFn((args) => operations.execute(args));
     },
     onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn((args) => operations.subscribe(args));
+      setSubscribeFn(async (args) => asResults(await operations.subscribe(args)));
     },
   };
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
+import { withoutStatus } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import type { OperationParams } from '../server/operations.ts';
 import type { GraphqlServer } from '../server/server.ts';
-import { withoutStatus } from './operation.ts';
 
 type MediaType = 'application/json' | 'application/graphql-response+json';
 

@@ -7,10 +7,11 @@ import type { Sessions } from '../../access/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
+import { withoutStatus } from '../failure.ts';
 import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
-import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
+import { maxOperations, tooManyOperations } from './operation.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 

@@ -1,5 +1,6 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
+import type { Event } from '../../../database/generated/client/client.ts';
 import { readRow } from '../../../database/read-rows.ts';
 import { type Account as AccountRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
@@ -33,6 +34,18 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   }),
 });
 
+function updateOf({ platformId, sequence, snapshot, oldBalance, newBalance, occurredAt }: Event): AccountUpdate {
+  // The database's triggers wrote the snapshot in this form.
+  const account = rowFromSnapshot('Account', snapshot);
+  return {
+    cursor: feedCursor(platformId, sequence),
+    account,
+    oldBalance: oldBalance === null ? null : money(oldBalance, account.currency),
+    newBalance: money(newBalance ?? account.posted, account.currency),
+    occurredAt,
+  };
+}
+
 /** Returns how a stream of one internal account reads and shows it. */
 function accountStream({ payments, viewer }: Context, id: string): RowStream<AccountRow, AccountUpdate> {
   const uuid = uuidOf(id, 'InternalAccount');
@@ -47,18 +60,8 @@ function accountStream({ payments, viewer }: Context, id: string): RowStream<Acc
     subject: (row) => ({ of: 'account', id: row.id }),
     // The first version of an account has no ACCOUNT_STATUS event: no balance has changed.
     hasEvent: (row) => row.version > 1,
-    toUpdate: (event, first) => {
-      // The database's triggers wrote the snapshot in this form.
-      const account = rowFromSnapshot('Account', event.snapshot);
-      const { oldBalance, newBalance } = event;
-      return {
-        cursor: feedCursor(event.platformId, event.sequence),
-        account,
-        oldBalance: first || oldBalance === null ? null : money(oldBalance, account.currency),
-        newBalance: money(newBalance ?? account.posted, account.currency),
-        occurredAt: event.occurredAt,
-      };
-    },
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, oldBalance: null }),
     currentState: (account, cursor) => ({
       cursor,
       account,

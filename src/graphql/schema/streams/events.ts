@@ -222,6 +222,8 @@ function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
   };
 }
 
+const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event.sequence), event });
+
 const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
 
 builder.queryField('events', (t) =>
@@ -250,7 +252,7 @@ builder.subscriptionField('events', (t) =>
       filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
     },
     subscribe: (_root, { after, filter }, context) =>
-      watchMany(context, after, filterOf(context.viewer, filter), (event) => event),
-    resolve: (event) => event,
+      watchMany(context, after, filterOf(context.viewer, filter), messageOf),
+    resolve: ({ event }) => event,
   }),
 );

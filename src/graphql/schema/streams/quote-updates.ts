@@ -37,6 +37,18 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   }),
 });
 
+function updateOf(event: Event): QuoteUpdate {
+  return {
+    cursor: feedCursor(event.platformId, event.sequence),
+    // The database's triggers wrote the snapshot in this form.
+    quote: rowFromSnapshot('Quote', event.snapshot),
+    previousStatus: event.previousStatus as Status | null,
+    status: event.status as Status,
+    terminal: event.terminal,
+    occurredAt: event.occurredAt,
+  };
+}
+
 /** Returns how a stream of one quote reads and shows it. */
 function quoteStream({ payments, viewer }: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
   const uuid = uuidOf(id, 'Quote');
@@ -49,15 +61,8 @@ function quoteStream({ payments, viewer }: Context, id: string): RowStream<Quote
     isOwnEvent: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
     subject: (row) => ({ of: 'transaction', id: row.transactionId }),
     hasEvent: () => true,
-    toUpdate: (event: Event, first) => ({
-      cursor: feedCursor(event.platformId, event.sequence),
-      // The database's triggers wrote the snapshot in this form.
-      quote: rowFromSnapshot('Quote', event.snapshot),
-      previousStatus: first ? null : (event.previousStatus as Status | null),
-      status: event.status as Status,
-      terminal: event.terminal,
-      occurredAt: event.occurredAt,
-    }),
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, previousStatus: null }),
     currentState: (quote, cursor) => ({
       cursor,
       quote,

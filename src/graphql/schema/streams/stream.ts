@@ -18,6 +18,23 @@ import { failure, invalidInput } from '../../failure.ts';
 
 type After = string | null | undefined;
 
+/** A message of a stream, with its place in the feed. */
+export interface Message {
+  readonly cursor: string;
+}
+
+const messages = new WeakMap<(event: never) => Message, WeakMap<Event, Message>>();
+
+/** Converts an event to a message: to the same object for all who follow it, so that they share its execution. */
+function messageOf<Update extends Message>(event: Event, toUpdate: (event: Event) => Update): Update {
+  const ofEvents = messages.get(toUpdate) ?? new WeakMap<Event, Message>();
+  messages.set(toUpdate, ofEvents);
+  // What is stored here was made by the same function.
+  const message = (ofEvents.get(event) as Update | undefined) ?? toUpdate(event);
+  ofEvents.set(event, message);
+  return message;
+}
+
 /** The argument that every stream has. */
 export const afterDescription =
   'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
@@ -41,7 +58,7 @@ async function sequenceAfter(after: After, context: Context): Promise<bigint | u
 }
 
 /** Opens a stream of many rows: the next change and all that follow, or with `after` all changes after that cursor. */
-export async function watchMany<Update>(
+export async function watchMany<Update extends Message>(
   context: Context,
   after: After,
   filter: EventFilter,
@@ -49,11 +66,11 @@ export async function watchMany<Update>(
 ): Promise<AsyncIterableIterator<Update>> {
   const resumeAfter = await sequenceAfter(after, context);
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: toUpdate(event) }));
+  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: messageOf(event, toUpdate) }));
 }
 
 /** How a stream of one row reads and shows it. */
-export interface RowStream<Row extends { readonly version: number }, Update> {
+export interface RowStream<Row extends { readonly version: number }, Update extends Message> {
   /** Reads the row as it is now; null where there is none that the caller may see. */
   readonly findRow: () => Promise<Row | null>;
   readonly notFound: GraphQLError;
@@ -64,8 +81,10 @@ export interface RowStream<Row extends { readonly version: number }, Update> {
   readonly subject: (row: Row) => Subject;
   /** Whether the row's current version has an event. */
   readonly hasEvent: (row: Row) => boolean;
-  /** Converts an event to a message; `first`: to the message of the current state, which has no previous one. */
-  readonly toUpdate: (event: Event, first: boolean) => Update;
+  /** Converts an event to a message. It is the same function for all streams of a kind. */
+  readonly toUpdate: (event: Event) => Update;
+  /** Converts the message of the latest event to that of the current state, which has no previous one. */
+  readonly asCurrentState: (update: Update) => Update;
   /** Converts the row to the first message, where it has no event. */
   readonly currentState: (row: Row, cursor: string) => Update;
   /** Whether the stream completes after this event. */
@@ -78,7 +97,7 @@ export interface RowStream<Row extends { readonly version: number }, Update> {
  * Opens a stream of one row: its current state, then every change. The current state is the latest event where there is one,
  * and the changes start right after it, so that none is missed and none is shown twice.
  */
-export async function watchOne<Row extends { readonly version: number }, Update>(
+export async function watchOne<Row extends { readonly version: number }, Update extends Message>(
   context: Context,
   after: After,
   stream: RowStream<Row, Update>,
@@ -97,7 +116,7 @@ export async function watchOne<Row extends { readonly version: number }, Update>
       (event.version > shownVersion || (event.version === shownVersion && stream.isLast(event)));
     const channel = await subscribe(context, from, { wants, subject: stream.subject(row) });
     const toUpdate = (event: Event) => ({
-      value: event.version > shownVersion ? stream.toUpdate(event, false) : undefined,
+      value: event.version > shownVersion ? messageOf(event, stream.toUpdate) : undefined,
       last: stream.isLast(event),
     });
     return mapChannel(channel, toUpdate, first);
@@ -111,7 +130,7 @@ export async function watchOne<Row extends { readonly version: number }, Update>
 
   const latest = stream.hasEvent(row) ? await readLatest() : undefined;
   if (!latest) return follow(head, row.version, stream.currentState(row, feedCursor(platformId, head)));
-  const first = stream.toUpdate(latest, true);
+  const first = stream.asCurrentState(messageOf(latest, stream.toUpdate));
   // The latest event was read after `head`: no event of this row lies between the two.
   const isBeforeHead = latest.sequence < head;
   return stream.isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);

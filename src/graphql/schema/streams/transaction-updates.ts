@@ -42,12 +42,12 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
 
 const isPaymentEvent = (event: Event) => paymentEvents.includes(event.type);
 
-function updateOf(event: Event, first = false): TransactionUpdate {
+function updateOf(event: Event): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event.sequence),
     // The database's triggers wrote the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
-    previousStatus: first ? null : (event.previousStatus as Status | null),
+    previousStatus: event.previousStatus as Status | null,
     status: event.status as Status,
     terminal: event.terminal,
     occurredAt: event.occurredAt,
@@ -68,6 +68,7 @@ function transactionStream({ payments, viewer }: Context, id: string): RowStream
     subject: (row) => ({ of: 'transaction', id: row.id }),
     hasEvent: () => true,
     toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, previousStatus: null }),
     currentState: (transaction, cursor) => ({
       cursor,
       transaction,
