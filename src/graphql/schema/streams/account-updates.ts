@@ -6,6 +6,8 @@ import { type Account as AccountRow, rowFromSnapshot } from '../../../database/r
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { InternalAccount } from '../nouns.ts';
 import { type Money, MoneyType, money } from '../values/money.ts';
@@ -23,7 +25,12 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   description: 'A change of what an internal account can spend, or (the first message) what it can spend now.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
-    account: t.expose('account', { type: InternalAccount, description: 'The account as of this change.' }),
+    account: t.field({
+      type: InternalAccount,
+      description: 'The account as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Account', update.account, context, info),
+    }),
     oldBalance: t.expose('oldBalance', {
       type: MoneyType,
       nullable: true,

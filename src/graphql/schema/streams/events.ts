@@ -16,7 +16,8 @@ import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
-import { planned, readNode } from '../../reading/planned.ts';
+import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
+import { planned, readAround, readNode } from '../../reading/planned.ts';
 import {
   base64Url,
   type Env,
@@ -25,6 +26,7 @@ import {
   reads,
   referredRow,
   type Sql,
+  sameRow,
   sql,
   typeReads,
 } from '../../reading/reads.ts';
@@ -222,6 +224,18 @@ function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
   };
 }
 
+/** Tells whether a document selects a row that an event only refers to. */
+function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
+  const selected = selectedNames(info);
+  const refersTo = (field: string, model: Noun, id: string | null) =>
+    id !== null && modelOf[event.type] !== model && selected.has(field);
+  return (
+    refersTo('transaction', 'Transaction', event.transactionId) ||
+    refersTo('quote', 'Quote', event.quoteId) ||
+    refersTo('customer', 'Customer', event.customerId)
+  );
+}
+
 const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event.sequence), event });
 
 const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
@@ -253,6 +267,8 @@ builder.subscriptionField('events', (t) =>
     },
     subscribe: (_root, { after, filter }, context) =>
       watchMany(context, after, filterOf(context.viewer, filter), messageOf),
-    resolve: ({ event }) => event,
+    ...reads(sameRow),
+    resolve: ({ event }, _args, context, info) =>
+      readAround('Event', event, context, info, refersFurther(event, info) || findFurtherRead(info) !== undefined),
   }),
 );

@@ -7,6 +7,8 @@ import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { QuoteStatus } from '../enums.ts';
 import { Quote } from '../nouns.ts';
@@ -25,7 +27,12 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   description: 'A change of a quote, or (the first message) its present state.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
-    quote: t.expose('quote', { type: Quote, description: 'The quote as of this change.' }),
+    quote: t.field({
+      type: Quote,
+      description: 'The quote as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Quote', update.quote, context, info),
+    }),
     previousStatus: t.expose('previousStatus', {
       type: QuoteStatus,
       nullable: true,

@@ -8,6 +8,8 @@ import { feedCursor } from '../../../events/cursor.ts';
 import { paymentEvents } from '../../../events/history.ts';
 import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
@@ -26,7 +28,12 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   description: 'A change of a transaction, or (the first message of a stream of one) its present state.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
-    transaction: t.expose('transaction', { type: Transaction, description: 'The transaction as of this change.' }),
+    transaction: t.field({
+      type: Transaction,
+      description: 'The transaction as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Transaction', update.transaction, context, info),
+    }),
     previousStatus: t.expose('previousStatus', {
       type: TransactionStatus,
       nullable: true,
