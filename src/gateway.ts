@@ -8,6 +8,7 @@ import { type Database, openDatabase } from './database/database.ts';
 import { Feed } from './events/feed.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
+import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
@@ -153,6 +154,7 @@ async function startServing(
     host: config.HOST,
     port: config.PORT,
     graphql,
+    distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
     singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),

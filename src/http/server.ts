@@ -5,6 +5,7 @@ import { type RequestSlot, withSlot } from '../core/outside-wait.ts';
 import type { Database } from '../database/database.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated, unavailable } from '../graphql/server/server.ts';
+import type { DistinctConnections } from '../graphql/transports/distinct-connections.ts';
 import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
@@ -24,6 +25,8 @@ export interface HttpOptions {
   readonly port: number;
   readonly graphql: GraphqlServer;
   readonly credentials: Credentials;
+  /** Event streams with a connection for each operation. */
+  readonly distinctConnections: DistinctConnections;
   /** Event streams that carry several operations. */
   readonly singleConnections: SingleConnections;
   readonly origins: AllowedOrigins;
@@ -205,8 +208,7 @@ async function answerGraphql(
       .catch(() => 'UNAVAILABLE' as const);
     if (viewer === 'UNAVAILABLE') return refuseLoad(response, { errors: [withoutStatus(unavailable())] });
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
-    // Proxies that buffer a whole response would never pass an event stream on.
-    response.setHeader('x-accel-buffering', 'no');
+    if (await options.distinctConnections(request, response, body)) return;
   }
   // GraphiQL's page has its policy in itself.
   if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");

@@ -48,6 +48,8 @@ export interface Transport {
   readonly closeForRetry?: () => void;
   /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
   readonly isGone?: () => boolean;
+  /** The cursor after which an event stream resumes (Last-Event-ID). */
+  readonly resumeAfter?: string | undefined;
   /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
 }

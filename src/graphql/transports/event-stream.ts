@@ -66,7 +66,7 @@ export class EventStream {
     const { sessions, keepAliveMs } = this.#options;
     clearTimeout(this.#reservation);
     this.#response = response;
-    beginEventStream(response, 200, keepAliveMs);
+    beginEventStream(response, 200, { keepAliveMs });
     this.#session = superviseStream(sessions, this.viewer, response);
     response.once('close', () => this.#end());
     this.#opened.resolve();

@@ -10,15 +10,20 @@ import type { ServerResponse } from 'node:http';
  * an empty message to some parsers.
  * @param status the status of the response
  * @param keepAliveMs the milliseconds between two signs of life
+ * @param retryMs how many milliseconds a client of the standard waits before it reconnects
  */
-export function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number): void {
+export function beginEventStream(
+  response: ServerResponse,
+  status: number,
+  { keepAliveMs, retryMs }: { readonly keepAliveMs: number; readonly retryMs?: number },
+): void {
   response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
     // Proxies that buffer a whole response would never pass an event stream on.
     'x-accel-buffering': 'no',
   });
-  response.write(':\n');
+  response.write(retryMs === undefined ? ':\n' : `:\nretry: ${retryMs}\n`);
   const ping = setInterval(() => {
     if (!response.writableNeedDrain) response.write(':\n');
   }, keepAliveMs).unref();

@@ -40,19 +40,28 @@ export const afterDescription =
   'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the sequence number in the cursor `after`, or undefined where there is no cursor.
+ * Returns the sequence number after which a stream resumes, or undefined where there is none: that in `after` or, of an event
+ * stream that reconnects with the same `after` as at first, the later one in Last-Event-ID.
  * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a cursor that is too old
  */
 async function sequenceAfter(after: After, context: Context): Promise<bigint | undefined> {
-  if (after === null || after === undefined) return undefined;
-  const { platformId } = context.viewer;
-  const sequence = sequenceOf(platformId, after);
-  if (sequence === undefined) throw invalidInput('after is not a cursor of this feed', 'after');
-  const { payments, feed, retentionDays } = context;
+  const { payments, feed, retentionDays, viewer, resumeAfter } = context;
+  const { platformId } = viewer;
+  let sequence: bigint | undefined;
+  for (const [name, cursor] of [
+    ['after', after],
+    ['Last-Event-ID', resumeAfter],
+  ] as const) {
+    if (cursor === null || cursor === undefined) continue;
+    const found = sequenceOf(platformId, cursor);
+    if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, 'after');
+    if (sequence === undefined || found > sequence) sequence = found;
+  }
+  if (sequence === undefined) return undefined;
   if (await mayResume(payments.database, feed, platformId, sequence, retentionDays)) return sequence;
   throw failure(
     'CURSOR_EXPIRED',
-    `after is further back than a stream replays (${context.retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
+    `after is further back than a stream replays (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
     { field: 'after' },
   );
 }
