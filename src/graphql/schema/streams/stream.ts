@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Viewer } from '../../../access/viewer.ts';
 import { maySeeEvent } from '../../../access/visible.ts';
 import type { Event, Prisma } from '../../../database/generated/client/client.ts';
-import { mapChannel, only } from '../../../events/channel.ts';
+import { type Channel, mapChannel, only } from '../../../events/channel.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import { latestEvent } from '../../../events/history.ts';
 import { feedHead } from '../../../events/reads.ts';
@@ -98,8 +98,10 @@ export interface RowStream<Row extends { readonly version: number }, Update exte
   readonly currentState: (row: Row, cursor: string) => Update;
   /** Whether the stream completes after this event. */
   readonly isLast: (event: Event) => boolean;
-  /** Whether the row is in a final state, so that such an event exists or will exist soon. */
-  readonly hasEnded: (row: Row) => boolean;
+  /** Whether the row is in a final state, so that the event of its version exists or will exist soon, and is the last. */
+  readonly hasEnded: (row: Row) => boolean | Promise<boolean>;
+  /** Ends the stream where no event does. Returns a function that is called with each version that the reader is shown. */
+  readonly endLater?: ((channel: Channel<Event>) => (version: number) => void) | undefined;
 }
 
 /**
@@ -118,22 +120,29 @@ export async function watchOne<Row extends { readonly version: number }, Update 
   const head = resumeAfter ?? (await feedHead(database, platformId));
   const row = await stream.findRow();
   if (!row) throw stream.notFound;
+  const hasEnded = await stream.hasEnded(row);
+  const isLast = (event: Event) => stream.isLast(event) || (hasEnded && event.version === row.version);
   // The event of the version shown may still come: it is not shown again, but ends the stream where it is the last.
   const follow = async (from: bigint, shownVersion: number, first?: Update) => {
     const wants = (event: Event) =>
       stream.isOwnEvent(row, event) &&
-      (event.version > shownVersion || (event.version === shownVersion && stream.isLast(event)));
+      (event.version > shownVersion || (event.version === shownVersion && isLast(event)));
     const channel = await subscribe(context, from, { wants, subject: stream.subject(row) });
-    const toUpdate = (event: Event) => ({
-      value: event.version > shownVersion ? messageOf(event, stream.toUpdate) : undefined,
-      last: stream.isLast(event),
-    });
+    const onShown = hasEnded ? undefined : stream.endLater?.(channel);
+    if (shownVersion > 0) onShown?.(shownVersion);
+    const toUpdate = (event: Event) => {
+      onShown?.(event.version);
+      return {
+        value: event.version > shownVersion ? messageOf(event, stream.toUpdate) : undefined,
+        last: isLast(event),
+      };
+    };
     return mapChannel(channel, toUpdate, first);
   };
   const where = { AND: [{ platformId }, stream.whereEvents(row)] };
   const readLatest = () => latestEvent(database, context.feed, where, row.version);
   if (resumeAfter !== undefined) {
-    const end = stream.hasEnded(row) ? await readLatest() : undefined;
+    const end = hasEnded ? await readLatest() : undefined;
     return end && end.sequence <= resumeAfter ? only() : follow(resumeAfter, 0);
   }
 
@@ -142,7 +151,7 @@ export async function watchOne<Row extends { readonly version: number }, Update 
   const first = stream.asCurrentState(messageOf(latest, stream.toUpdate));
   // The latest event was read after `head`: no event of this row lies between the two.
   const isBeforeHead = latest.sequence < head;
-  return stream.isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
+  return isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
 }
 
 function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject, types }: EventFilter) {

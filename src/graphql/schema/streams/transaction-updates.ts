@@ -1,11 +1,13 @@
 import { visibleCustomers, visibleTransactions } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
+import type { Database } from '../../../database/database.ts';
 import type { Event, TransactionStatus as Status } from '../../../database/generated/client/client.ts';
 import { readRow } from '../../../database/read-rows.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import { paymentEvents } from '../../../events/history.ts';
+import { finalityOf } from '../../../payments/settlement/finality.ts';
 import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
@@ -14,6 +16,7 @@ import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
 import { afterDescription, type RowStream, watchMany, watchOne } from './stream.ts';
+import { endWhenFinal } from './until-final.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -41,11 +44,30 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
     }),
     status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
     terminal: t.exposeBoolean('terminal', {
-      description: 'Whether this is its end. A stream of one transaction completes after it.',
+      description:
+        'Whether its status is terminal. A stream of one transaction completes after it, unless it is to last until FINAL.',
+    }),
+    final: t.boolean({
+      description:
+        'Whether nothing can follow, as of now: after COMPLETED a bank may still return the money, and after FAILED or REJECTED a refund may still be paid.',
+      resolve: ({ terminal, transaction }, _args, { payments }) => terminal && isFinal(payments.database, transaction),
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
   }),
 });
+
+const StreamEnd = builder.enumType('StreamEnd', {
+  description: 'What a stream of one transaction lasts until.',
+  values: {
+    TERMINAL: { description: 'Its first terminal status.' },
+    FINAL: { description: 'The point after which nothing can follow: no bank return, and no refund that waits.' },
+  } as const,
+});
+
+async function isFinal(database: Database, { platformId, id, version }: TransactionRow): Promise<boolean> {
+  const finality = await finalityOf(database, platformId, id);
+  return finality?.isFinal === true && finality.version === version;
+}
 
 const isPaymentEvent = (event: Event) => paymentEvents.includes(event.type);
 
@@ -62,7 +84,12 @@ function updateOf(event: Event): TransactionUpdate {
 }
 
 /** Returns how a stream of one transaction reads and shows it. */
-function transactionStream({ payments, viewer }: Context, id: string): RowStream<TransactionRow, TransactionUpdate> {
+function transactionStream(
+  { payments, viewer }: Context,
+  id: string,
+  until: typeof StreamEnd.$inferType,
+): RowStream<TransactionRow, TransactionUpdate> {
+  const { database } = payments;
   const uuid = uuidOf(id, 'Transaction');
   return {
     findRow: async () =>
@@ -84,8 +111,16 @@ function transactionStream({ payments, viewer }: Context, id: string): RowStream
       terminal: terminalTransactionStatuses.has(transaction.status),
       occurredAt: transaction.updatedAt,
     }),
-    isLast: (event) => event.terminal,
-    hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
+    ...(until === 'TERMINAL'
+      ? {
+          isLast: (event) => event.terminal,
+          hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
+        }
+      : {
+          isLast: () => false,
+          hasEnded: (row) => isFinal(database, row),
+          endLater: (channel) => endWhenFinal(channel, async () => finalityOf(database, viewer.platformId, uuid ?? '')),
+        }),
   };
 }
 
@@ -97,12 +132,18 @@ builder.subscriptionField('transactionUpdates', (t) =>
     args: {
       transactionId: t.arg.id({ description: 'Only this one.' }),
       customerId: t.arg.id({ description: "Only this customer's." }),
+      until: t.arg({
+        type: StreamEnd,
+        required: true,
+        defaultValue: 'TERMINAL',
+        description: 'When a stream of one transaction completes. Other streams never do.',
+      }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, { transactionId, customerId, after }, context) => {
+    subscribe: async (_root, { transactionId, customerId, until, after }, context) => {
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
-      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId));
+      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId, until));
       if (customerId == null)
         return watchMany(context, after, { wants: isPaymentEvent, types: paymentEvents }, updateOf);
       const customer = await visibleCustomerId(context, customerId);
