@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
@@ -55,6 +55,8 @@ export function createSingleConnections(options: SingleConnectionOptions): Singl
 class Handler {
   readonly #options: SingleConnectionOptions;
   readonly #streams = new Map<string, EventStream>();
+  /** The name of this instance in the tokens of its streams: another one does not know them. */
+  readonly #instance = randomBytes(6).toString('base64url');
 
   constructor(options: SingleConnectionOptions) {
     this.#options = options;
@@ -69,7 +71,7 @@ class Handler {
     const viewer = await this.#options.credentials.authenticate(request.headers.authorization ?? '');
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (request.method === 'PUT') return this.#reserve(viewer, response);
-    if (!stream) return refuse(response, 404, 'NOT_FOUND', 'no such stream: PUT reserves one');
+    if (!stream) return refuse(response, 404, 'NOT_FOUND', this.#reasonOfAbsence(token));
     if (request.method === 'POST') return this.#start(stream, viewer, { request, response, body });
     if (request.method === 'DELETE') {
       if (!isOwner(stream, viewer)) return refuseStranger(response);
@@ -80,9 +82,18 @@ class Handler {
     refuse(response, 405, 'METHOD_NOT_ALLOWED', 'PUT, GET, POST or DELETE');
   }
 
+  /** Says why there is no stream with a token, and what to do. */
+  #reasonOfAbsence(token: string | undefined): string {
+    const [instance, id] = token?.split('.') ?? [];
+    if (id === undefined) return 'no such stream: PUT reserves one';
+    return instance === this.#instance
+      ? 'the stream has ended: PUT reserves another'
+      : 'the stream was reserved on another instance, or before a restart: PUT reserves another here. All requests of a stream go to one instance; with several of them route by x-graphql-event-stream-token, or use a connection for each operation';
+  }
+
   #reserve(viewer: Viewer, response: ServerResponse): void {
     const { sessions, keepAliveMs } = this.#options;
-    const token = randomUUID();
+    const token = `${this.#instance}.${randomUUID()}`;
     const onEnd = () => this.#streams.delete(token);
     this.#streams.set(token, new EventStream({ viewer, sessions, keepAliveMs, onEnd }));
     response.writeHead(201, { 'content-type': 'text/plain; charset=utf-8' }).end(token);
