@@ -65,6 +65,7 @@ function accountStream({ payments, viewer }: Context, id: string): RowStream<Acc
     whereEvents: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
     isOwnEvent: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
     subject: (row) => ({ of: 'account', id: row.id }),
+    types: ['ACCOUNT_STATUS'],
     // The first version of an account has no ACCOUNT_STATUS event: no balance has changed.
     hasEvent: (row) => row.version > 1,
     toUpdate: updateOf,

@@ -36,6 +36,7 @@ import { EventType } from '../enums.ts';
 import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, watchMany } from './stream.ts';
+import { visibleCustomerId, visibleTransactionId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
@@ -207,20 +208,29 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
   };
 }
 
-/** Returns the same conditions as `whereEvents`, as a function of one event. */
-function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
-  const { customerId, transactionId } = filterIds(viewer, filter);
+/**
+ * Returns the same conditions as `whereEvents`, for a stream.
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see: a stream of nothing would wait for ever
+ */
+async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
+  const { types } = filter ?? {};
+  const customerId =
+    filter?.customerId == null ? undefined : await visibleCustomerId(context, filter.customerId, 'filter.customerId');
+  const transactionId =
+    filter?.transactionId == null
+      ? undefined
+      : await visibleTransactionId(context, filter.transactionId, 'filter.transactionId');
   return {
     wants: (event) =>
-      (!filter?.types || filter.types.includes(event.type)) &&
-      (customerId === undefined || (customerId !== null && event.customerId === customerId)) &&
-      (transactionId === undefined || (transactionId !== null && event.transactionId === transactionId)),
+      (!types || types.includes(event.type)) &&
+      (!customerId || event.customerId === customerId) &&
+      (!transactionId || event.transactionId === transactionId),
     subject: transactionId
       ? { of: 'transaction', id: transactionId }
       : customerId
         ? { of: 'customer', id: customerId }
         : undefined,
-    types: filter?.types ?? undefined,
+    types: types ?? undefined,
   };
 }
 
@@ -265,8 +275,8 @@ builder.subscriptionField('events', (t) =>
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
     },
-    subscribe: (_root, { after, filter }, context) =>
-      watchMany(context, after, filterOf(context.viewer, filter), messageOf),
+    subscribe: async (_root, { after, filter }, context) =>
+      watchMany(context, after, await filterOf(context, filter), messageOf),
     ...reads(sameRow),
     resolve: ({ event }, _args, context, info) =>
       readAround('Event', event, context, info, refersFurther(event, info) || findFurtherRead(info) !== undefined),

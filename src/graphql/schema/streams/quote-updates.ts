@@ -67,6 +67,7 @@ function quoteStream({ payments, viewer }: Context, id: string): RowStream<Quote
     whereEvents: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
     isOwnEvent: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
     subject: (row) => ({ of: 'transaction', id: row.transactionId }),
+    types: ['QUOTE_STATUS'],
     hasEvent: () => true,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, previousStatus: null }),

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { Viewer } from '../../../access/viewer.ts';
 import { maySeeEvent } from '../../../access/visible.ts';
-import type { Event, Prisma } from '../../../database/generated/client/client.ts';
+import type { Event, EventType, Prisma } from '../../../database/generated/client/client.ts';
 import { type Channel, mapChannel, only } from '../../../events/channel.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import { latestEvent } from '../../../events/history.ts';
@@ -42,23 +42,28 @@ export const afterDescription =
 /**
  * Returns the sequence number after which a stream resumes, or undefined where there is none: that in `after` or, of an event
  * stream that reconnects with the same `after` as at first, the later one in Last-Event-ID.
- * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed, CURSOR_EXPIRED for a cursor that is too old
+ * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed
  */
-async function sequenceAfter(after: After, context: Context): Promise<bigint | undefined> {
-  const { payments, feed, retentionDays, viewer, resumeAfter } = context;
-  const { platformId } = viewer;
+function sequenceAfter(after: After, { viewer, resumeAfter }: Context): bigint | undefined {
   let sequence: bigint | undefined;
   for (const [name, cursor] of [
     ['after', after],
     ['Last-Event-ID', resumeAfter],
   ] as const) {
     if (cursor === null || cursor === undefined) continue;
-    const found = sequenceOf(platformId, cursor);
+    const found = sequenceOf(viewer.platformId, cursor);
     if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, 'after');
     if (sequence === undefined || found > sequence) sequence = found;
   }
-  if (sequence === undefined) return undefined;
-  if (await mayResume(payments.database, feed, platformId, sequence, retentionDays)) return sequence;
+  return sequence;
+}
+
+/** Throws CURSOR_EXPIRED where an event that the stream wants, after this sequence number, is too old to be replayed. */
+async function refuseExpired(sequence: bigint, filter: EventFilter, context: Context): Promise<void> {
+  const { payments, feed, retentionDays, viewer } = context;
+  const { types, subject } = filterFor(viewer, filter);
+  const after = { platformId: viewer.platformId, sequence };
+  if (await mayResume(payments.database, feed, after, { types, subject }, retentionDays)) return;
   throw failure(
     'CURSOR_EXPIRED',
     `after is further back than a stream replays (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
@@ -73,7 +78,8 @@ export async function watchMany<Update extends Message>(
   filter: EventFilter,
   toUpdate: (event: Event) => Update,
 ): Promise<AsyncIterableIterator<Update>> {
-  const resumeAfter = await sequenceAfter(after, context);
+  const resumeAfter = sequenceAfter(after, context);
+  if (resumeAfter !== undefined) await refuseExpired(resumeAfter, filter, context);
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
   return mapChannel(await subscribe(context, from, filter), (event) => ({ value: messageOf(event, toUpdate) }));
 }
@@ -88,6 +94,8 @@ export interface RowStream<Row extends { readonly version: number }, Update exte
   readonly isOwnEvent: (row: Row, event: Event) => boolean;
   /** Returns the subject of those events, by which the feed finds the subscribers. */
   readonly subject: (row: Row) => Subject;
+  /** The types of those events. */
+  readonly types: readonly EventType[];
   /** Whether the row's current version has an event. */
   readonly hasEvent: (row: Row) => boolean;
   /** Converts an event to a message. It is the same function for all streams of a kind. */
@@ -115,11 +123,13 @@ export async function watchOne<Row extends { readonly version: number }, Update 
 ): Promise<AsyncIterableIterator<Update>> {
   const { platformId } = context.viewer;
   const { database } = context.payments;
-  const resumeAfter = await sequenceAfter(after, context);
+  const resumeAfter = sequenceAfter(after, context);
   // Read before the row, so that every later change comes after it.
   const head = resumeAfter ?? (await feedHead(database, platformId));
   const row = await stream.findRow();
   if (!row) throw stream.notFound;
+  const ofRow = { subject: stream.subject(row), types: stream.types };
+  if (resumeAfter !== undefined) await refuseExpired(resumeAfter, { ...ofRow, wants: () => true }, context);
   const hasEnded = await stream.hasEnded(row);
   const isLast = (event: Event) => stream.isLast(event) || (hasEnded && event.version === row.version);
   // The event of the version shown may still come: it is not shown again, but ends the stream where it is the last.
@@ -127,7 +137,7 @@ export async function watchOne<Row extends { readonly version: number }, Update 
     const wants = (event: Event) =>
       stream.isOwnEvent(row, event) &&
       (event.version > shownVersion || (event.version === shownVersion && isLast(event)));
-    const channel = await subscribe(context, from, { wants, subject: stream.subject(row) });
+    const channel = await subscribe(context, from, { ...ofRow, wants });
     const onShown = hasEnded ? undefined : stream.endLater?.(channel);
     if (shownVersion > 0) onShown?.(shownVersion);
     const toUpdate = (event: Event) => {
@@ -154,13 +164,17 @@ export async function watchOne<Row extends { readonly version: number }, Update 
   return isLast(latest) ? only(first) : follow(isBeforeHead ? head : latest.sequence, latest.version, first);
 }
 
-function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, { wants, subject, types }: EventFilter) {
-  const filter = {
-    types,
-    wants: (event: Event) => maySeeEvent(viewer, event) && wants(event),
+function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, filter: EventFilter) {
+  return feed.subscribe(viewer.platformId, from, filterFor(viewer, filter), closeForRetry);
+}
+
+/** Restricts a filter to the events that a caller may see. */
+function filterFor(viewer: Viewer, { wants, subject, types }: EventFilter): EventFilter {
+  return {
+    wants: (event) => maySeeEvent(viewer, event) && wants(event),
     subject: subject ?? subjectOf(viewer),
+    types,
   };
-  return feed.subscribe(viewer.platformId, from, filter, closeForRetry);
 }
 
 /** Returns the subject that covers all that an app's client token shows: its customer or its payment. */

@@ -1,4 +1,4 @@
-import { visibleCustomers, visibleTransactions } from '../../../access/visible.ts';
+import { visibleTransactions } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import type { Database } from '../../../database/database.ts';
@@ -17,6 +17,7 @@ import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
 import { afterDescription, type RowStream, watchMany, watchOne } from './stream.ts';
 import { endWhenFinal } from './until-final.ts';
+import { visibleCustomerId } from './visible-ids.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -100,6 +101,7 @@ function transactionStream(
     whereEvents: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
     isOwnEvent: (row, event) => event.transactionId === row.id && isPaymentEvent(event),
     subject: (row) => ({ of: 'transaction', id: row.id }),
+    types: paymentEvents,
     hasEvent: () => true,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, previousStatus: null }),
@@ -146,7 +148,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
       if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId, until));
       if (customerId == null)
         return watchMany(context, after, { wants: isPaymentEvent, types: paymentEvents }, updateOf);
-      const customer = await visibleCustomerId(context, customerId);
+      const customer = await visibleCustomerId(context, customerId, 'customerId');
       const filter = {
         wants: (event: Event) => isPaymentEvent(event) && event.customerId === customer,
         subject: { of: 'customer', id: customer } as const,
@@ -157,15 +159,3 @@ builder.subscriptionField('transactionUpdates', (t) =>
     resolve: (update) => update,
   }),
 );
-
-/**
- * Returns the UUID of a customer that the caller may see.
- * @throws GraphQLError NOT_FOUND
- */
-async function visibleCustomerId({ payments, viewer }: Context, id: string): Promise<string> {
-  const uuid = uuidOf(id, 'Customer');
-  const customer =
-    uuid && (await readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id: uuid }] }));
-  if (!customer) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
-  return customer.id;
-}
