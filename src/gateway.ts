@@ -1,8 +1,14 @@
 import type { Logger } from 'pino';
 import { ApiTokens } from './access/api-tokens.ts';
 import { ClientTokens } from './access/client-tokens.ts';
+import { CredentialBrake } from './access/credential-brake.ts';
 import { Credentials } from './access/credentials.ts';
+import { RateLimits } from './access/rate-limits.ts';
+import type { Rates } from './access/rates.ts';
+import { RefusalPace } from './access/refusal-pace.ts';
 import { Sessions } from './access/sessions.ts';
+import type { Clock } from './access/token-bucket.ts';
+import { TokenCap } from './access/token-caps.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { Feed } from './events/feed.ts';
@@ -11,6 +17,7 @@ import { createGraphqlServer } from './graphql/server/server.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
+import { addressFinder } from './http/client-address.ts';
 import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
@@ -43,6 +50,17 @@ export type GatewaySettings = Pick<
   | 'DATABASE_POOL'
   | 'MAX_IN_FLIGHT'
   | 'MAX_ANSWER_BYTES'
+  | 'RATE_LIMIT_PLATFORM'
+  | 'RATE_LIMIT_API_TOKEN'
+  | 'RATE_LIMIT_CLIENT_TOKEN'
+  | 'WRONG_CREDENTIALS_PER_MINUTE'
+  | 'TRUSTED_PROXIES'
+  | 'SOCKETS_PER_API_TOKEN'
+  | 'SOCKETS_PER_CLIENT_TOKEN'
+  | 'STREAMS_PER_API_TOKEN'
+  | 'STREAMS_PER_CLIENT_TOKEN'
+  | 'RESERVATIONS_PER_API_TOKEN'
+  | 'RESERVATIONS_PER_CLIENT_TOKEN'
   | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
@@ -84,6 +102,8 @@ interface GatewayOptions {
     readonly slowMs?: number;
     readonly statementMs?: number;
     readonly idleMs?: number;
+    /** The clock of the limits of rate. */
+    readonly now?: Clock;
   };
   /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
@@ -130,7 +150,17 @@ async function startServing(
   const { database } = payments;
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
-  const credentials = new Credentials(tokens, clientTokens);
+  const now = pace?.now ?? (() => performance.now());
+  const brake = new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now);
+  const credentials = new Credentials(tokens, clientTokens, brake);
+  const callers = {
+    credentials,
+    limits: new RateLimits(ratesOf(config), now),
+    pace: new RefusalPace(now),
+    addressOf: addressFinder(config.TRUSTED_PROXIES),
+    now,
+  };
+  const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   const graphql = createGraphqlServer({
     payments,
@@ -138,6 +168,7 @@ async function startServing(
     credentials,
     clientTokens,
     sessions,
+    streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -149,11 +180,14 @@ async function startServing(
   });
   const { operations } = graphql;
   const http = await startHttpServer({
-    credentials,
+    callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
+    singleConnections: createSingleConnections({
+      ...{ operations, credentials, sessions, keepAliveMs },
+      reservations: caps.reservations,
+    }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     database,
@@ -161,14 +195,40 @@ async function startServing(
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
   });
   const sockets = serveWebSockets(http.server, {
+    ...callers,
     operations,
-    credentials,
     sessions,
+    sockets: caps.sockets,
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+function ratesOf(config: GatewaySettings): Rates {
+  return {
+    platform: config.RATE_LIMIT_PLATFORM,
+    apiToken: config.RATE_LIMIT_API_TOKEN,
+    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
+  };
+}
+
+function capsOf(config: GatewaySettings) {
+  return {
+    sockets: new TokenCap('sockets', {
+      apiToken: config.SOCKETS_PER_API_TOKEN,
+      clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
+    }),
+    streams: new TokenCap('subscriptions', {
+      apiToken: config.STREAMS_PER_API_TOKEN,
+      clientToken: config.STREAMS_PER_CLIENT_TOKEN,
+    }),
+    reservations: new TokenCap('single-connection event streams', {
+      apiToken: config.RESERVATIONS_PER_API_TOKEN,
+      clientToken: config.RESERVATIONS_PER_CLIENT_TOKEN,
+    }),
+  };
 }
 
 /** The most milliseconds that one operation may take. */

@@ -49,6 +49,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     reportsCost: false,
     // Nothing here follows events or reads a database.
     sessions: {} as never,
+    streams: {} as never,
     contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
     present: (error) => error as GraphQLError,
   });
