@@ -192,7 +192,11 @@ async function startServing(
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     database,
     isSandbox: newcomer !== undefined,
-    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
+    admission: {
+      maxInFlight: config.MAX_IN_FLIGHT,
+      slowMs: pace?.slowMs ?? slowMs,
+      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
+    },
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
@@ -235,6 +239,8 @@ function capsOf(config: GatewaySettings) {
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
+/** How many connections to the database the requests of one platform leave free for others, where there are others. */
+const connectionsForOthers = 2;
 /** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
 const idleMs = 50;
 

@@ -8,6 +8,7 @@ import type { Viewer } from '../access/viewer.ts';
 import { refusalIn } from '../core/refusal.ts';
 import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
+import type { Tenant } from './turns.ts';
 
 interface Known {
   readonly authorization: string;
@@ -63,11 +64,13 @@ export class Callers {
    * on the same connection, or else that of its address. Wrong credentials cannot use the share of a platform, and new ones
    * for each request bring no more than one share.
    */
-  shareOf(request: IncomingMessage, caller: Viewer | undefined): string {
-    if (caller) return caller.platformId;
+  tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
+    if (caller) return { key: caller.platformId, isPlatform: true };
     const known = this.#known.get(request.socket);
-    if (known && known.authorization === request.headers.authorization) return known.viewer.platformId;
-    return `address ${this.#options.addressOf(request)}`;
+    if (known && known.authorization === request.headers.authorization) {
+      return { key: known.viewer.platformId, isPlatform: true };
+    }
+    return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
   /** Counts a request of a caller, and sets the header fields that say how many more it may send. */
@@ -83,7 +86,7 @@ export class Callers {
 
   /** Waits until a request may be refused for too many before it (access/refusal-pace.ts). */
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
-    return this.#options.pace.wait(this.shareOf(request, caller));
+    return this.#options.pace.wait(this.tenantOf(request, caller).key);
   }
 
   /**

@@ -192,8 +192,10 @@ async function admit(
     return refuse(response, api, early);
   }
   const body = await bodies.read(request);
-  const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.shareOf(request, caller));
+  const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
   if (body === 'EVICTED' || !slot) return refuse(response, api, busy);
+  await slot.turn();
+  if (response.closed) return;
   return withSlot(slot, async () => {
     const late = caller ? undefined : await callers.identify(request, response);
     if (!late) return work(body === 'TOO_LONG' ? undefined : body);
