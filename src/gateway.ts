@@ -17,6 +17,7 @@ import { createGraphqlServer } from './graphql/server/server.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
+import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
 import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
@@ -150,16 +151,8 @@ async function startServing(
   const { database } = payments;
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
-  const now = pace?.now ?? (() => performance.now());
-  const brake = new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now);
-  const credentials = new Credentials(tokens, clientTokens, brake);
-  const callers = {
-    credentials,
-    limits: new RateLimits(ratesOf(config), now),
-    pace: new RefusalPace(now),
-    addressOf: addressFinder(config.TRUSTED_PROXIES),
-    now,
-  };
+  const callers = callersOf(tokens, clientTokens, { config, log, pace });
+  const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   const graphql = createGraphqlServer({
@@ -208,6 +201,26 @@ async function startServing(
     keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+/** Returns what callers are identified and limited by. */
+function callersOf(
+  tokens: ApiTokens,
+  clientTokens: ClientTokens,
+  { config, log, pace }: Pick<GatewayOptions, 'config' | 'log' | 'pace'>,
+): CallerOptions {
+  const now = pace?.now ?? (() => performance.now());
+  return {
+    credentials: new Credentials(
+      tokens,
+      clientTokens,
+      new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now),
+    ),
+    limits: new RateLimits(ratesOf(config), now),
+    pace: new RefusalPace(now),
+    addressOf: addressFinder(config.TRUSTED_PROXIES),
+    now,
+  };
 }
 
 function ratesOf(config: GatewaySettings): Rates {

@@ -81,7 +81,7 @@ function percentile(took: readonly number[], part: number): number {
 
 async function measure(limits: Partial<Rates>) {
   await changeRates(t.gateway.payments.database, 'stormy', { platform: null, ...limits });
-  const pool = new Pool(child.url, { connections: 4 });
+  const pool = new Pool(child.url, { connections: 64 });
   const job: Storm = { url: child.url, authorization: stormy.authorization, connections, body: query };
   const alone: number[] = [];
   const beside: number[] = [];
