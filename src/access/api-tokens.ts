@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -29,8 +30,7 @@ interface TokenRow {
 
 const tokenStatement = statement<TokenRow>(
   'api_token_by_client_id',
-  `select t.id, t.platform_id, t.secret_hash, t.permissions::text[] as permissions, p.environment
-   from api_token t join platform p on p.id = t.platform_id where t.client_id = $1 and t.revoked_at is null`,
+  'select id, platform_id, secret_hash, permissions, environment from find_api_token($1)',
 );
 
 const usedStatement = statement<object>(
@@ -83,7 +83,7 @@ export class ApiTokens {
     };
     this.#viewers.set(digest, viewer);
     // The time of last use is for people who manage tokens, so a request does not wait for it.
-    usedStatement(this.#database.pool, row.platformId, row.id).catch(() => undefined);
+    asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }
 }

@@ -5,10 +5,7 @@ import type { Viewer } from './viewer.ts';
 
 const aliveStatement = statement<{ id: string }>(
   'tokens_alive',
-  `select s.id from unnest($1::uuid[], $2::uuid[]) as s (platform_id, id)
-   where exists (select from api_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null)
-      or exists (select from client_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
-                   and t.expires_at > clock_timestamp())`,
+  'select find_live_tokens($1, $2) as id',
 );
 
 /**

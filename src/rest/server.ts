@@ -1,3 +1,4 @@
+import { asPlatform } from '../database/platform-scope.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HonoRequest } from 'hono';
 import type { Logger } from 'pino';
@@ -64,7 +65,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
       });
     }
     context.set('viewer', viewer);
-    await next();
+    await asPlatform(viewer.platformId, next);
   });
   app.use('*', async (context, next) => {
     checkBodyHeaders(context.req.raw.headers);

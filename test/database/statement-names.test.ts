@@ -10,7 +10,7 @@ afterEach(() => {
 
 test('however many different reads are asked for, a connection has few of them prepared, and those that came again', async () => {
   const { url, drop } = await freshDatabase();
-  const database = openDatabase({ url, poolSize: 1 });
+  const database = openDatabase({ url, role: 'gateway_work', poolSize: 1 });
   const prepared = async () =>
     (await database.pool.query<{ calls: number }>('select calls from pg_prepared_statements_calls')).rows;
   try {

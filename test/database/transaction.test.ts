@@ -20,9 +20,9 @@ describe('Prisma and SQL in one transaction', () => {
   let hasty: Database;
   beforeAll(async () => {
     throwaway = await freshDatabase();
-    database = openDatabase({ url: throwaway.url });
+    database = openDatabase({ url: throwaway.url, role: 'gateway_work' });
     // One connection: whatever is late would be seen by whoever has it next.
-    hasty = openDatabase({ url: throwaway.url, poolSize: 1, transactionMs });
+    hasty = openDatabase({ url: throwaway.url, role: 'gateway_work', poolSize: 1, transactionMs });
   });
   afterEach(async () => {
     await database.prisma.apiToken.deleteMany();
@@ -182,7 +182,7 @@ describe('a transaction by SQL', () => {
   let client: pg.Client;
   beforeAll(async () => {
     throwaway = await emptyDatabase();
-    database = openDatabase({ url: throwaway.url, poolSize: 1 });
+    database = openDatabase({ url: throwaway.url, role: 'gateway_work', poolSize: 1 });
     client = new pg.Client({ connectionString: throwaway.url });
     client.on('error', () => undefined);
     await client.connect();
