@@ -71,6 +71,8 @@ const defaultTransactionMs = 30_000;
 /** Returns the settings that every session needs. UTC, because adapter-pg shifts timestamps in any other zone. */
 const sessionSettings = (role: DatabaseRole, statementMs: number) => [
   `role=${role}`,
+  // The serving role has views of some tables, which come first (docs/database-roles.md).
+  `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
   `gateway.platform=${noPlatform}`,
   'timezone=UTC',
   'lock_timeout=2000',

@@ -2350,7 +2350,7 @@ GRANT UPDATE ("uma_domain", "currencies", "updated_at") ON "platform" TO "gatewa
 GRANT UPDATE ("last_used_at", "revoked_at") ON "api_token" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
-GRANT UPDATE ("version") ON "customer" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("version") ON "customer" TO "gateway_work";
 GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
 
@@ -2388,3 +2388,16 @@ BEGIN
   END LOOP;
 END
 $$;
+
+-- The serving role reads these three through views of the same name, which its search path finds first (docs/database-roles.md,
+-- "What does it cost?"): below row-level security no index serves a condition on an enum or on lower(), which are not leakproof
+CREATE SCHEMA "serving";
+GRANT USAGE ON SCHEMA "serving" TO "gateway_serving";
+CREATE VIEW "serving"."transaction" AS
+  SELECT * FROM "public"."transaction" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+CREATE VIEW "serving"."quote" AS
+  SELECT * FROM "public"."quote" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+CREATE VIEW "serving"."customer" AS
+  SELECT * FROM "public"."customer" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+GRANT SELECT ON "serving"."transaction", "serving"."quote", "serving"."customer" TO "gateway_serving";
+GRANT UPDATE ("version") ON "serving"."customer" TO "gateway_serving";
