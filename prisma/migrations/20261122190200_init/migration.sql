@@ -2359,6 +2359,7 @@ GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
+GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
 GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
 
 -- These functions run with the rights of the owner
