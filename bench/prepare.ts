@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
-import { makeServingLogin } from '../src/database/embedded/serving-login.ts';
 import { openDatabase } from '../src/database/database.ts';
+import { makeServingLogin } from '../src/database/embedded/serving-login.ts';
 import { migrate } from '../src/database/migrations/migrate.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { openPayments } from '../src/gateway.ts';

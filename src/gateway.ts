@@ -122,12 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     feed,
     sessions,
   }).catch((error: unknown) =>
-    abandon(listenError(error, config), [
-      () => sessions.leave(0),
-      () => feed.close(),
-      () => workers?.stop(),
-      close,
-    ]),
+    abandon(listenError(error, config), [() => sessions.leave(0), () => feed.close(), () => workers?.stop(), close]),
   );
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }

@@ -3,10 +3,7 @@ import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import type { Viewer } from './viewer.ts';
 
-const aliveStatement = statement<{ id: string }>(
-  'tokens_alive',
-  'select find_live_tokens($1, $2) as id',
-);
+const aliveStatement = statement<{ id: string }>('tokens_alive', 'select find_live_tokens($1, $2) as id');
 
 /**
  * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close a

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { currentPlatform } from './platform-scope.ts';
 import { PlatformQuery } from './platform-query.ts';
+import { currentPlatform } from './platform-scope.ts';
 import { type PlatformFirst, platformStatement } from './platform-statement.ts';
 import { TextQuery } from './text-query.ts';
 

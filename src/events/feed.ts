@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
-import { asPlatform } from '../database/platform-scope.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { columnsOf } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';

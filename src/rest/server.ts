@@ -1,10 +1,10 @@
-import { asPlatform } from '../database/platform-scope.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HonoRequest } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';

@@ -62,8 +62,8 @@ beforeAll(async () => {
     transaction: made.transaction.id,
     lookup: (await act(t.platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
     endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
-    apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }')).apiToken
-      .id,
+    apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }'))
+      .apiToken.id,
   };
   await t.gateway.feed.waitForChange(50);
 });
@@ -115,11 +115,20 @@ describe('without the filters of the application', () => {
   test('no endpoint of REST shows what is foreign', async () => {
     const get = (path: string, authorization = stranger.authorization) =>
       fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization } });
-    for (const path of [`/customers/${scene.customerId}`, `/quotes/${things.quote}`, `/transactions/${things.transaction}`]) {
+    for (const path of [
+      `/customers/${scene.customerId}`,
+      `/quotes/${things.quote}`,
+      `/transactions/${things.transaction}`,
+    ]) {
       expect([path, (await get(path, t.platform.authorization)).status]).toEqual([path, 200]);
       expect([path, (await get(path)).status]).toEqual([path, 404]);
     }
-    for (const path of ['/customers', '/transactions', '/customers/external-accounts', '/customers/internal-accounts']) {
+    for (const path of [
+      '/customers',
+      '/transactions',
+      '/customers/external-accounts',
+      '/customers/internal-accounts',
+    ]) {
       const answer = await get(path);
       expect([path, answer.status]).toEqual([path, 200]);
       const text = await answer.text();
@@ -128,7 +137,9 @@ describe('without the filters of the application', () => {
   });
 
   test('no command changes what is foreign', async () => {
-    const before = await t.owner.query('select count(*), sum(version) from account union all select count(*), sum(version) from quote');
+    const before = await t.owner.query(
+      'select count(*), sum(version) from account union all select count(*), sum(version) from quote',
+    );
     const attempts: [Operation, object][] = [
       ['executeQuote', { quoteId: things.quote }],
       ['transferOut', { sourceAccountId: scene.usd, destinationAccountId: own.outsideUsd, amount: 100 }],
@@ -140,11 +151,18 @@ describe('without the filters of the application', () => {
       ['createClientToken', { customerId: scene.customerId }],
     ];
     for (const [command, input] of attempts) {
-      expect([command, (await act(stranger, command, input)).__typename]).toEqual([command, expect.stringMatching(/Error$/)]);
+      expect([command, (await act(stranger, command, input)).__typename]).toEqual([
+        command,
+        expect.stringMatching(/Error$/),
+      ]);
     }
-    const after = await t.owner.query('select count(*), sum(version) from account union all select count(*), sum(version) from quote');
+    const after = await t.owner.query(
+      'select count(*), sum(version) from account union all select count(*), sum(version) from quote',
+    );
     expect(after.rows).toEqual(before.rows);
-    const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: Object.values(things) });
+    const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: Object.values(things),
+    });
     expect(nodes).not.toContain(null);
   });
 });
@@ -157,18 +175,54 @@ describe('the serving role', () => {
          and (c.relname = 'platform' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'platform_id'))
        order by 1`,
     );
-    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['account', 'platform', 'posting', 'webhook_attempt']));
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['account', 'platform', 'posting', 'webhook_attempt']),
+    );
     expect(tables.filter(({ secured }) => !secured)).toEqual([]);
     const seen: Record<string, unknown> = {};
     for (const { name, owner } of tables) {
       const foreign = `select count(*)::int as count from ${name} where ${owner} <> '${strangerId}'`;
-      seen[name] = await as('gateway_serving', foreign).then(({ rows }) => rows[0]?.count, ({ code }) => code);
+      seen[name] = await as('gateway_serving', foreign).then(
+        ({ rows }) => rows[0]?.count,
+        ({ code }) => code,
+      );
     }
     const hidden = ['account_check', 'arrival', 'outbox'];
     expect(seen).toEqual(Object.fromEntries(tables.map(({ name }) => [name, hidden.includes(name) ? '42501' : 0])));
     const { serving } = t.gateway;
     expect((await serving.pool.query('select from account')).rowCount).toBe(0);
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
+  });
+
+  test('has every column of the tables that it reads through views', async () => {
+    const columnsOf = async (schema: string) =>
+      (
+        await t.owner.query(
+          `select table_name, column_name, ordinal_position from information_schema.columns
+           where table_schema = $1 and table_name in (select table_name from information_schema.views where table_schema = 'serving')
+           order by 1, 3`,
+          [schema],
+        )
+      ).rows;
+    expect(await columnsOf('serving')).toEqual(await columnsOf('public'));
+    expect((await columnsOf('serving')).length).toBeGreaterThan(60);
+  });
+
+  test.each([
+    ['transaction', "status = 'REJECTED'", 'transaction_platform_id_status_id_idx'],
+    ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
+    ['customer', "lower(uma_address) = 'a' and not is_deleted", 'customer_uma_address'],
+  ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
+    const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
+    // Few rows are read faster without an index.
+    await asPlatform(strangerId, () => database.pool.query('set enable_seqscan = off'));
+    await asPlatform(strangerId, () => database.pool.query('set enable_sort = off'));
+    const text = `explain select id from ${table} where platform_id = '${strangerId}' and ${condition} order by id limit 20`;
+    const { rows } = await asPlatform(strangerId, () => database.pool.query(text));
+    await database.close();
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(
+      new RegExp(`using ${index} on ${table}.*Index Cond: [^\\n]*(status|lower)`, 's'),
+    );
   });
 
   test('writes no row of another platform, and announces nothing but tests', async () => {
@@ -240,7 +294,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
     "update api_token set permissions = '{VIEW,TRANSACT,MANAGE}'",
     "insert into currency values ('XXX', 'x', 'x', 0)",
     "insert into quote_move values ('COMPLETED', 'PENDING')",
-    "delete from _prisma_migrations",
+    'delete from _prisma_migrations',
     'set role postgres',
   ])('may not: %s', async (text) => {
     expect(await sqlStateOf(as(role, text))).toBe('42501');
@@ -276,7 +330,9 @@ describe('production', () => {
       grant gateway_serving to ${bypassing}, ${owning}; alter table lookup owner to ${owning}`);
     await expect(refusing(login(bypassing))).rejects.toThrow('bypasses row-level security');
     await expect(refusing(login(owning))).rejects.toThrow('owns the table lookup');
-    await t.owner.query(`alter table lookup owner to postgres; drop owned by ${bypassing}, ${owning}; drop role ${bypassing}, ${owning}`);
+    await t.owner.query(
+      `alter table lookup owner to postgres; drop owned by ${bypassing}, ${owning}; drop role ${bypassing}, ${owning}`,
+    );
   });
 
   test('does not start as an owner, by its default, and names the setting that allows it', async () => {

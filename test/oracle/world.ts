@@ -51,7 +51,12 @@ export class OracleWorld {
       return readMaterial(connect(gateway.url, '', caller?.authorization ?? ''), scene.keys);
     };
     const material: [Material, Material] = [await reader(0), await reader(1)];
-    return new OracleWorld(scene, gateway, openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 }), material);
+    return new OracleWorld(
+      scene,
+      gateway,
+      openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 }),
+      material,
+    );
   }
 
   /** Asks the service over HTTP. */

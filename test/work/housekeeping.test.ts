@@ -73,10 +73,7 @@ test('lookups that expired 30 days ago are deleted, but for those that a quote w
   const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];
   const made = await umaQuote(t.platform, scene.usd, address, { lockedCurrencyAmount: 500 });
   const expired = (age: string, ids: string[]) =>
-    t.owner.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [
-      ids,
-      age,
-    ]);
+    t.owner.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [ids, age]);
   const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
   const { rows } = await t.owner.query('select lookup_id from quote where id = $1', [uuid(made.id)]);
   const quoted: string = rows[0].lookup_id;

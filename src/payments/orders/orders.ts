@@ -252,10 +252,7 @@ export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   return row?.waitMs;
 }
 
-const wakeStatement = statement<object>(
-  'wake_orders',
-  'select wake_orders($1, $2)',
-);
+const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 /**
  * Makes the order due now that waits for a decision on this incoming transaction. Without this, it is due when the time
