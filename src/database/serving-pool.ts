@@ -30,7 +30,7 @@ export class ServingPool extends pg.Pool {
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
-  override connect(callback?: Connected): Promise<pg.PoolClient> | void {
+  override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
     const platform = currentPlatform();
     if (!callback) return super.connect().then((client) => this.#enter(client, platform));
     const query = this.#query;
@@ -47,6 +47,7 @@ export class ServingPool extends pg.Pool {
         );
       }
     });
+    return undefined;
   }
 
   /** Connects for statements that see no rows by themselves: those that only call a function with rights of its own. */
