@@ -211,7 +211,6 @@ describe('the serving role', () => {
   test.each([
     ['transaction', "status = 'REJECTED'", 'transaction_platform_id_status_id_idx'],
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
-    ['customer', "lower(uma_address) = 'a' and not is_deleted", 'customer_uma_address'],
   ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
     // Few rows are read faster without an index.
@@ -221,7 +220,7 @@ describe('the serving role', () => {
     const { rows } = await asPlatform(strangerId, () => database.pool.query(text));
     await database.close();
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(
-      new RegExp(`using ${index} on ${table}.*Index Cond: [^\\n]*(status|lower)`, 's'),
+      new RegExp(`using ${index} on ${table}.*Index Cond: [^\\n]*status`, 's'),
     );
   });
 
