@@ -1,10 +1,17 @@
 import type { Logger } from 'pino';
 import { ApiTokens } from './access/api-tokens.ts';
 import { ClientTokens } from './access/client-tokens.ts';
+import { CredentialBrake } from './access/credential-brake.ts';
 import { Credentials } from './access/credentials.ts';
+import { RateLimits } from './access/rate-limits.ts';
+import type { Rates } from './access/rates.ts';
+import { RefusalPace } from './access/refusal-pace.ts';
 import { Sessions } from './access/sessions.ts';
+import type { Clock } from './access/token-bucket.ts';
+import { TokenCap } from './access/token-caps.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
+import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
@@ -12,6 +19,8 @@ import { createDistinctConnections } from './graphql/transports/distinct-connect
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
+import type { CallerOptions } from './http/callers.ts';
+import { addressFinder } from './http/client-address.ts';
 import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
@@ -28,7 +37,10 @@ import { startWorkers } from './work/workers.ts';
 export interface Gateway {
   /** The base URL of its APIs; undefined when it only works in the background. */
   readonly url: string | undefined;
+  /** The domain as the background work has it: for all platforms. */
   readonly payments: Payments;
+  /** The database as the APIs have it: for one platform at a time. */
+  readonly serving: Database;
   readonly feed: Feed;
   /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
@@ -42,8 +54,20 @@ export type GatewaySettings = Pick<
   | 'HOST'
   | 'PORT'
   | 'DATABASE_POOL'
+  | 'OWNER_MAY_SERVE'
   | 'MAX_IN_FLIGHT'
   | 'MAX_ANSWER_BYTES'
+  | 'RATE_LIMIT_PLATFORM'
+  | 'RATE_LIMIT_API_TOKEN'
+  | 'RATE_LIMIT_CLIENT_TOKEN'
+  | 'WRONG_CREDENTIALS_PER_MINUTE'
+  | 'TRUSTED_PROXIES'
+  | 'SOCKETS_PER_API_TOKEN'
+  | 'SOCKETS_PER_CLIENT_TOKEN'
+  | 'STREAMS_PER_API_TOKEN'
+  | 'STREAMS_PER_CLIENT_TOKEN'
+  | 'RESERVATIONS_PER_API_TOKEN'
+  | 'RESERVATIONS_PER_CLIENT_TOKEN'
   | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
@@ -85,6 +109,8 @@ interface GatewayOptions {
     readonly slowMs?: number;
     readonly statementMs?: number;
     readonly idleMs?: number;
+    /** The clock of the limits of rate. */
+    readonly now?: Clock;
   };
   /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
@@ -95,32 +121,50 @@ interface GatewayOptions {
  * @throws ConfigError when HOST or PORT cannot be used
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, log, pace } = options;
-  const database = openDatabase({
-    url: options.databaseUrl,
-    poolSize: config.DATABASE_POOL,
-    ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
-  });
-  const payments = openPayments(database, config, log);
+  const { config, log } = options;
+  const { serving, working, close } = openDatabases(options);
+  const payments = openPayments(working, config, log);
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
-  const feed = new Feed(database, log);
-  const sessions = new Sessions(database, log);
-  await feed.open().catch((error: unknown) => abandon(error, [() => sessions.leave(0), () => database.close()]));
-  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
-  const parts = { sessions, workers, feed, database, log };
-  if (config.ROLE === 'work') {
-    return { url: undefined, payments, feed, sessions, stop: () => stopInOrder(parts) };
+  const feed = new Feed(serving, log);
+  const sessions = new Sessions(serving, log);
+  const closing = [() => sessions.leave(0), close];
+  if (!config.OWNER_MAY_SERVE) {
+    await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
   }
-  const serving = await startServing(options, { payments, webhooks, feed, sessions }).catch((error: unknown) =>
-    abandon(listenError(error, config), [
-      () => sessions.leave(0),
-      () => feed.close(),
-      () => workers?.stop(),
-      () => database.close(),
-    ]),
+  await feed.open().catch((error: unknown) => abandon(error, closing));
+  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
+  const parts = { sessions, workers, feed, database: { close }, log };
+  const instance = { payments, serving, feed, sessions };
+  if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
+  const ofRequests = { ...payments, database: serving };
+  const apis = await startServing(options, {
+    payments: ofRequests,
+    webhooks: { ...webhooks, payments: ofRequests },
+    feed,
+    sessions,
+  }).catch((error: unknown) =>
+    abandon(listenError(error, config), [() => sessions.leave(0), () => feed.close(), () => workers?.stop(), close]),
   );
-  return { url: serving.http.url, payments, feed, sessions, stop: () => stopInOrder({ ...parts, serving }) };
+  return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
+}
+
+/**
+ * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
+ * connections. What one commits wakes the work of the other.
+ */
+function openDatabases({ databaseUrl: url, config, pace }: GatewayOptions) {
+  const statementMs = pace?.statementMs !== undefined ? { statementMs: pace.statementMs } : {};
+  const poolSize = config.DATABASE_POOL;
+  const serving = openDatabase({ url, role: 'gateway_serving', poolSize, ...statementMs });
+  const working = openDatabase({
+    url,
+    role: 'gateway_work',
+    poolSize: Math.ceil(poolSize / 2),
+    commits: serving.commits,
+    ...statementMs,
+  });
+  return { serving, working, close: async () => void (await Promise.all([serving.close(), working.close()])) };
 }
 
 /** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
@@ -131,7 +175,9 @@ async function startServing(
   const { database } = payments;
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
-  const credentials = new Credentials(tokens, clientTokens);
+  const callers = callersOf(tokens, clientTokens, { config, log, pace });
+  const { credentials } = callers;
+  const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   const graphql = createGraphqlServer({
     payments,
@@ -139,6 +185,7 @@ async function startServing(
     credentials,
     clientTokens,
     sessions,
+    streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -150,22 +197,30 @@ async function startServing(
   });
   const { operations } = graphql;
   const http = await startHttpServer({
-    credentials,
+    callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
     distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
-    singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
+    singleConnections: createSingleConnections({
+      ...{ operations, credentials, sessions, keepAliveMs },
+      reservations: caps.reservations,
+    }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     database,
     isSandbox: newcomer !== undefined,
-    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
+    admission: {
+      maxInFlight: config.MAX_IN_FLIGHT,
+      slowMs: pace?.slowMs ?? slowMs,
+      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
+    },
   });
   const sockets = serveWebSockets(http.server, {
+    ...callers,
     operations,
-    credentials,
     sessions,
+    sockets: caps.sockets,
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
@@ -173,10 +228,57 @@ async function startServing(
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
+/** Returns what callers are identified and limited by. */
+function callersOf(
+  tokens: ApiTokens,
+  clientTokens: ClientTokens,
+  { config, log, pace }: Pick<GatewayOptions, 'config' | 'log' | 'pace'>,
+): CallerOptions {
+  const now = pace?.now ?? (() => performance.now());
+  return {
+    credentials: new Credentials(
+      tokens,
+      clientTokens,
+      new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now),
+    ),
+    limits: new RateLimits(ratesOf(config), now),
+    pace: new RefusalPace(now),
+    addressOf: addressFinder(config.TRUSTED_PROXIES),
+    now,
+  };
+}
+
+function ratesOf(config: GatewaySettings): Rates {
+  return {
+    platform: config.RATE_LIMIT_PLATFORM,
+    apiToken: config.RATE_LIMIT_API_TOKEN,
+    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
+  };
+}
+
+function capsOf(config: GatewaySettings) {
+  return {
+    sockets: new TokenCap('sockets', {
+      apiToken: config.SOCKETS_PER_API_TOKEN,
+      clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
+    }),
+    streams: new TokenCap('subscriptions', {
+      apiToken: config.STREAMS_PER_API_TOKEN,
+      clientToken: config.STREAMS_PER_CLIENT_TOKEN,
+    }),
+    reservations: new TokenCap('single-connection event streams', {
+      apiToken: config.RESERVATIONS_PER_API_TOKEN,
+      clientToken: config.RESERVATIONS_PER_CLIENT_TOKEN,
+    }),
+  };
+}
+
 /** The most milliseconds that one operation may take. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
+/** How many connections to the database the requests of one platform leave free for others, where there are others. */
+const connectionsForOthers = 2;
 /** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
 const idleMs = 50;
 

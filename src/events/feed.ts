@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { connectionConfig, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { Channel } from './channel.ts';
 import type { Hub } from './hub.ts';
@@ -175,7 +175,7 @@ export class Feed {
 
   async #listen(): Promise<void> {
     const client = new pg.Client({
-      ...connectionConfig(this.#database.url),
+      ...this.#database.connection,
       application_name: 'feed',
       connectionTimeoutMillis: listenTimeoutMs,
       query_timeout: listenTimeoutMs,

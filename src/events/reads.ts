@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { type Database, openPool } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { columnsOf } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { newestEvents } from './recent.ts';
@@ -56,7 +57,7 @@ const headStatement = statement<{ sequence: bigint }>(
 
 /** Returns the last sequence of a platform's feed: 0 before the first event. */
 export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<bigint> {
-  const [row] = await headStatement(pool, platformId);
+  const [row] = await asPlatform(platformId, () => headStatement(pool, platformId));
   return row?.sequence ?? 0n;
 }
 
@@ -75,9 +76,9 @@ export class FeedReads {
   readonly #live: pg.Pool;
   readonly #replays: pg.Pool;
 
-  constructor({ url }: Pick<Database, 'url'>) {
-    this.#live = openPool({ url, poolSize: liveConnections, applicationName: 'feed-live' });
-    this.#replays = openPool({ url, poolSize: replayConnections, applicationName: 'feed-replay' });
+  constructor(database: Pick<Database, 'openPool'>) {
+    this.#live = database.openPool('feed-live', liveConnections);
+    this.#replays = database.openPool('feed-replay', replayConnections);
   }
 
   /** Returns the last sequence of a platform's feed. */
@@ -87,12 +88,12 @@ export class FeedReads {
 
   /** Reads the next live events, at most `pageSize`. */
   live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
-    return liveEvents(this.#live, platformId, after.toString(), upTo.toString());
+    return asPlatform(platformId, () => liveEvents(this.#live, platformId, after.toString(), upTo.toString()));
   }
 
   /** Reads the newest events up to a position of the feed, without a gap. */
   newest(platformId: string, upTo: bigint): Promise<Event[]> {
-    return lastEvents(this.#replays, platformId, upTo.toString());
+    return asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
   }
 
   /** Reads a page of a replay: the next events of the filter's subject and types, which are all that it wants or more. */
@@ -101,11 +102,10 @@ export class FeedReads {
     const spanEnd = after + BigInt(pageSpan);
     const to = !subject && types && spanEnd < end ? spanEnd : end;
     const range = [platformId, after.toString(), to.toString()];
-    const events = subject
-      ? await eventsOfSubject[subject.of](this.#replays, ...range, subject.id, types ?? null)
-      : types
-        ? await eventsOfTypes(this.#replays, ...range, types)
-        : await allEvents(this.#replays, ...range);
+    const events = await asPlatform(platformId, () => {
+      if (subject) return eventsOfSubject[subject.of](this.#replays, ...range, subject.id, types ?? null);
+      return types ? eventsOfTypes(this.#replays, ...range, types) : allEvents(this.#replays, ...range);
+    });
     const last = events.at(-1);
     // A short page was the last one of its range.
     return { events, upTo: last && events.length === pageSize ? last.sequence : to };

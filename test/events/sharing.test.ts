@@ -19,7 +19,7 @@ let scene: Scene;
 beforeAll(async () => {
   t = await startTestGateway();
   serving = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
-  statements = new Statements(serving.gateway.payments.database.pool);
+  statements = new Statements(serving.gateway.serving.pool);
   scene = await makeScene(t.platform);
 });
 afterAll(async () => {

@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
+import { asPlatform } from '../../database/platform-scope.ts';
 import type { Context } from '../context.ts';
 
 /** How many results a group stores: its members get an event at about the same time, or else execute it again. */
@@ -75,7 +76,10 @@ export class SharedResults {
   }
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
-    return this.#serialize(await execute({ ...args, rootValue: payload }), args);
+    const { platformId } = (args.contextValue as Context).viewer;
+    // Whichever follower asks first: all are of this platform.
+    const result = await asPlatform(platformId, () => execute({ ...args, rootValue: payload }));
+    return this.#serialize(result, args);
   }
 }
 

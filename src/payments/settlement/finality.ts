@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.ts';
+import { asPlatform } from '../../database/platform-scope.ts';
 import { statement } from '../../database/statement.ts';
 
 /** Whether more can happen to a transaction. */
@@ -27,6 +28,6 @@ export async function finalityOf(
   platformId: string,
   transactionId: string,
 ): Promise<Finality | undefined> {
-  const [finality] = await finalityStatement(pool, platformId, transactionId);
+  const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
   return finality;
 }

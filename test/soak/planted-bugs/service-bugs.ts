@@ -119,7 +119,7 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'replays read on the connections of live events',
     file: 'src/events/reads.ts',
-    find: "this.#replays = openPool({ url, poolSize: replayConnections, applicationName: 'feed-replay' });",
+    find: "this.#replays = database.openPool('feed-replay', replayConnections);",
     put: 'this.#replays = this.#live;',
     caughtBy: {
       file: 'test/events/replays.test.ts',
