@@ -177,15 +177,10 @@ async function startServing(
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
-  const caps = capsOf(config);
+  const { streams, sockets: socketCap, reservations } = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   const graphql = createGraphqlServer({
-    payments,
-    feed,
-    credentials,
-    clientTokens,
-    sessions,
-    streams: caps.streams,
+    ...{ payments, feed, credentials, clientTokens, sessions, streams },
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -202,10 +197,7 @@ async function startServing(
     port: config.PORT,
     graphql,
     distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
-    singleConnections: createSingleConnections({
-      ...{ operations, credentials, sessions, keepAliveMs },
-      reservations: caps.reservations,
-    }),
+    singleConnections: createSingleConnections({ operations, credentials, sessions, reservations, keepAliveMs }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     database,
@@ -220,7 +212,7 @@ async function startServing(
     ...callers,
     operations,
     sessions,
-    sockets: caps.sockets,
+    sockets: socketCap,
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
