@@ -36,6 +36,7 @@ export function streamMessages(
         }
       } catch (error) {
         follower.leave();
+        await source.return?.();
         throw present(error);
       }
       follower.leave();

@@ -188,7 +188,11 @@ function sendAll(
       for (;;) {
         const { done, value } = await stream.next();
         if (done || isStopped) return { done: true, value: undefined };
-        await send(value.text);
+        // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
+        await send(value.text).catch(async (error: unknown) => {
+          await stream.return?.();
+          throw error;
+        });
       }
     },
     async return() {
