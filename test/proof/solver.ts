@@ -14,6 +14,11 @@ export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
+/** Tells the same of a program that knows no such option. */
+export function isOnPath(program: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+}
+
 /** The solver's answer: whether there are numbers that satisfy all, and which, where they were asked for. */
 export interface Satisfiable {
   readonly answer: string;

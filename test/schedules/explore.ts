@@ -44,7 +44,9 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
   let schedules = 0;
   for (const seed of seeds) {
     const random = randomOf(seed);
-    const played = await playOne(world, race, `SCHEDULE_SEED=${seed}`, (_step, of) => Math.floor(random() * of));
+    const played = await playOne(world, race, `SCHEDULE_SEED=${seed}`, (_, { length }) =>
+      Math.floor(random() * length),
+    );
     orders.add(played.steps.join());
     schedules += 1;
   }
@@ -55,13 +57,23 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
  * Plays one schedule, and checks what came of it.
  * @throws Error with the order of the steps, and how to play it again
  */
-export async function playOne(world: World, race: Race, again: string, choose: Choose): Promise<Played> {
+export async function playOne(
+  world: World,
+  race: Race,
+  again: string,
+  choose: Choose,
+  decidesAlways = false,
+): Promise<Played> {
   const { actors, transactions, check } = await race.prepare(world);
   let played: Played | undefined;
   try {
-    played = await world.scheduler.play(actors, choose);
+    played = await world.scheduler.play(actors, choose, decidesAlways);
     await check(played);
+    expect(world.errors.splice(0), 'errors of background work').toEqual([]);
     await checkFeed(world, transactions);
+    // Nothing is left for the actors of the next schedule.
+    await world.pass(0, 301);
+    await world.expireAll();
     await world.settleAll();
     return played;
   } catch (error) {

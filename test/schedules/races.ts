@@ -333,6 +333,26 @@ const sequencers: Race = {
   },
 };
 
+/** Two executors, the expiry and the clock: what the model of test/proof/payments.pml has as its replayed schedules. */
+export const modelled: Race = {
+  name: 'two executors, the expiry and the clock, as the model goes',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world);
+    return {
+      actors: [executor(world, 1, id), executor(world, 2, id), expiry(world, 3), clock(world, 4)],
+      transactions: [transaction],
+      async check({ results }) {
+        const outcomes = [outcomeOf(results.get('executor 1')), outcomeOf(results.get('executor 2'))];
+        const { status, journals } = await booksOf(world, transaction);
+        expect(journals).toEqual(status === 'PROCESSING' ? ['debit'] : []);
+        expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(journals.length);
+        world.lastStatus = status;
+        world.lastOutcomes = outcomes;
+      },
+    };
+  },
+};
+
 export const races: readonly Race[] = [
   executionAgainstExpiry,
   twoExecutors,

@@ -24,8 +24,11 @@ export interface Played {
   readonly results: ReadonlyMap<string, unknown>;
 }
 
-/** Decides which of so many actors goes next, by the number of the step. */
-export type Choose = (step: number, of: number) => number;
+/**
+ * Decides which of the actors that can go goes next, by the number of the decision. There is none where only one can go,
+ * unless `decidesAlways`.
+ */
+export type Choose = (decision: number, ready: readonly string[]) => number;
 
 /** The failure of a schedule: no actor can go, or one does not come back. */
 export class NoProgress extends Error {}
@@ -77,7 +80,7 @@ export class Scheduler {
    * Plays one schedule to its end.
    * @throws NoProgress where actors wait for each other, or one does not come back
    */
-  async play(actors: readonly Actor[], choose: Choose): Promise<Played> {
+  async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
     const steps: string[] = [];
     const choices: { of: number; taken: number }[] = [];
     const results = new Map<string, unknown>();
@@ -89,11 +92,21 @@ export class Scheduler {
       const ready = players.filter(isReady);
       const [only] = ready;
       if (!only) {
-        if (players.every(({ ended, inFlight }) => ended && inFlight === 0)) return { steps, choices, results };
+        if (players.every(({ ended, inFlight }) => ended && inFlight === 0)) {
+          // From now on the connections of the actors are like any other.
+          this.#players.clear();
+          return { steps, choices, results };
+        }
         throw new NoProgress(`all wait for each other after: ${steps.join(', ')}`);
       }
-      const taken = ready.length === 1 ? 0 : choose(choices.length, ready.length);
-      if (ready.length > 1) choices.push({ of: ready.length, taken });
+      const taken =
+        ready.length === 1 && !decidesAlways
+          ? 0
+          : choose(
+              choices.length,
+              ready.map(({ actor }) => actor.name),
+            );
+      if (ready.length > 1 || decidesAlways) choices.push({ of: ready.length, taken });
       const player = ready[taken] ?? only;
       steps.push(`${player.actor.name}: ${player.stop?.point ?? player.held[0]?.name}`);
       await this.#step(player);

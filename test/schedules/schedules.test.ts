@@ -3,7 +3,7 @@ import { checkLedger, exploreAll } from './explore.ts';
 import { races } from './races.ts';
 import { World } from './world.ts';
 
-/** A few schedules of each race. test/soak/schedules.soak.ts plays 10,000. */
+/** The first schedules of each race. test/soak/schedules.soak.ts plays 10,000. */
 
 let world: World;
 beforeAll(async () => {
@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test.each(races)('$name', async (race) => {
-  const { schedules } = await exploreAll(world, race, 20);
-  expect(schedules).toBe(20);
-  await checkLedger(world);
+  const { schedules } = await exploreAll(world, race, 5);
+  expect(schedules).toBe(5);
 });
+
+test('the ledger is sound after all of them', () => checkLedger(world));

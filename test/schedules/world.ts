@@ -4,6 +4,7 @@ import type { Caller } from '../../src/access/caller.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { Sequencer } from '../../src/events/sequencer.ts';
 import type { Payments } from '../../src/payments/command.ts';
+import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -28,6 +29,11 @@ export class World {
   readonly #rail: Rail;
   /** The orders that the rail has performed, once for each time. */
   readonly performed: string[] = [];
+  /** The errors that background work has logged. A refusal that a race explains is none. */
+  readonly errors: unknown[] = [];
+  /** What the last schedule of the modelled race came to, to compare with the model. */
+  lastStatus = '';
+  lastOutcomes: readonly string[] = [];
 
   private constructor(gateway: TestGateway, scheduler: Scheduler, client: pg.Client, scene: Scene) {
     this.#gateway = gateway;
@@ -77,6 +83,25 @@ export class World {
     await this.#gateway.stop();
   }
 
+  /** Leaves a world that a planted bug has broken: the server of the test run is removed with all that is in it. */
+  async abandon(): Promise<void> {
+    await this.scheduler.close();
+    await this.client.end();
+  }
+
+  /**
+   * Changes the text of a function of this database, as a bug would.
+   * @throws Error where the function does not have the text once
+   */
+  async plant(signature: string, find: string, put: string): Promise<void> {
+    const { rows } = await this.client.query<{ text: string }>('select pg_get_functiondef($1::regprocedure) as text', [
+      `public.${signature}`,
+    ]);
+    const parts = rows[0]?.text.split(find) ?? [];
+    if (parts.length !== 2) throw new Error(`${signature} does not have the text once: ${find}`);
+    await this.client.query(parts.join(put));
+  }
+
   get databaseUrl(): string {
     return this.#gateway.databaseUrl;
   }
@@ -85,7 +110,11 @@ export class World {
   payments(actor: number): Payments {
     const database = this.#databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);
-    return { ...this.#gateway.gateway.payments, database, rails: { SANDBOX: this.#rail } };
+    const { payments } = this.#gateway.gateway;
+    const log: typeof payments.log = Object.assign(Object.create(payments.log), {
+      error: (facts: { readonly err?: unknown }) => facts.err !== undefined && this.errors.push(facts.err),
+    });
+    return { ...payments, log, database, rails: { SANDBOX: this.#rail } };
   }
 
   sequencer(actor: number): Sequencer {
@@ -109,6 +138,11 @@ export class World {
   /** Settles every order that is due, and waits for it. */
   async settleAll(): Promise<void> {
     while ((await settleDueOrders(this.payments(0), 100)) > 0);
+  }
+
+  /** Expires every quote whose time is over. */
+  async expireAll(): Promise<void> {
+    while ((await expireQuotes(this.payments(0), 100)).done > 0);
   }
 
   newKey(): string {
