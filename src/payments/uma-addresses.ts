@@ -1,7 +1,13 @@
 import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Tenant } from '../core/tenant.ts';
+import { statement } from '../database/statement.ts';
 import type { Payments } from './command.ts';
+
+const domainStatement = statement<{ platformId: string | null }>(
+  'platform_of_uma_domain',
+  'select find_uma_domain($1) as platform_id',
+);
 
 /**
  * Checks a UMA address and returns its stored form: `$local@domain`, in lower case. The handle has at most 64
@@ -31,11 +37,8 @@ const addressPath: FieldPath = ['umaAddress'];
 export async function checkCustomerAddress(payments: Payments, tenant: Tenant, address: string): Promise<string> {
   const umaAddress = checkUmaAddress(address, addressPath);
   const domain = umaAddress.slice(umaAddress.indexOf('@') + 1);
-  const owner = await payments.database.prisma.platform.findUnique({
-    where: { umaDomain: domain },
-    select: { id: true },
-  });
-  if (owner && owner.id !== tenant.platformId) {
+  const [owner] = await domainStatement(payments.database.pool, domain);
+  if (owner?.platformId && owner.platformId !== tenant.platformId) {
     throw new Refusal('INVALID_UMA_ADDRESS', `${domain} is the UMA domain of another platform`, {
       path: addressPath,
       value: address,

@@ -87,10 +87,10 @@ test('bodies that do not come do not count as slow answers', async () => {
 
 test('an answer that its client did not wait for tells nothing of how long answers take', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
   const enter = () => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    return { response, entered: inFlight.admit(response, 'one') !== undefined };
+    return { response, entered: inFlight.admit(response, { key: 'one', isPlatform: true }) !== undefined };
   };
   const { response } = enter();
   vi.advanceTimersByTime(3_600_000);
@@ -194,11 +194,11 @@ test('a platform that fills every place keeps no other platform from being answe
 });
 
 test('shares are equal among those who have requests in flight, and all of them together are bounded', () => {
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
   const open = new Map<string, WatchedResponse[]>();
   const admit = (tenant: string) => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    if (!inFlight.admit(response, tenant)) return false;
+    if (!inFlight.admit(response, { key: tenant, isPlatform: true })) return false;
     open.set(tenant, [...(open.get(tenant) ?? []), response]);
     return true;
   };
