@@ -6,10 +6,10 @@ import type { World } from './world.ts';
 
 /** Plays the schedules of a race: all of them, or as many as seeds are given. */
 
-/** How many schedules were played, and in how many different orders the actors went. */
+/** How many schedules were played, and the different orders in which the actors went. */
 export interface Explored {
   readonly schedules: number;
-  readonly orders: number;
+  readonly orders: Set<string>;
   /** Whether there are no other orders. */
   readonly isAll: boolean;
 }
@@ -28,7 +28,7 @@ export async function exploreAll(world: World, race: Race, most: number): Promis
     orders.add(played.steps.join());
     next = followingOf(played);
   }
-  return { schedules, orders: orders.size, isAll: next === undefined };
+  return { schedules, orders, isAll: next === undefined };
 }
 
 /** Returns the choices of the schedule after this one, or undefined after the last. */
@@ -50,7 +50,7 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
     orders.add(played.steps.join());
     schedules += 1;
   }
-  return { schedules, orders: orders.size, isAll: false };
+  return { schedules, orders, isAll: false };
 }
 
 /**

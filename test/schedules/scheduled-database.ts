@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { connectionConfig } from '../../src/database/database.ts';
 
 /**
@@ -49,12 +49,15 @@ const schema = `
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
-  // A function with a search path of its own would not find what the schema \`schedules\` puts before it.
+  // A function with a search path of its own would not find what the schema `schedules` puts before it.
   await client.query(`do $$ declare v_function regprocedure; begin
     for v_function in select oid from pg_proc
       where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%search_path%'
     loop execute format('alter function %s reset search_path', v_function); end loop; end $$`);
   for (const { of, after } of points) await client.query(await stoppingFunction(client, of, after));
+  await client.query(`grant usage on schema schedules to gateway_work;
+    grant select, update on all tables in schema schedules to gateway_work;
+    grant usage on all sequences in schema schedules to gateway_work`);
 }
 
 /** Writes the function that calls the real one, and then stops. */
@@ -80,10 +83,18 @@ async function stoppingFunction(client: pg.Client, signature: string, point: str
     as $$ #variable_conflict use_column\n ${declared} begin ${body} end $$`;
 }
 
-/** Returns the address under which an actor, or with 0 the preparation of a schedule, connects. */
+/** Connects as the owner of the tables, who sees the clock of the actors. */
+export async function connectOwner(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=schedules,public,pg_catalog' });
+  await client.connect();
+  return client;
+}
+
+/** Returns the address under which an actor, or with 0 the preparation of a schedule, connects, with the rights of background work. */
 export function addressOf(url: string, actor: number): string {
   const settings = [
-    connectionConfig(url).options,
+    connectionConfig(url, 'gateway_work').options,
+    // The settings that come later count.
     '-c search_path=schedules,public,pg_catalog',
     // An actor waits for as long as the scheduler lets others go first.
     '-c lock_timeout=60000 -c statement_timeout=60000',

@@ -9,7 +9,7 @@ import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { addressOf, prepareDatabase } from './scheduled-database.ts';
+import { addressOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
 import { Scheduler } from './scheduler.ts';
 
 /** The most actors of a race. */
@@ -41,7 +41,7 @@ export class World {
     this.client = client;
     this.scene = scene;
     this.#databases = Array.from({ length: maxActors + 1 }, (_, actor) =>
-      openDatabase({ url: addressOf(gateway.databaseUrl, actor), poolSize: 1 }),
+      openDatabase({ url: addressOf(gateway.databaseUrl, actor), role: 'gateway_work', poolSize: 1 }),
     );
     this.caller = {
       kind: 'PLATFORM',
@@ -67,8 +67,7 @@ export class World {
   static async open(): Promise<World> {
     const gateway = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
     const scene = await makeScene(gateway.platform, 100_000_000_000n);
-    const client = new pg.Client({ connectionString: addressOf(gateway.databaseUrl, 0) });
-    await client.connect();
+    const client = await connectOwner(gateway.databaseUrl);
     await prepareDatabase(client, maxActors);
     return new World(gateway, await Scheduler.open(gateway.databaseUrl, maxActors), client, scene);
   }
