@@ -14,12 +14,12 @@ import { bodyBytes } from './http/bodies.ts';
 import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
+import type { Resolver } from './outside/addresses.ts';
 import type { Payments } from './payments/command.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
 import { type Serving, stopInOrder } from './stop.ts';
-import type { Resolver } from './webhooks/delivery/addresses.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
