@@ -15,7 +15,9 @@ import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { Resolver } from './outside/addresses.ts';
+import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
+import type { FindDomainProof } from './payments/uma-domains.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
@@ -67,6 +69,7 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
     rails: { SANDBOX: sandboxRail({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) }) },
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
+    findDomainProof,
     log,
   };
 }
@@ -85,6 +88,8 @@ interface GatewayOptions {
     readonly statementMs?: number;
     readonly idleMs?: number;
   };
+  /** How the proof of a UMA domain is looked up; in its DNS and at its host, if left out. */
+  readonly findDomainProof?: FindDomainProof | undefined;
   /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
@@ -100,7 +105,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     poolSize: config.DATABASE_POOL,
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
   });
-  const payments = openPayments(database, config, log);
+  const payments = {
+    ...openPayments(database, config, log),
+    ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
+  };
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(database, log);

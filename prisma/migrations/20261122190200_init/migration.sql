@@ -120,6 +120,15 @@ CREATE TABLE "platform" (
 );
 
 -- CreateTable
+CREATE TABLE "uma_domain" (
+    "domain" TEXT NOT NULL,
+    "platform_id" UUID NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "uma_domain_pkey" PRIMARY KEY ("domain")
+);
+
+-- CreateTable
 CREATE TABLE "platform_fee" (
     "platform_id" UUID NOT NULL,
     "sending_currency" TEXT NOT NULL,
@@ -533,6 +542,9 @@ CREATE UNIQUE INDEX "platform_name_key" ON "platform"("name");
 CREATE UNIQUE INDEX "platform_uma_domain_key" ON "platform"("uma_domain");
 
 -- CreateIndex
+CREATE INDEX "uma_domain_platform_id_idx" ON "uma_domain"("platform_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "api_token_client_id_key" ON "api_token"("client_id");
 
 -- CreateIndex
@@ -618,6 +630,9 @@ CREATE INDEX "webhook_delivery_platform_id_event_sequence_idx" ON "webhook_deliv
 
 -- CreateIndex
 CREATE UNIQUE INDEX "webhook_delivery_platform_id_endpoint_id_event_sequence_key" ON "webhook_delivery"("platform_id", "endpoint_id", "event_sequence");
+
+-- AddForeignKey
+ALTER TABLE "uma_domain" ADD CONSTRAINT "uma_domain_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1799,6 +1814,20 @@ begin
 end
 $$;
 
+-- Before insert on customer, and before an update of its UMA address: the address is in a domain of the customer's platform.
+create or replace function guard_uma_address() returns trigger
+  language plpgsql
+as $$
+begin
+  if not exists (
+    select from uma_domain where domain = split_part(new.uma_address, '@', 2) and platform_id = new.platform_id
+  ) then
+    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG010';
+  end if;
+  return new;
+end
+$$;
+
 -- Tells whether the columns of an account are consistent, and its balance is not negative: the check constraint of its
 -- rows. It is a function of the row, because Postgres parses a plain check constraint again in every statement, which
 -- took a quarter of the time to write a transaction. A function is parsed once.
@@ -2025,6 +2054,24 @@ begin
 end
 $$;
 
+-- After insert on platform, and after an update of its UMA domain: the domain is the platform's from now on, also when it
+-- takes another one later, so that nobody else ever receives what was meant for its customers' addresses. Of platforms that
+-- take one domain at once, one gets it. A domain in which customers of another platform have addresses is taken, too.
+create or replace function reserve_uma_domain() returns trigger
+  language plpgsql
+as $$
+begin
+  insert into uma_domain (domain, platform_id) values (new.uma_domain, new.id) on conflict (domain) do nothing;
+  if not exists (select from uma_domain where domain = new.uma_domain and platform_id = new.id) or exists (
+    select from customer
+    where split_part(lower(uma_address), '@', 2) = new.uma_domain and platform_id <> new.id and not is_deleted
+  ) then
+    raise exception 'the UMA domain % is taken', new.uma_domain using errcode = 'unique_violation';
+  end if;
+  return null;
+end
+$$;
+
 -- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
 -- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
 -- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
@@ -2187,6 +2234,8 @@ CREATE TRIGGER "guard" BEFORE UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION
 CREATE TRIGGER "guard" BEFORE UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "quote" FOR EACH ROW EXECUTE FUNCTION guard_quote();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "transaction" FOR EACH ROW EXECUTE FUNCTION guard_transaction();
+CREATE TRIGGER "address" BEFORE INSERT OR UPDATE OF "uma_address" ON "customer" FOR EACH ROW EXECUTE FUNCTION guard_uma_address();
+CREATE TRIGGER "reserve" AFTER INSERT OR UPDATE OF "uma_domain" ON "platform" FOR EACH ROW EXECUTE FUNCTION reserve_uma_domain();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION announce_customer();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION announce_account();
 CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
@@ -2208,6 +2257,7 @@ CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "journal" FOR EACH ROW E
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "posting" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "event" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "arrival" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "uma_domain" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OF "code" OR DELETE ON "currency" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "customer" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "account" FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -2215,6 +2265,7 @@ CREATE TRIGGER "no_delete" BEFORE DELETE ON "quote" FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "transaction" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "journal" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "posting" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "uma_domain" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "event" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "currency" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "account" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

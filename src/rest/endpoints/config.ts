@@ -94,7 +94,10 @@ const ChangedConfigSchema = z
 
 const UpdateConfigBody = z
   .strictObject({
-    umaDomain: z.string().optional().openapi({ description: "The domain of new customers' UMA addresses." }),
+    umaDomain: z.string().optional().openapi({
+      description:
+        "The domain of new customers' UMA addresses. In production the domain's owner must have published whose it is: the refusal (409) says what and where (decision 59).",
+    }),
     webhookEndpoint: webhookEndpoint
       .nullable()
       .optional()
