@@ -11,9 +11,9 @@ import type { RestApp, RestModules } from '../app.ts';
 import {
   body,
   jsonResponse,
-  managementEndpoint,
   noQuery,
   readErrors,
+  settingsEndpoint,
   viewEndpoint,
   withRequestPaths,
 } from '../endpoint.ts';
@@ -138,7 +138,7 @@ const get = createRoute({
 });
 
 const update = createRoute({
-  ...managementEndpoint({
+  ...settingsEndpoint('updatePlatform', {
     operationId: 'updateConfig',
     tags,
     summary: "Change the platform's settings",
