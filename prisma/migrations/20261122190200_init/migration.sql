@@ -398,6 +398,8 @@ CREATE TABLE "lookup" (
     "platform_id" UUID NOT NULL,
     "id" UUID NOT NULL,
     "uma_address" TEXT NOT NULL,
+    "token_id" UUID,
+    "keyed" BOOLEAN NOT NULL DEFAULT false,
     "sender_customer_id" UUID,
     "receiver_platform_id" UUID,
     "receiver_customer_id" UUID,
@@ -2198,8 +2200,9 @@ CREATE INDEX "webhook_delivery_leased" ON "webhook_delivery" ("platform_id", "en
 CREATE INDEX "webhook_delivery_questions" ON "webhook_delivery" ("next_attempt_at") WHERE "status" = 'PENDING' AND "question";
 -- Refunds that wait in suspense, for the operator
 CREATE INDEX "transaction_refund_waits" ON "transaction" ("refund_initiated_at") WHERE "refund_reference" IS NOT NULL AND "refund_settled_at" IS NULL;
--- Lookups that no quote names are deleted when they are old
+-- Lookups that no quote names are deleted when they are old; those of a token that have not expired are counted
 CREATE INDEX "lookup_expiry" ON "lookup" ("expires_at");
+CREATE INDEX "lookup_of_token" ON "lookup" ("platform_id", "token_id", "expires_at");
 CREATE INDEX "quote_lookup" ON "quote" ("platform_id", "lookup_id") WHERE "lookup_id" IS NOT NULL;
 
 -- The allowed moves of statuses
