@@ -187,6 +187,15 @@ describe('a filter finds for the app of a payment', () => {
     expect(await found(app, list, { [field]: value() })).toBe(1);
   });
 
+  test.each([
+    ['quotes', 'sendingAccountId', () => `ExternalAccount:${uuidIn(payer.usd)}`],
+    ['quotes', 'receivingAccountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
+    ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
+    ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
+  ])('nothing in %s by the %s of the other kind, as its platform does', async (list, field, value) => {
+    for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
+  });
+
   test('nothing in the feed by the customer whose it is', async () => {
     await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
     const raw = await openRawSocket(t.url, app.authorization);
