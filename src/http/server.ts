@@ -58,7 +58,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   const connections = new Connections(server);
   const tenants = new Tenants(options.credentials);
   const admission: Admission = {
-    bodies: new BodyReader(),
+    bodies: new BodyReader(tenants),
     inFlight: new InFlight(options.admission),
     connections,
     tenants,
