@@ -7,7 +7,7 @@ import { connectionSeconds, StatementNames } from './statement-names.ts';
 import { queryText, TextQuery } from './text-query.ts';
 
 /**
- * One Postgres database, used in three ways over one pool: `read` for frequent reads of lists and nodes, Prisma for
+ * One Postgres database, used in three ways over one pool: `readText` for frequent reads of lists and nodes, Prisma for
  * plain records, `pg` for everything that moves money. docs/prisma.md says when to use which.
  */
 export interface Database {
@@ -16,9 +16,7 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  /** Runs a composed statement and returns each row as the list of its values. A text that comes again is prepared. */
-  read<Row extends unknown[]>(text: string, values: readonly unknown[]): Promise<Row[]>;
-  /** Does the same for a statement whose result is one text, in half the time. */
+  /** Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is prepared. */
   readText(text: string, values: readonly unknown[]): Promise<string>;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
@@ -98,10 +96,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
-    async read<Row extends unknown[]>(text: string, values: readonly unknown[]) {
-      const name = names.nameOf(text);
-      return (await pool.query<Row>({ name, text, values: [...values], rowMode: 'array' })).rows;
-    },
     readText: (text, values) => queryText(pool, new TextQuery(names.nameOf(text), text, values)),
     commits: new EventEmitter(),
     async close() {
