@@ -1,8 +1,14 @@
 import type { Logger } from 'pino';
 import { ApiTokens } from './access/api-tokens.ts';
 import { ClientTokens } from './access/client-tokens.ts';
+import { CredentialBrake } from './access/credential-brake.ts';
 import { Credentials } from './access/credentials.ts';
+import { RateLimits } from './access/rate-limits.ts';
+import type { Rates } from './access/rates.ts';
+import { RefusalPace } from './access/refusal-pace.ts';
 import { Sessions } from './access/sessions.ts';
+import type { Clock } from './access/token-bucket.ts';
+import { TokenCap } from './access/token-caps.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { Feed } from './events/feed.ts';
@@ -11,6 +17,8 @@ import { createGraphqlServer } from './graphql/server/server.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
+import type { CallerOptions } from './http/callers.ts';
+import { addressFinder } from './http/client-address.ts';
 import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
@@ -45,6 +53,17 @@ export type GatewaySettings = Pick<
   | 'DATABASE_POOL'
   | 'MAX_IN_FLIGHT'
   | 'MAX_ANSWER_BYTES'
+  | 'RATE_LIMIT_PLATFORM'
+  | 'RATE_LIMIT_API_TOKEN'
+  | 'RATE_LIMIT_CLIENT_TOKEN'
+  | 'WRONG_CREDENTIALS_PER_MINUTE'
+  | 'TRUSTED_PROXIES'
+  | 'SOCKETS_PER_API_TOKEN'
+  | 'SOCKETS_PER_CLIENT_TOKEN'
+  | 'STREAMS_PER_API_TOKEN'
+  | 'STREAMS_PER_CLIENT_TOKEN'
+  | 'RESERVATIONS_PER_API_TOKEN'
+  | 'RESERVATIONS_PER_CLIENT_TOKEN'
   | 'SHUTDOWN_DELAY_MS'
   | 'ROLE'
   | 'GRAPHIQL'
@@ -87,6 +106,8 @@ interface GatewayOptions {
     readonly slowMs?: number;
     readonly statementMs?: number;
     readonly idleMs?: number;
+    /** The clock of the limits of rate. */
+    readonly now?: Clock;
   };
   /** How the proof of a UMA domain is looked up; in its DNS and at its host, if left out. */
   readonly findDomainProof?: FindDomainProof | undefined;
@@ -138,7 +159,9 @@ async function startServing(
   const { database } = payments;
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
-  const credentials = new Credentials(tokens, clientTokens);
+  const callers = callersOf(tokens, clientTokens, { config, log, pace });
+  const { credentials } = callers;
+  const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
   const graphql = createGraphqlServer({
     payments,
@@ -146,6 +169,7 @@ async function startServing(
     credentials,
     clientTokens,
     sessions,
+    streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -157,21 +181,29 @@ async function startServing(
   });
   const { operations } = graphql;
   const http = await startHttpServer({
-    credentials,
+    callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    singleConnections: createSingleConnections({ operations, credentials, sessions, keepAliveMs }),
+    singleConnections: createSingleConnections({
+      ...{ operations, credentials, sessions, keepAliveMs },
+      reservations: caps.reservations,
+    }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     database,
     isSandbox: newcomer !== undefined,
-    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs },
+    admission: {
+      maxInFlight: config.MAX_IN_FLIGHT,
+      slowMs: pace?.slowMs ?? slowMs,
+      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
+    },
   });
   const sockets = serveWebSockets(http.server, {
+    ...callers,
     operations,
-    credentials,
     sessions,
+    sockets: caps.sockets,
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
@@ -179,10 +211,57 @@ async function startServing(
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
+/** Returns what callers are identified and limited by. */
+function callersOf(
+  tokens: ApiTokens,
+  clientTokens: ClientTokens,
+  { config, log, pace }: Pick<GatewayOptions, 'config' | 'log' | 'pace'>,
+): CallerOptions {
+  const now = pace?.now ?? (() => performance.now());
+  return {
+    credentials: new Credentials(
+      tokens,
+      clientTokens,
+      new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now),
+    ),
+    limits: new RateLimits(ratesOf(config), now),
+    pace: new RefusalPace(now),
+    addressOf: addressFinder(config.TRUSTED_PROXIES),
+    now,
+  };
+}
+
+function ratesOf(config: GatewaySettings): Rates {
+  return {
+    platform: config.RATE_LIMIT_PLATFORM,
+    apiToken: config.RATE_LIMIT_API_TOKEN,
+    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
+  };
+}
+
+function capsOf(config: GatewaySettings) {
+  return {
+    sockets: new TokenCap('sockets', {
+      apiToken: config.SOCKETS_PER_API_TOKEN,
+      clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
+    }),
+    streams: new TokenCap('subscriptions', {
+      apiToken: config.STREAMS_PER_API_TOKEN,
+      clientToken: config.STREAMS_PER_CLIENT_TOKEN,
+    }),
+    reservations: new TokenCap('single-connection event streams', {
+      apiToken: config.RESERVATIONS_PER_API_TOKEN,
+      clientToken: config.RESERVATIONS_PER_CLIENT_TOKEN,
+    }),
+  };
+}
+
 /** The most milliseconds that one operation may take. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
+/** How many connections to the database the requests of one platform leave free for others, where there are others. */
+const connectionsForOthers = 2;
 /** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
 const idleMs = 50;
 

@@ -4,6 +4,7 @@ import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
+import { ownRates, type RateColumns, rateColumns } from './rates.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
@@ -19,7 +20,7 @@ export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
 
-interface TokenRow {
+interface TokenRow extends RateColumns {
   id: string;
   platformId: string;
   secretHash: Buffer;
@@ -29,7 +30,8 @@ interface TokenRow {
 
 const tokenStatement = statement<TokenRow>(
   'api_token_by_client_id',
-  `select t.id, t.platform_id, t.secret_hash, t.permissions::text[] as permissions, p.environment
+  `select t.id, t.platform_id, t.secret_hash, t.permissions::text[] as permissions, p.environment,
+     ${rateColumns}
    from api_token t join platform p on p.id = t.platform_id where t.client_id = $1 and t.revoked_at is null`,
 );
 
@@ -80,6 +82,7 @@ export class ApiTokens {
       bound: { kind: 'PLATFORM' },
       subject: publicId('Platform', row.platformId),
       expiresAt: null,
+      rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);
     // The time of last use is for people who manage tokens, so a request does not wait for it.

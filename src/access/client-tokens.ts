@@ -7,9 +7,10 @@ import type { Database } from '../database/database.ts';
 import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import type { Bound } from './caller.ts';
+import { ownRates, type RateColumns, rateColumns } from './rates.ts';
 import type { Viewer } from './viewer.ts';
 
-interface Row {
+interface Row extends RateColumns {
   id: string;
   platformId: string;
   environment: Environment;
@@ -27,7 +28,8 @@ const tokenStatement = statement<Row>(
   'client_token',
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
-     coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id
+     coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
+     ${rateColumns}
    from client_token t
    join platform p on p.id = t.platform_id
    left join quote q on q.platform_id = t.platform_id and (q.id = t.quote_id or q.transaction_id = t.transaction_id)
@@ -159,6 +161,7 @@ function viewerOf(row: Row): Viewer {
     subject,
     keySpace: subject,
     expiresAt: row.expiresAt,
+    rates: ownRates(row),
   };
 }
 

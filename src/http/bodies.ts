@@ -24,7 +24,7 @@ export interface Senders {
   /** Returns the platform, where its credentials were right a moment ago; undefined where that is not known. */
   known(request: IncomingMessage): string | undefined;
   /** Authenticates the request. Returns the platform, or undefined for a stranger. */
-  find(request: IncomingMessage): Promise<string | undefined>;
+  lookUp(request: IncomingMessage): Promise<string | undefined>;
 }
 
 /**
@@ -80,7 +80,7 @@ export class BodyReader {
       // Most bodies are there at once. Only for one that is not, it is worth to ask the database whose it is.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
-          const platform = isOver ? undefined : await this.#senders.find(request).catch(() => undefined);
+          const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);
           if (isOver || platform === undefined) return;
           endWait();
           endWait = this.#reads.begin(evict, platform);

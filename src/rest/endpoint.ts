@@ -41,7 +41,7 @@ export function settingsEndpoint(operation: Operation, documentation: Documentat
   return { ...documentation, middleware: [mayRun(operation)] };
 }
 
-/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 60). */
+/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 61). */
 function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   return allow((viewer) => {
     authorize(viewer, operation);
@@ -120,6 +120,7 @@ const reasons: Readonly<Record<number, string>> = {
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
+  429: 'Too many requests, or too many wrong credentials from this address; nothing has happened, and `Retry-After` says when to try again.',
   500: 'Something went wrong here, and nothing has changed. The same request may succeed later.',
   501: 'The request uses a feature that this service does not offer.',
   503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
@@ -133,12 +134,12 @@ type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501 | 504;
  * the type does not list them among the results of a handler.
  */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 500, 503, ...statuses]);
+  return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
 }
 
 /** Defines the error responses of a command, as `readErrors` does: the given ones, and those that every command has. */
 export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 409, 413, 415, 422, 500, 503, 504, ...statuses]);
+  return errorsOf([400, 401, 403, 409, 413, 415, 422, 429, 500, 503, 504, ...statuses]);
 }
 
 function errorsOf(statuses: readonly number[]): Record<never, never> {

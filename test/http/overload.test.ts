@@ -88,10 +88,10 @@ test('bodies that do not come do not count as slow answers', async () => {
 
 test('an answer that its client did not wait for tells nothing of how long answers take', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
   const enter = () => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    return { response, entered: inFlight.admit(response, 'one') !== undefined };
+    return { response, entered: inFlight.admit(response, { key: 'one', isPlatform: true }) !== undefined };
   };
   const { response } = enter();
   vi.advanceTimersByTime(3_600_000);
@@ -127,7 +127,7 @@ test('an upload whose credentials were not seen for a while is a stranger’s on
   let isLookedUp: (platform: string | undefined) => void = () => undefined;
   const bodies = new BodyReader({
     known: () => undefined,
-    find: () =>
+    lookUp: () =>
       new Promise((resolve) => {
         isLookedUp = resolve;
       }),
@@ -156,7 +156,7 @@ test('an upload whose credentials were not seen for a while is a stranger’s on
 });
 
 test('of platforms the one that has the most slow uploads gives way', async () => {
-  const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, find: async () => undefined });
+  const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
   const upload = (authorization: string) => {
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '2', authorization };
@@ -251,11 +251,11 @@ test('a platform that fills every place keeps no other platform from being answe
 });
 
 test('shares are equal among those who have requests in flight, and all of them together are bounded', () => {
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
   const open = new Map<string, WatchedResponse[]>();
   const admit = (tenant: string) => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    if (!inFlight.admit(response, tenant)) return false;
+    if (!inFlight.admit(response, { key: tenant, isPlatform: true })) return false;
     open.set(tenant, [...(open.get(tenant) ?? []), response]);
     return true;
   };

@@ -113,6 +113,12 @@ CREATE TABLE "platform" (
     "environment" "environment" NOT NULL,
     "uma_domain" TEXT NOT NULL,
     "currencies" TEXT[],
+    "rate_limit" INTEGER,
+    "rate_burst" INTEGER,
+    "api_token_rate_limit" INTEGER,
+    "api_token_rate_burst" INTEGER,
+    "client_token_rate_limit" INTEGER,
+    "client_token_rate_burst" INTEGER,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
 
@@ -2162,6 +2168,11 @@ ALTER TABLE "posting"
   ADD CONSTRAINT "posting_amount" CHECK ("amount" <> 0),
   ADD CONSTRAINT "posting_side" CHECK (("account_id" IS NULL) <> ("system" IS NULL)),
   ADD CONSTRAINT "posting_chain" CHECK (("account_id" IS NULL) = ("balance_after" IS NULL) AND ("account_id" IS NULL) = ("account_version" IS NULL));
+-- A limit of rate has both its numbers or neither.
+ALTER TABLE "platform"
+  ADD CONSTRAINT "platform_rate" CHECK (num_nulls("rate_limit", "rate_burst") <> 1 AND least("rate_limit", "rate_burst") > 0),
+  ADD CONSTRAINT "platform_api_token_rate" CHECK (num_nulls("api_token_rate_limit", "api_token_rate_burst") <> 1 AND least("api_token_rate_limit", "api_token_rate_burst") > 0),
+  ADD CONSTRAINT "platform_client_token_rate" CHECK (num_nulls("client_token_rate_limit", "client_token_rate_burst") <> 1 AND least("client_token_rate_limit", "client_token_rate_burst") > 0);
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
 -- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
 ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
