@@ -52,7 +52,7 @@ const modules = {
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   http: ['graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
-  start: ['root', 'database/embedded', 'graphql/server', ...allOfPayments],
+  start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
   cli: ['root', 'start', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 

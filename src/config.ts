@@ -64,6 +64,12 @@ export const settings = {
     .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database')
     .optional(),
   DATA_DIR: z.string().min(1).default('.data'),
+  DATABASE_OWNER_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://owner:password@host:5432/database')
+    .optional(),
+  MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional(),
+  OWNER_MAY_SERVE: onOff.optional(),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608),
@@ -129,6 +135,8 @@ export type Config = Readonly<z.infer<typeof schema>> & {
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
+  readonly MIGRATE: 'on' | 'off' | 'verify';
+  readonly OWNER_MAY_SERVE: boolean;
 };
 
 /**
@@ -156,5 +164,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     INTROSPECTION: config.INTROSPECTION ?? !production,
     OPENAPI: config.OPENAPI ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
+    MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
+    OWNER_MAY_SERVE: config.OWNER_MAY_SERVE ?? !production,
   };
 }

@@ -9,8 +9,9 @@ import { RefusalPace } from './access/refusal-pace.ts';
 import { Sessions } from './access/sessions.ts';
 import type { Clock } from './access/token-bucket.ts';
 import { TokenCap } from './access/token-caps.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
+import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
@@ -26,6 +27,7 @@ import type { Resolver } from './outside/addresses.ts';
 import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
 import type { FindDomainProof } from './payments/uma-domains.ts';
+import { listenError } from './print-error.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { createRestServer } from './rest/server.ts';
@@ -37,7 +39,10 @@ import { startWorkers } from './work/workers.ts';
 export interface Gateway {
   /** The base URL of its APIs; undefined when it only works in the background. */
   readonly url: string | undefined;
+  /** The domain as the background work has it: for all platforms. */
   readonly payments: Payments;
+  /** The database as the APIs have it: for one platform at a time. */
+  readonly serving: Database;
   readonly feed: Feed;
   /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
@@ -51,6 +56,7 @@ export type GatewaySettings = Pick<
   | 'HOST'
   | 'PORT'
   | 'DATABASE_POOL'
+  | 'OWNER_MAY_SERVE'
   | 'MAX_IN_FLIGHT'
   | 'MAX_ANSWER_BYTES'
   | 'RATE_LIMIT_PLATFORM'
@@ -120,35 +126,53 @@ interface GatewayOptions {
  * @throws ConfigError when HOST or PORT cannot be used
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, log, pace } = options;
-  const database = openDatabase({
-    url: options.databaseUrl,
-    poolSize: config.DATABASE_POOL,
-    ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
-  });
+  const { config, log } = options;
+  const { serving, working, close } = openDatabases(options);
   const payments = {
-    ...openPayments(database, config, log),
+    ...openPayments(working, config, log),
     ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
-  const feed = new Feed(database, log);
-  const sessions = new Sessions(database, log);
-  await feed.open().catch((error: unknown) => abandon(error, [() => sessions.leave(0), () => database.close()]));
-  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
-  const parts = { sessions, workers, feed, database, log };
-  if (config.ROLE === 'work') {
-    return { url: undefined, payments, feed, sessions, stop: () => stopInOrder(parts) };
+  const feed = new Feed(serving, log);
+  const sessions = new Sessions(serving, log);
+  const closing = [() => sessions.leave(0), close];
+  if (!config.OWNER_MAY_SERVE) {
+    await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
   }
-  const serving = await startServing(options, { payments, webhooks, feed, sessions }).catch((error: unknown) =>
-    abandon(listenError(error, config), [
-      () => sessions.leave(0),
-      () => feed.close(),
-      () => workers?.stop(),
-      () => database.close(),
-    ]),
+  await feed.open().catch((error: unknown) => abandon(error, closing));
+  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
+  const parts = { sessions, workers, feed, database: { close }, log };
+  const instance = { payments, serving, feed, sessions };
+  if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
+  const ofRequests = { ...payments, database: serving };
+  const apis = await startServing(options, {
+    payments: ofRequests,
+    webhooks: { ...webhooks, payments: ofRequests },
+    feed,
+    sessions,
+  }).catch((error: unknown) =>
+    abandon(listenError(error, config), [() => sessions.leave(0), () => feed.close(), () => workers?.stop(), close]),
   );
-  return { url: serving.http.url, payments, feed, sessions, stop: () => stopInOrder({ ...parts, serving }) };
+  return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
+}
+
+/**
+ * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
+ * connections. What one commits wakes the work of the other.
+ */
+function openDatabases({ databaseUrl: url, config, pace }: GatewayOptions) {
+  const statementMs = pace?.statementMs !== undefined ? { statementMs: pace.statementMs } : {};
+  const poolSize = config.DATABASE_POOL;
+  const serving = openDatabase({ url, role: 'gateway_serving', poolSize, ...statementMs });
+  const working = openDatabase({
+    url,
+    role: 'gateway_work',
+    poolSize: Math.ceil(poolSize / 2),
+    commits: serving.commits,
+    ...statementMs,
+  });
+  return { serving, working, close: async () => void (await Promise.all([serving.close(), working.close()])) };
 }
 
 /** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
@@ -269,19 +293,4 @@ const idleMs = 50;
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;
-}
-
-/** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
-function listenError(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
-  switch (error instanceof Error && 'code' in error && error.code) {
-    case 'EADDRINUSE':
-      return new ConfigError([`PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another PORT`]);
-    case 'EACCES':
-      return new ConfigError([`PORT ${PORT} may not be opened by this user: set a PORT of 1024 or above`]);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new ConfigError([`HOST ${HOST} is no address of this machine`]);
-    default:
-      return error;
-  }
 }

@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
-import { ownRates, type RateColumns, rateColumns } from './rates.ts';
+import { ownRates, type RateColumns } from './rates.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
@@ -28,12 +29,7 @@ interface TokenRow extends RateColumns {
   environment: Environment;
 }
 
-const tokenStatement = statement<TokenRow>(
-  'api_token_by_client_id',
-  `select t.id, t.platform_id, t.secret_hash, t.permissions::text[] as permissions, p.environment,
-     ${rateColumns}
-   from api_token t join platform p on p.id = t.platform_id where t.client_id = $1 and t.revoked_at is null`,
-);
+const tokenStatement = statement<TokenRow>('api_token_by_client_id', 'select * from find_api_token($1)');
 
 const usedStatement = statement<object>(
   'api_token_used',
@@ -86,7 +82,7 @@ export class ApiTokens {
     };
     this.#viewers.set(digest, viewer);
     // The time of last use is for people who manage tokens, so a request does not wait for it.
-    usedStatement(this.#database.pool, row.platformId, row.id).catch(() => undefined);
+    asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }
 }

@@ -5,6 +5,7 @@ import { publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
 import type { Bound } from './caller.ts';
 import { ownRates, type RateColumns, rateColumns } from './rates.ts';
@@ -102,11 +103,15 @@ export class ClientTokens {
     if (cached) return cached;
 
     const rowKey = await verifySignature(token, this.#key);
-    const [row] = rowKey ? await tokenStatement(this.#database.pool, rowKey.platformId, rowKey.id) : [];
+    const [row] = rowKey ? await this.#find(rowKey) : [];
     if (!row) return undefined;
     const viewer = viewerOf(row);
     this.#viewers.set(digest, viewer);
     return viewer;
+  }
+
+  #find({ platformId, id }: { readonly platformId: string; readonly id: string }): Promise<Row[]> {
+    return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
   }
 
   #signingKey(): Uint8Array {

@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts';
  * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
  * too, on what the token is bound to; otherwise it is for platforms alone. `keyless`: it takes no idempotency key, and
  * is no mutation. `showsExisting`: its answer is a record that was there before and that it need not change, so the answer is
- * reading (decision 61).
+ * reading (decision 62).
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },

@@ -32,7 +32,7 @@ const addressPath: FieldPath = ['umaAddress'];
 
 /**
  * Checks the UMA address that a customer gets and returns its stored form. Its domain is the platform's own: with an address
- * anywhere else the customer would get what is meant for others (decision 60).
+ * anywhere else the customer would get what is meant for others (decision 61).
  * @param current the address that the customer has, and may have again
  * @throws Refusal INVALID_UMA_ADDRESS
  */

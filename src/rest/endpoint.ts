@@ -41,7 +41,7 @@ export function settingsEndpoint(operation: Operation, documentation: Documentat
   return { ...documentation, middleware: [mayRun(operation)] };
 }
 
-/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 61). */
+/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 62). */
 function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   return allow((viewer) => {
     authorize(viewer, operation);

@@ -225,7 +225,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
 });
 
 test('an operation that takes too long is answered with TIMEOUT', async () => {
-  const client = await hasty.gateway.payments.database.pool.connect();
+  const client = await hasty.owner.connect();
   await client.query('begin; lock table customer in access exclusive mode');
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
@@ -242,7 +242,7 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
 test('a stream that the database keeps from being opened ends its connection, so that stock clients come back', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
-  const client = await hasty.gateway.payments.database.pool.connect();
+  const client = await hasty.owner.connect();
   await client.query('begin; lock table customer in access exclusive mode');
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload });

@@ -21,9 +21,7 @@ beforeAll(async () => {
     }
   }
   await customer('BUSINESS');
-  await t.gateway.payments.database.pool.query('update customer set is_deleted = true where id = $1', [
-    uuidOf(await customer('INDIVIDUAL')),
-  ]);
+  await t.owner.query('update customer set is_deleted = true where id = $1', [uuidOf(await customer('INDIVIDUAL'))]);
 });
 afterAll(() => t.stop());
 

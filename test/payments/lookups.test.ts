@@ -18,7 +18,7 @@ let asked = 0;
 let whileAsked: () => Promise<unknown> = async () => undefined;
 beforeAll(async () => {
   t = await startTestGateway();
-  database = openDatabase({ url: t.databaseUrl });
+  database = openDatabase({ url: t.databaseUrl, role: 'gateway_work' });
   const rail = t.gateway.payments.rails.SANDBOX;
   if (!rail) throw new Error('a test gateway has a sandbox');
   const lookUp: typeof rail.lookUp = async (umaAddress) => {

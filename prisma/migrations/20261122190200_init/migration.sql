@@ -907,6 +907,10 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
+  -- A row of another platform than its plan's would pass the wall of this database.
+  if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
+    raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
+  end if;
   -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
@@ -1531,10 +1535,12 @@ $$;
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with another input
 -- All locks come first; then each batch is checked, applied and concluded (commit_batch).
+-- Runs with the rights of the owner: the roles that serve and work change no money and no status otherwise.
 -- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
 -- execution. The plans use keys, row by row, because the tables may have been empty when they were made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
   set enable_hashjoin = off
@@ -1586,6 +1592,61 @@ begin
 end
 $$;
 
+-- Finds a valid API token by its client id, with the hash of its secret and the limits of rate of its platform: nobody
+-- knows the platform before. Runs with the rights of the owner, since the serving role sees no row before it has named one.
+create or replace function find_api_token(p_client_id text) returns table (
+  id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
+  rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
+  client_token_rate_burst int
+)
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select t.id, t.platform_id, t.secret_hash, t.permissions::text[], p.environment, p.rate_limit, p.rate_burst,
+    p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst
+  from api_token t join platform p on p.id = t.platform_id
+  where t.client_id = p_client_id and t.revoked_at is null;
+end
+$$;
+
+-- Returns the tokens of a list, of any platforms, that are neither revoked nor expired. For the open connections of an
+-- instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function find_live_tokens(p_platforms uuid[], p_ids uuid[]) returns setof uuid
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select s.id from unnest(p_platforms, p_ids) as s (platform_id, id)
+  where exists (select from api_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null)
+     or exists (select from client_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+                  and t.expires_at > clock_timestamp());
+end
+$$;
+
+-- Finds the customer of any platform who receives at a UMA address, in lower case, with what a payer may know: the
+-- domain and the currencies of its platform, and the currency of its deposit account. Runs with the rights of the owner,
+-- since the serving role sees one platform at a time.
+create or replace function find_receiver(p_address text, p_environment environment) returns table (
+  platform_id uuid, id uuid, uma_domain text, currencies text[], deposit_currency text
+)
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select r.platform_id, r.id, p.uma_domain, p.currencies, d.currency
+  from customer r
+  join platform p on p.id = r.platform_id
+  left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account
+    and d.status = 'ACTIVE'
+  where lower(r.uma_address) = p_address and not r.is_deleted and p.environment = p_environment
+    and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED');
+end
+$$;
+
 -- Returns the first answer to an idempotency key that was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
@@ -1618,6 +1679,7 @@ $$;
 -- early.
 create or replace function follow_clock() returns double precision
   language plpgsql
+  security definer set search_path = public, pg_temp
 as $$
 declare
   v_seen timestamptz;
@@ -1831,7 +1893,7 @@ begin
   if not exists (
     select from uma_domain where domain = split_part(new.uma_address, '@', 2) and platform_id = new.platform_id
   ) then
-    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG010';
+    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG011';
   end if;
   return new;
 end
@@ -2066,8 +2128,10 @@ $$;
 -- After insert on platform, and after an update of its UMA domain: the domain is the platform's from now on, also when it
 -- takes another one later, so that nobody else ever receives what was meant for its customers' addresses. Of platforms that
 -- take one domain at once, one gets it. A domain in which customers of another platform have addresses is taken, too.
+-- Runs with the rights of the owner: who serves sees one platform at a time, and writes no domains.
 create or replace function reserve_uma_domain() returns trigger
   language plpgsql
+  security definer set search_path = public, pg_temp
 as $$
 begin
   insert into uma_domain (domain, platform_id) values (new.uma_domain, new.id) on conflict (domain) do nothing;
@@ -2088,6 +2152,7 @@ $$;
 -- times.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
 as $$
@@ -2154,6 +2219,21 @@ begin
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;
   return new;
+end
+$$;
+
+-- Makes the order due now that waits for a decision on this incoming transaction: its own, or that of the payment that sent
+-- it, which may be another platform's. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function wake_orders(p_platform uuid, p_transaction uuid) returns void
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  update rail_order o set due_at = clock_ms()
+  where o.due_at is not null and ((o.platform_id = p_platform and o.transaction_id = p_transaction)
+    or (o.platform_id, o.transaction_id) in (
+      select a.sender_platform_id, a.sender_transaction_id from arrival a
+      where a.platform_id = p_platform and a.transaction_id = p_transaction));
 end
 $$;
 
@@ -2286,3 +2366,101 @@ CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "currency" FOR EACH STATEMENT EX
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "account" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "quote" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "transaction" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- The wall of the database (docs/database-roles.md). Two roles serve: gateway_serving answers requests and sees one platform
+-- at a time, gateway_work does background work for all platforms. Neither owns a table. A login is a member of them.
+DO $$
+DECLARE
+  v_role text;
+BEGIN
+  FOREACH v_role IN ARRAY array['gateway_serving', 'gateway_work'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = v_role) THEN
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', v_role);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        -- The migration of another database of this server has just made it.
+        NULL;
+      END;
+    END IF;
+  END LOOP;
+END
+$$;
+GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
+
+-- What both read: all that a platform may see of itself, and which migrations were applied
+GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
+  "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
+  "webhook_attempt" TO "gateway_serving";
+GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
+DO $$
+BEGIN
+  IF to_regclass('public._prisma_migrations') IS NOT NULL THEN
+    GRANT SELECT ON "_prisma_migrations" TO PUBLIC;
+  END IF;
+END
+$$;
+
+-- Plain records of a platform. Money, statuses and events change only in commit_batches and sequence_outbox. A row may be
+-- locked by who may update one of its columns: the version of a customer, which a trigger sets anyway
+GRANT INSERT ON "api_token", "client_token", "idempotency_record", "lookup", "webhook_endpoint", "webhook_delivery", "outbox"
+  TO "gateway_serving", "gateway_work";
+GRANT SELECT ("event_id") ON "outbox" TO "gateway_serving";
+GRANT USAGE ON SEQUENCE "outbox_id_seq" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("uma_domain", "currencies", "updated_at") ON "platform" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("last_used_at", "revoked_at") ON "api_token" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("version") ON "customer" TO "gateway_work";
+GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
+
+-- Background work and the operator's commands
+GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
+GRANT UPDATE ("rate_limit", "rate_burst", "api_token_rate_limit", "api_token_rate_burst", "client_token_rate_limit",
+  "client_token_rate_burst") ON "platform" TO "gateway_work";
+GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
+GRANT UPDATE ("due_at", "attempts") ON "rail_order" TO "gateway_work";
+GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
+GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
+
+-- These functions run with the rights of the owner
+REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
+  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
+  find_receiver(text, environment), wake_orders(uuid, uuid) TO "gateway_serving", "gateway_work";
+GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock() TO "gateway_work";
+
+-- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all
+DO $$
+DECLARE
+  v_table regclass;
+  v_column text;
+  v_platform text := 'current_setting(''gateway.platform'', true)::uuid';
+BEGIN
+  FOR v_table, v_column IN
+    SELECT attrelid::regclass, attname FROM pg_attribute
+    WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p'))
+      AND attname = CASE attrelid WHEN 'platform'::regclass THEN 'id' ELSE 'platform_id' END AND NOT attisdropped
+  LOOP
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', v_table);
+    EXECUTE format('CREATE POLICY "all_platforms" ON %s TO "gateway_work" USING (true)', v_table);
+    EXECUTE format('CREATE POLICY "one_platform" ON %s TO "gateway_serving" USING (%I = %s)%s', v_table, v_column, v_platform,
+      -- Only triggers announce what happened to money; an event without one is a test.
+      CASE v_table WHEN 'outbox'::regclass THEN format(' WITH CHECK (%I = %s AND "type" = ''TEST'')', v_column, v_platform) END);
+  END LOOP;
+END
+$$;
+
+-- The serving role reads these three through views of the same name, which its search path finds first (docs/database-roles.md,
+-- "What does it cost?"): below row-level security no index serves a condition on an enum or on lower(), which are not leakproof
+CREATE SCHEMA "serving";
+GRANT USAGE ON SCHEMA "serving" TO "gateway_serving";
+CREATE VIEW "serving"."transaction" AS
+  SELECT * FROM "public"."transaction" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+CREATE VIEW "serving"."quote" AS
+  SELECT * FROM "public"."quote" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+CREATE VIEW "serving"."customer" AS
+  SELECT * FROM "public"."customer" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+GRANT SELECT ON "serving"."transaction", "serving"."quote", "serving"."customer" TO "gateway_serving";
+GRANT UPDATE ("version") ON "serving"."customer" TO "gateway_serving";

@@ -120,7 +120,7 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a document that reads more than what the mutation makes or moves, for a viewer without VIEW (decision 61). It does so before the mutation
+ * Refuses a document that reads more than what the mutation makes or moves, for a viewer without VIEW (decision 62). It does so before the mutation
  * takes effect: afterwards the answer would be lost.
  * @throws Refusal FORBIDDEN
  */

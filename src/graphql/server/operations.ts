@@ -13,6 +13,7 @@ import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
 import { RateLimited } from '../../access/rate-limits.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
+import { asPlatform, iterateAsPlatform } from '../../database/platform-scope.ts';
 import type { Context } from '../context.ts';
 import { failure, rateLimited } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -129,7 +130,8 @@ export class Operations {
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
-    const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs, { onTimeout }).catch(
+    const running = asPlatform(context.viewer.platformId, () => this.#run(args, context));
+    const answer = await withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -166,7 +168,8 @@ export class Operations {
     const { sessions, present } = this.#options;
     const context = args.contextValue as Context;
     // The wait for its turn is outside of the time limit.
-    const stream = await this.#openings.open(() => this.#open(args, context));
+    const { platformId } = context.viewer;
+    const stream = await this.#openings.open(() => asPlatform(platformId, () => this.#open(args, context)));
     if (!isAsyncIterable(stream)) {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
@@ -174,7 +177,7 @@ export class Operations {
     if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream);
     let isFirst = true;
     return mapAsyncIterator(
-      stream,
+      iterateAsPlatform(platformId, stream),
       (result: ExecutionResult) => {
         const presentedAnswer = result.errors ? this.#present(result, args) : result;
         const isReported = isFirst && context.reportsCost;

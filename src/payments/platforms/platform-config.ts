@@ -18,7 +18,7 @@ import { checkUmaDomain } from './uma-domain.ts';
 
 /** The settings that a platform can change (decision 56). */
 export interface PlatformSettings {
-  /** The domain of the UMA addresses that new customers get: the platform's own (decision 60). */
+  /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
   readonly umaDomain?: string | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
   readonly currencies?: readonly string[] | undefined;

@@ -7,7 +7,7 @@ import type { Payments } from '../command.ts';
 import { isFictional, isOfService, normalDomain } from '../uma-domains.ts';
 
 /**
- * Checks that a platform may take a UMA domain, and returns its stored form (decision 60). Who takes a domain that another
+ * Checks that a platform may take a UMA domain, and returns its stored form (decision 61). Who takes a domain that another
  * platform has taken before is refused only when it is stored: in production the proof comes first, so nobody learns whose a
  * domain is by asking.
  * @param path where the domain stands in the input

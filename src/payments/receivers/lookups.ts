@@ -66,12 +66,9 @@ const receiverStatement = forCaller(
      (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
         and ($5::uuid is not null or $6::text is not null)
         and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
-     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
+     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, r.uma_domain, r.currencies, r.deposit_currency
    from platform p
-   left join (customer r join platform rp on rp.id = r.platform_id)
-     on lower(r.uma_address) = $4 and not r.is_deleted and rp.environment = p.environment
-       and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
-   left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
+   left join find_receiver($4, p.environment) r on true
    where p.id = $1`,
   ),
 );
