@@ -139,6 +139,12 @@ export type Config = Readonly<z.infer<typeof schema>> & {
   readonly OWNER_MAY_SERVE: boolean;
 };
 
+/** The settings of an instance whose database is prepared. */
+export type GatewaySettings = Omit<
+  Config,
+  'DATABASE_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
+>;
+
 /**
  * Reads the settings from the environment. An empty variable counts as not set.
  * @throws ConfigError that names every invalid setting

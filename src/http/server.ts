@@ -61,11 +61,12 @@ export interface HttpServer {
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
+  const callers = new Callers(options.callers);
   const admission: Admission = {
-    bodies: new BodyReader(),
+    bodies: new BodyReader(callers),
     inFlight: new InFlight(options.admission),
     connections,
-    callers: new Callers(options.callers),
+    callers,
   };
   /** The requests that arrived while the port closes. */
   let waiting: (() => void)[] | undefined;

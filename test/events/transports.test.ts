@@ -207,8 +207,9 @@ test('a newer token of the same subject in a ping keeps the socket; one of anoth
   const newer = await bearer(60);
   // It is used right after it was made, while it lasts; the third, which ends its socket, does not end before it.
   const kept = await openRawSocket(t.url, await bearer(2));
-  kept.send({ type: 'ping', payload: { authorization: newer } });
-  await kept.receive('pong');
+  // The pong repeats what a ping brings, but for the credentials.
+  kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
+  expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);
   const ends = await openRawSocket(t.url, third);
   expect((await ends.closed).code).toBe(4403);

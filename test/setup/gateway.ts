@@ -4,9 +4,9 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { readConfig } from '../../src/config.ts';
+import { type GatewaySettings, readConfig } from '../../src/config.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { type Gateway, type GatewaySettings, startGateway } from '../../src/gateway.ts';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
@@ -57,7 +57,7 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
-  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks'> = {},
+  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'findDomainProof'> = {},
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';

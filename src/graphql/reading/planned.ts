@@ -56,7 +56,7 @@ export async function readAround<Row extends object>(
   row: Row,
   context: Context,
   info: GraphQLResolveInfo,
-  isNeeded = findFurtherRead(info) !== undefined,
+  isNeeded = findFurtherRead(info, false) !== undefined,
 ): Promise<Row> {
   if (!isNeeded) return row;
   const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });

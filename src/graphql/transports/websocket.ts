@@ -127,7 +127,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     },
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
-    onPing: ({ extra }, payload) => renewSession(options, extra, findAuthorization(payload)),
+    onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
       const operationIds = extra.operationIds ?? new Set();
       if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
@@ -277,7 +277,18 @@ function superviseSocket(socket: WebSocket) {
 /** Finds the credentials in a message's payload: `authorization`, in any case. */
 function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [name, value] of Object.entries(payload ?? {})) {
-    if (name.toLowerCase() === 'authorization' && typeof value === 'string') return value;
+    if (isAuthorization(name) && typeof value === 'string') return value;
   }
   return undefined;
+}
+
+/** Takes the credentials out of a ping's payload: graphql-ws answers it with the same payload, where logs may see it. */
+function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
+  const authorization = findAuthorization(payload);
+  for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];
+  return authorization;
+}
+
+function isAuthorization(name: string): boolean {
+  return name.toLowerCase() === 'authorization';
 }

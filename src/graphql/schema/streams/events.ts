@@ -279,6 +279,12 @@ builder.subscriptionField('events', (t) =>
       watchMany(context, after, await filterOf(context, filter), messageOf),
     ...reads(sameRow),
     resolve: ({ event }, _args, context, info) =>
-      readAround('Event', event, context, info, refersFurther(event, info) || findFurtherRead(info) !== undefined),
+      readAround(
+        'Event',
+        event,
+        context,
+        info,
+        refersFurther(event, info) || findFurtherRead(info, false) !== undefined,
+      ),
   }),
 );
