@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
+import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { basicAuthorization } from '../src/graphql/server/graphiql.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
@@ -36,7 +37,7 @@ const connections = { reads: 16, writes: 32 };
 /** The gateway as it runs for real: production, and every feature on. */
 function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all'): Promise<Server> {
   return startServer('src/main.ts', {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: servingUrl(databaseUrl),
     PORT: '0',
     LOG_LEVEL: 'error',
     ROLE: role,
@@ -300,7 +301,8 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
 
   const transfers = { url: gateway.url, headers: gatewayHeaders, bodies: writes.transferMany };
   const { customerIds } = writes;
-  const streams = { gateway, databaseUrl: prepared.url, authorization, customerIds, transfers };
+  const { platformId } = prepared;
+  const streams = { gateway, databaseUrl: prepared.url, platformId, authorization, customerIds, transfers };
   facts.push(...(await measureStreams({ ...streams, measureMs: timing.measureMs * 2 })));
   await drained(prepared.url);
   facts.push(...(await measureOverload(prepared, gateway, timing)));

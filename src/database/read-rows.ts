@@ -1,7 +1,7 @@
 import { Binding, conditionsOf, tableOf } from './conditions.ts';
 import type { Database } from './database.ts';
 import type { Prisma } from './generated/client/client.ts';
-import { rowFromSnapshot, type SnapshotRows } from './rows.ts';
+import { fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
 /** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts understands a part. */
 interface WhereInputs {
@@ -20,33 +20,33 @@ interface RowQuery<N extends Noun> {
   readonly take?: number;
 }
 
-/** Additional fields that are read with each row, in the same statement. */
-export interface Extra<More extends object> {
-  /** Returns an SQL expression of type json with the fields of the row that has this alias. */
-  readonly sql: (row: string) => string;
-  readonly parse: (json: unknown) => More;
-}
+/**
+ * Additional fields that are read with each row, in the same statement: returns SQL columns of type json for the row that
+ * has this alias.
+ */
+export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
 /**
- * Reads whole rows of a noun as JSON, in one statement: it takes a third of the processor time of Prisma's client.
+ * Reads whole rows of a noun in one statement that returns them as one JSON text: it takes a fourth of the processor time
+ * of Prisma's client.
  * @throws Error for conditions that conditions.ts does not know
  */
 export async function readRows<N extends Noun, More extends object>(
-  { read }: Pick<Database, 'read'>,
+  { readText }: Pick<Database, 'readText'>,
   noun: N,
   query: RowQuery<N>,
   extra?: Extra<More>,
 ): Promise<(SnapshotRows[N] & More)[]> {
-  // `account_snapshot` writes balances as text.
-  const snapshot = noun === 'Account' ? 'account_snapshot(t)' : 'to_json(t)';
-  const { text, values } = select(noun, extra ? `${snapshot}, ${extra.sql('t')}` : snapshot, query);
-  const rows = await read<[row: Prisma.JsonValue, more: unknown]>(text, values);
-  return rows.map(([row, more]) => Object.assign(rowFromSnapshot(noun, row), extra?.parse(more)));
+  const more = Object.entries<string>(extra?.('t') ?? {}).map(([field, sql]) => `, ${sql} as "${field}"`);
+  const { text, values } = select(noun, `${fieldsOf(noun, 't')}${more.join('')}`, query);
+  const json = await readText(`select coalesce(json_agg(r), '[]')::text from (${text}) r`, values);
+  const rows: (Record<string, unknown> & More)[] = JSON.parse(json);
+  return rows.map((row) => rowFromFields(noun, row) as SnapshotRows[N] & More);
 }
 
 /** Reads the one row that meets the conditions, or null. */
 export async function readRow<N extends Noun, More extends object>(
-  database: Pick<Database, 'read'>,
+  database: Pick<Database, 'readText'>,
   noun: N,
   where: Where<N>,
   extra?: Extra<More>,
@@ -57,13 +57,12 @@ export async function readRow<N extends Noun, More extends object>(
 
 /** Counts the rows of a noun that meet the conditions, up to `take`. */
 export async function countRows<N extends Noun>(
-  { read }: Pick<Database, 'read'>,
+  { readText }: Pick<Database, 'readText'>,
   noun: N,
   query: RowQuery<N>,
 ): Promise<number> {
   const { text, values } = select(noun, '', query);
-  const [row] = await read<[number]>(`select count(*)::int from (${text}) s`, values);
-  return row?.[0] ?? 0;
+  return Number(await readText(`select count(*)::text from (${text}) s`, values));
 }
 
 function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take }: RowQuery<N>) {

@@ -32,7 +32,7 @@ export function fieldName(column: string): string {
 }
 
 type Revive = (value: unknown) => unknown;
-type Reviver = readonly [field: string, column: string, revive: Revive | undefined];
+type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
 const reviveByType: Record<string, Revive> = {
   BigInt: (value) => BigInt(value as string | number),
@@ -45,7 +45,7 @@ const revivers = new Map<string, readonly Reviver[]>(
     model,
     fields
       .filter((field) => field.kind !== 'object')
-      .map((field) => [field.name, columnName(field.name), reviveByType[field.type]]),
+      .map(({ name, type }) => [name, columnName(name), reviveByType[type], type === 'BigInt' || type === 'Decimal']),
   ]),
 );
 
@@ -69,4 +69,36 @@ export function rowFromSnapshot<M extends keyof SnapshotRows>(
     row[field] = value === null || value === undefined ? null : revive ? revive(value) : value;
   }
   return row as unknown as SnapshotRows[M];
+}
+
+/**
+ * Lists the columns of a model under the names of its fields, for JSON that `rowFromFields` completes. Integers and
+ * decimals become text: a JSON number is rounded when it is parsed.
+ */
+export function fieldsOf(model: keyof SnapshotRows, alias: string): string {
+  return (revivers.get(model) ?? [])
+    .map(([field, column, , isNumber]) => `${alias}.${column}${isNumber ? '::text' : ''} as "${field}"`)
+    .join(', ');
+}
+
+const fieldRevivers = new Map(
+  [...revivers].map(([model, fields]) => [
+    model,
+    fields.flatMap(([field, , revive]) => (revive ? [[field, revive] as const] : [])),
+  ]),
+);
+
+/**
+ * Makes a row, as Prisma would read it, from the JSON of a statement that selects `fieldsOf` it. Changes the parsed object
+ * itself, since copying each row took a tenth of the time of a list.
+ */
+export function rowFromFields<M extends keyof SnapshotRows>(
+  model: M,
+  fields: Record<string, unknown>,
+): SnapshotRows[M] {
+  for (const [field, revive] of fieldRevivers.get(model) ?? []) {
+    const value = fields[field];
+    if (value !== null) fields[field] = revive(value);
+  }
+  return fields as unknown as SnapshotRows[M];
 }

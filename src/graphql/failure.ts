@@ -1,4 +1,5 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { RateLimited } from '../access/rate-limits.ts';
 
 /** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(
@@ -23,6 +24,11 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, http: { status, ...(headers && { headers }) } } });
 }
 
+/** Creates the error of an operation that was not begun because of others before it or beside it. Nothing has happened. */
+export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
+}
+
 /** Creates the error of what has not begun when nobody waits for the operation's answer any more. */
 export function abandoned(): GraphQLError {
   return failure('TIMEOUT', 'the client has gone, or the time of the operation is over: this was not begun');
@@ -31,4 +37,12 @@ export function abandoned(): GraphQLError {
 /** Creates the error of a malformed or out-of-range argument. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
+}
+
+/** Formats an error for a message on an open connection, where an HTTP status means nothing. */
+export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
+  const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
+  if (!extensions) return rest;
+  const { http: _http, ...others } = extensions;
+  return { ...rest, extensions: others };
 }

@@ -6,7 +6,8 @@ export type AllowedOrigins = readonly string[];
 /** The answer to a preflight request: the methods and headers that a page of another origin may use. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
-  'access-control-allow-headers': 'authorization, content-type, accept, idempotency-key, x-graphql-event-stream-token',
+  'access-control-allow-headers':
+    'authorization, content-type, accept, idempotency-key, last-event-id, x-graphql-event-stream-token',
   'access-control-max-age': '600',
 } as const;
 
@@ -28,7 +29,10 @@ export function answerCors(request: IncomingMessage, response: ServerResponse, o
   response.setHeader('vary', 'Origin');
   if (origin !== undefined && acceptsOrigin(request, origins)) {
     response.setHeader('access-control-allow-origin', origin);
-    response.setHeader('access-control-expose-headers', 'retry-after, idempotency-replayed');
+    response.setHeader(
+      'access-control-expose-headers',
+      'retry-after, ratelimit, ratelimit-policy, idempotency-replayed',
+    );
   }
   if (request.method !== 'OPTIONS') return false;
   if (response.hasHeader('access-control-allow-origin')) {

@@ -3,7 +3,6 @@ import type { AccountKind } from '../database/generated/client/client.ts';
 import type { Extra } from '../database/read-rows.ts';
 import type { Quote, Transaction } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import { trustedJson } from '../database/trusted-json.ts';
 
 /**
  * The facts of other rows in the record of a payment. All of them are fixed when those rows are created. So a record
@@ -16,21 +15,21 @@ export interface PaymentParties {
   readonly destinationAccount: { readonly kind: AccountKind } | null;
 }
 
-/** Returns the SQL expression for the parties of the payment with this alias. */
-const partiesSql = (payment: string) => `json_build_object(
-  'customer', (select json_build_object('platformCustomerId', c.platform_customer_id)
-    from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id),
-  'sourceAccount', (select json_build_object('kind', a.kind)
-    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.source_account_id),
-  'destinationAccount', (select json_build_object('kind', a.kind)
-    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id))`;
-
 /** Reads the parties along with payments. */
-export const paymentParties: Extra<PaymentParties> = { sql: partiesSql, parse: trustedJson<PaymentParties> };
+export const paymentParties: Extra<PaymentParties> = (payment) => ({
+  customer: `(select json_build_object('platformCustomerId', c.platform_customer_id)
+    from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id)`,
+  sourceAccount: `(select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.source_account_id)`,
+  destinationAccount: `(select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id)`,
+});
 
-const partiesStatement = statement<{ parties: PaymentParties }>(
+const parties = paymentParties('p');
+
+const partiesStatement = statement<PaymentParties>(
   'payment_parties',
-  `select ${partiesSql('p')} as parties
+  `select ${parties.customer} as customer, ${parties.sourceAccount} as source_account, ${parties.destinationAccount} as destination_account
    from (select $1::uuid as platform_id, $2::uuid as customer_id, $3::uuid as source_account_id, $4::uuid as destination_account_id) p`,
 );
 
@@ -41,7 +40,7 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await partiesStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
   if (!row) throw new Error('the statement for parties returned no row');
-  return row.parties;
+  return row;
 }
 
 /** The source of a payment (specification 2.7). */

@@ -64,7 +64,7 @@ test('streams of others are silent about what happens meanwhile, and so are thei
   await tryStreams(world, all);
   await tryWebhooks(world, all);
   none(all);
-  expect(all.tried).toBeGreaterThan(30);
+  expect(all.tried).toBeGreaterThan(20);
 });
 
 test('over REST, what is named by another platform is as unknown as what never was', async () => {

@@ -5,6 +5,7 @@ import { countRows, readRow, readRows } from '../../src/database/read-rows.ts';
 import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/payments/filters.ts';
 import { paymentParties } from '../../src/records/payment-parties.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { openAsOwner } from '../setup/database.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -130,19 +131,21 @@ test('one row is read, or null where none meets the conditions', async () => {
 });
 
 test('a balance beyond what a JSON number holds is read exactly', async () => {
-  const client = await database.pool.connect();
-  const read = async <Row extends unknown[]>(text: string, values: readonly unknown[]) =>
-    (await client.query<Row>({ text, values: [...values], rowMode: 'array' })).rows;
+  const owning = openAsOwner({ url: t.databaseUrl, poolSize: 1 });
+  const client = await owning.pool.connect();
+  const readText = async (text: string, values: readonly unknown[]): Promise<string> =>
+    (await client.query<[string]>({ text, values: [...values], rowMode: 'array' })).rows[0]?.[0] ?? '';
   try {
     await client.query("begin; set local session_replication_role = 'replica'");
     const { rows } = await client.query(
       "update account set posted = 9007199254740995 where kind = 'INTERNAL' returning platform_id, id",
     );
     const [{ platform_id: platformId, id }] = rows;
-    expect(await readRow({ read }, 'Account', { platformId, id })).toMatchObject({ posted: 9007199254740995n });
+    expect(await readRow({ readText }, 'Account', { platformId, id })).toMatchObject({ posted: 9007199254740995n });
   } finally {
     await client.query('rollback');
     client.release();
+    await owning.close();
   }
 });
 

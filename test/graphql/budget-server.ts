@@ -17,8 +17,10 @@ import { createClient } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { createYoga } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
+import { TokenCap } from '../../src/access/token-caps.ts';
 import { Operations } from '../../src/graphql/server/operations.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';
+import { asResults } from '../../src/graphql/server/stream-messages.ts';
 
 export interface Params {
   query: string;
@@ -49,6 +51,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     reportsCost: false,
     // Nothing here follows events or reads a database.
     sessions: {} as never,
+    streams: new TokenCap('subscriptions', { apiToken: 1_000, clientToken: 1_000 }),
     contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
     present: (error) => error as GraphQLError,
   });
@@ -63,7 +66,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
   const sockets = useServer(
     {
       execute: (args) => operations.execute(args),
-      subscribe: (args) => operations.subscribe(args),
+      subscribe: async (args) => asResults(await operations.subscribe(args)),
       onSubscribe: async (_context, _id, params) => {
         const prepared = await operations.prepare({}, params);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;

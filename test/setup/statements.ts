@@ -7,6 +7,7 @@ const ofCredentials: ReadonlySet<string> = new Set([
   'api_token_used',
   'client_token',
   'tokens_alive',
+  'set_platform',
 ]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
@@ -61,13 +62,16 @@ export interface CountedGateway {
 }
 
 /** Starts a gateway beside another, on its database: it serves and does no other work, so nothing else is counted. */
-export async function countedGateway(beside: TestGateway): Promise<CountedGateway> {
-  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve' }, beside.databaseUrl);
+export async function countedGateway(
+  beside: TestGateway,
+  overrides: Parameters<typeof startTestGateway>[0] = {},
+): Promise<CountedGateway> {
+  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
   return {
     url,
     platform: connect(url, platformId, authorization),
-    statements: new Statements(gateway.payments.database.pool),
+    statements: new Statements(gateway.serving.pool),
     subscriptions: () => gateway.feed.subscriptions,
     stop,
   };

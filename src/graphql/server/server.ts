@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import type { ClientTokens } from '../../access/client-tokens.ts';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Sessions } from '../../access/sessions.ts';
-import { refusalIn } from '../../core/refusal.ts';
+import type { TokenCap } from '../../access/token-caps.ts';
+import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { Feed } from '../../events/feed.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -15,6 +16,7 @@ import { renderGraphiqlPage } from './graphiql-page.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
+import { asResults } from './stream-messages.ts';
 import { useRequests } from './use-requests.ts';
 
 /** What the GraphQL endpoint is served with. */
@@ -24,6 +26,8 @@ export interface GraphqlOptions {
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
   readonly sessions: Sessions;
+  /** How many subscriptions each token may have open. */
+  readonly streams: TokenCap;
   /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
@@ -49,13 +53,14 @@ export interface GraphqlServer {
 
 /** Creates the server of the GraphQL endpoint. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
-  const { introspection, operationMs, reportsCost, sessions, log } = options;
+  const { introspection, operationMs, reportsCost, sessions, streams, log } = options;
   const operations = new Operations({
     schema,
     introspection,
     operationMs,
     reportsCost,
     sessions,
+    streams,
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),
   });
@@ -65,7 +70,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
-  const { authorization, response } = transport;
+  const { authorization, response, resumeAfter } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
@@ -74,7 +79,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
     ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
-    ...{ closeForRetry, isAbandoned, eventStream: response },
+    ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter },
   };
 }
 
@@ -116,7 +121,7 @@ export function useOperations(operations: Operations): Plugin {
       setExecuteFn((args) => operations.execute(args));
     },
     onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn((args) => operations.subscribe(args));
+      setSubscribeFn(async (args) => asResults(await operations.subscribe(args)));
     },
   };
 }
@@ -132,7 +137,7 @@ export function unauthenticated(): GraphQLError {
 
 /** Creates the error of a request that cannot be authenticated, since the database is out of reach. Nothing has run. */
 export function unavailable(): GraphQLError {
-  return badRequest('the database is out of reach or has too much to do; try again', {
+  return badRequest(databaseAway, {
     code: 'SERVICE_UNAVAILABLE',
     status: 503,
     headers: { 'retry-after': '1' },

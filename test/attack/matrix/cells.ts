@@ -99,7 +99,11 @@ export const takenTwice: ReadonlySet<string> = new Set([
 /** Tells how two answers differ. Of two successes, what is new in each (ids, moments, figures) may. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that nobody could be answered proves nothing.
-  if (/GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL/.test(one.text))
+  if (
+    /GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL|RATE_LIMITED|was not provided/.test(
+      one.text,
+    )
+  )
     return one.text.slice(0, 400);
   if (one.status === two.status && one.text === two.text) return undefined;
   if (

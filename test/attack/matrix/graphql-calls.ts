@@ -1,4 +1,5 @@
 import {
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLObjectType,
@@ -216,7 +217,7 @@ export function unreachedFields(): readonly string[] {
 
 function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
   const name = `${owner}.${field.name}`;
-  const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
+  const declared = field.args.map((arg) => `$${arg.name}: ${declaredType(arg)}`).join(', ');
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   const ofMutation = inputs[field.name as keyof typeof inputs]?.map((input) => (own: Things) => ({
     input: input(own),
@@ -231,9 +232,14 @@ function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
   };
 }
 
+/** The type of a variable that may be left out where its argument may. */
+function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
+  return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
+}
+
 function nestedCall(type: GraphQLObjectType, field: Field): Call {
   const name = `${type.name}.${field.name}`;
-  const declared = field.args.map((arg) => `, $${arg.name}: ${arg.type}`).join('');
+  const declared = field.args.map((arg) => `, $${arg.name}: ${declaredType(arg)}`).join('');
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   return {
     kind: 'query',

@@ -9,7 +9,7 @@ import {
   variablesFor,
   victimsAt,
 } from './cells.ts';
-import { type Call, type Coordinate, calls, coordinates } from './graphql-calls.ts';
+import { type Call, calls, coordinates } from './graphql-calls.ts';
 import { type Transport, transports } from './over.ts';
 import { fresh } from './things.ts';
 import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
@@ -74,13 +74,8 @@ export function permissionOf({ name }: Pick<Call, 'name'>): 'VIEW' | 'TRANSACT' 
   return permission;
 }
 
-/** What a stream sends nothing for is tried where streams are: these are open to all, and silent. */
-const isSilent = ({ call, place }: Coordinate) => call.kind === 'subscription' && place.startsWith('EventFilter.');
-
 /** Lists and nodes first: they must not see what the mutations of the matrix make. */
-const inOrder = coordinates
-  .filter((coordinate) => !isSilent(coordinate))
-  .toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
+const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
 function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
   return chosen.filter((transport) => kind !== 'subscription' || transport !== 'JSON');
@@ -129,7 +124,8 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
     for (const { what, value, unknown } of victimsAt(world, coordinate.meaning, call.field, false)) {
       if (isAlike(`${place} = ${what}`)) continue;
       // These streams open, and wait for what comes next.
-      if (call.kind === 'subscription' && (what === 'cursor:feed' || place.endsWith('.customerId'))) continue;
+      if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
+        continue;
       const send = (one: string) =>
         transports[transport](world.counting.url, world.owner, call, variablesFor(coordinate, one, world.victim));
       // First what never was: what is there may be gone after.

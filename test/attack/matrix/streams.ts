@@ -3,39 +3,22 @@ import { act } from '../../setup/acts.ts';
 import { fund } from '../../setup/scene.ts';
 import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
-import { coordinates, naming } from './graphql-calls.ts';
-import { type MatrixWorld, quiet, type Stranger, secretsOf } from './world.ts';
+import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
 /** A subscription that opens for anybody, and must be silent about what is the victim's. */
 interface Stream {
   readonly what: string;
   readonly query: string;
-  readonly variables: object;
 }
 
-/** The streams over many things, and those whose filter names what is the victim's. */
-function streamsOf({ victim }: MatrixWorld, { own }: Stranger): Stream[] {
-  const filtered = coordinates
-    .filter(({ call, place }) => call.kind === 'subscription' && place.startsWith('EventFilter.'))
-    .flatMap((coordinate) =>
-      coordinate.meaning === 'key' || coordinate.meaning === 'node'
-        ? []
-        : coordinate.meaning.map((kind) => ({
-            what: `${coordinate.place} = ${kind}`,
-            query: coordinate.call.query,
-            variables: naming(coordinate, victim[kind], own),
-          })),
-    );
-  return [
-    { what: 'events', query: 'subscription { events { id type cursor } }', variables: {} },
-    {
-      what: 'transactionUpdates',
-      query: 'subscription { transactionUpdates { cursor transaction { id } } }',
-      variables: {},
-    },
-    ...filtered,
-  ];
-}
+/** The streams over many things, which open for anybody; those that name a thing are refused (graphql-matrix.ts). */
+const streams: readonly Stream[] = [
+  { what: 'events', query: 'subscription { events { id type cursor } }' },
+  {
+    what: 'transactionUpdates',
+    query: 'subscription { transactionUpdates { cursor transaction { id } } }',
+  },
+];
 
 /**
  * Opens the streams of every stranger on a socket and as event streams, lets things happen to the victim, and looks at what
@@ -51,17 +34,15 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   for (const stranger of strangers) {
     const raw = await openRawSocket(counting.url, stranger.platform.authorization);
     closing.push(() => raw.socket.close());
-    const streams = streamsOf(world, stranger);
     raw.socket.on('message', (data) => {
       const { id, type, payload } = JSON.parse(String(data));
       if (type === 'next' || type === 'error')
         heard.push({ who: stranger.name, what: streams[id]?.what ?? '', text: JSON.stringify(payload) });
     });
-    for (const [id, { query, variables }] of streams.entries()) {
-      raw.send({ id: String(id), type: 'subscribe', payload: { query, variables } });
+    for (const [id, { query }] of streams.entries()) {
+      raw.send({ id: String(id), type: 'subscribe', payload: { query } });
       const stream = await openEventStream(`${counting.url}/graphql/stream`, stranger.platform.authorization, {
         query,
-        variables,
       });
       closing.push(() => stream.cut());
       readAll(stream.events, (text) => heard.push({ who: stranger.name, what: streams[id]?.what ?? '', text }));
@@ -107,7 +88,6 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     const told = secrets.filter((secret) => text.includes(secret));
     if (told.length > 0 || (who !== 'another platform' && /"next"/.test(text)))
       figures.lost.push(`${who} hears on ${what}: ${text.slice(0, 300)}`);
-    if (what.startsWith('EventFilter.')) figures.lost.push(`${who} hears on ${what}: ${text.slice(0, 300)}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { connect, startTestGateway, type TestGateway, type TestPlatform } from '
 import { restClient } from '../../setup/rest.ts';
 import { type CountedGateway, countedGateway } from '../../setup/statements.ts';
 import { answer, type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { unlimited } from '../limits.ts';
 import { calls } from './graphql-calls.ts';
 import { type Kind, kinds, makeThings, type Things } from './things.ts';
 
@@ -51,8 +52,8 @@ export interface MatrixWorld {
 const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
 
 export async function openMatrix(): Promise<MatrixWorld> {
-  const t = await startTestGateway(still);
-  const counting = await countedGateway(t);
+  const t = await startTestGateway({ ...still, ...unlimited });
+  const counting = await countedGateway(t, unlimited);
   // 202: they leave the approval of payments to the matrix.
   const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
   const owner = t.platform;
@@ -164,7 +165,7 @@ async function weakTokens(platform: TestPlatform, url: string): Promise<Weak[]> 
 }
 
 async function endedTokens(
-  { platform, gateway }: TestGateway,
+  { platform, owner }: TestGateway,
   url: string,
   { Customer }: Things,
 ): Promise<MatrixWorld['ended']> {
@@ -178,7 +179,7 @@ async function endedTokens(
   ];
   await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
   // The database's clock decides, whatever the token itself says.
-  await gateway.payments.database.pool.query(
+  await owner.query(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
     [expiredApp.tokenId.split(':')[1]],
   );
@@ -198,9 +199,9 @@ async function endedTokens(
 }
 
 /** Waits until every event has its number and every webhook has arrived. */
-export async function quiet({ gateway }: TestGateway): Promise<void> {
+export async function quiet({ owner }: TestGateway): Promise<void> {
   for (;;) {
-    const { rows } = await gateway.payments.database.pool.query<{ busy: boolean }>(
+    const { rows } = await owner.query<{ busy: boolean }>(
       `select exists (select from outbox) or exists (
          select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence) as busy`,
     );

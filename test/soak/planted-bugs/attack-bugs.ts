@@ -61,7 +61,7 @@ export const attackBugs: readonly Bug[] = [
     bug: 'the value of a variable that does not fit is a fault of the service',
     file: 'src/graphql/server/present-error.ts',
     find: 'if (isInputError(error)) {',
-    put: 'if (isInputError(error) && error.path !== undefined) {',
+    put: "if (isInputError(error) && message === 'never') {",
     caughtBy: hostile,
   },
   {
