@@ -15,5 +15,4 @@ test(`${probes} random requests, good and bad, over all transports meet no fault
   if (process.env.ATTACK_FIGURES) console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);
   expect([...figures.answers.keys()].filter((name) => / (200|201|0)$/.test(name)).length).toBeGreaterThan(3);
-  await expect(world.t.platform.send('{ viewer { kind } }')).resolves.toBeTruthy();
 }, 120_000);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
@@ -24,23 +25,30 @@ const maxAnswerBytes = 6_000;
 const roundProbes = 5_000;
 
 export class HostileWorld {
+  /** It answers the probes, and does all the work. */
   readonly t: TestGateway;
+  /** It makes what the probes name: its answers have the usual bound. */
+  readonly #maker: TestGateway;
   readonly #receiver: Receiver;
   readonly #operations: Hostility['operations'];
 
-  private constructor(t: TestGateway, receiver: Receiver, operations: Hostility['operations']) {
+  private constructor(t: TestGateway, maker: TestGateway, receiver: Receiver, operations: Hostility['operations']) {
     this.t = t;
+    this.#maker = maker;
     this.#receiver = receiver;
     this.#operations = operations;
   }
 
   static async open(): Promise<HostileWorld> {
-    const t = await startTestGateway({ ...unlimited, MAX_ANSWER_BYTES: maxAnswerBytes });
-    return new HostileWorld(t, await startReceiver(answer(202)), await restOperations(t.url));
+    const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
+    const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
+    const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
+    return new HostileWorld(t, maker, await startReceiver(answer(202)), await restOperations(t.url));
   }
 
   async close(): Promise<void> {
     await this.t.stop();
+    await this.#maker.stop();
     await this.#receiver.stop();
   }
 
@@ -70,7 +78,7 @@ export class HostileWorld {
 
   /** A platform with things, which the probes name and now and then end. */
   async #newHostility(): Promise<Hostility> {
-    const platform = await this.t.newPlatform(fresh('hostile'));
+    const platform = await this.#maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, this.#receiver.url);
     // Lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
