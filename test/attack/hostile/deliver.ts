@@ -84,7 +84,6 @@ export class Delivery {
         heard.push(text);
         if (text.includes('"connection_ack"')) {
           for (const frame of frames) socket.send(frame);
-          // What the server has sent so far comes before the pong.
           socket.send('{"type":"subscribe","id":"last","payload":{"query":"{ viewer { kind } }"}}');
         }
         if (/"id":"last","type":"complete"|"type":"complete","id":"last"|"id":"last","type":"error"/.test(text))
@@ -94,7 +93,11 @@ export class Delivery {
     if (socket.readyState === socket.OPEN)
       socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
     const late = new AbortController();
-    const status = await Promise.race([ended, finished, delay(limitMs, -1, { signal: late.signal }).catch(() => -1)]);
+    const status = await Promise.race([
+      ended,
+      finished.then(() => delay(silenceMs, 0)),
+      delay(limitMs, -1, { signal: late.signal }).catch(() => -1),
+    ]);
     late.abort();
     socket.close();
     if (status === -1) throw new Error('the socket answered nothing within the limit');

@@ -191,6 +191,8 @@ function torn(text: string, choices: Choices): string {
 
 /** An operation with its variables: a good one, spoilt in as many ways as the choices say. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
+  // A good one, and a large one: its answer would be over the bound.
+  if (choices.oneIn(12)) return { query: largest, variables: {} };
   const operation = choices.oneIn(2) ? ofCalls(choices, hostility) : ofDocuments(choices, hostility);
   if (choices.oneIn(3)) operation.query = torn(operation.query, choices);
   if (choices.oneIn(9)) operation.query = torn(operation.query, choices);
@@ -198,6 +200,9 @@ function drawOperation(choices: Choices, hostility: Hostility): Record<string, u
   if (choices.oneIn(4)) operation.variables = spoilt(operation.variables, choices, hostility);
   return choices.oneIn(10) ? (spoilt(operation, choices, hostility) as Record<string, unknown>) : operation;
 }
+
+const largest =
+  '{ accounts(first: 100) { edges { cursor node { id createdAt updatedAt customer { id name umaAddress } currency { code name symbol decimals } } } } }';
 
 interface Drawn extends Record<string, unknown> {
   query: string;
@@ -213,7 +218,7 @@ function ofCalls(choices: Choices, { things }: Hostility): Drawn {
   const call = choices.oneOf(calls);
   const variables = choices.oneOf(call.bases)(things);
   const isList = call.query.includes('$first');
-  return { query: call.query, variables: { ...variables, ...(isList && choices.oneIn(2) && { first: 100 }) } };
+  return { query: call.query, variables: { ...variables, ...(isList && !choices.oneIn(4) && { first: 100 }) } };
 }
 
 function jsonOf(value: unknown): string {

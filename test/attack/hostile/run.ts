@@ -10,7 +10,7 @@ import { unlimited } from '../limits.ts';
 import { restOperations } from '../matrix/rest-matrix.ts';
 import { fresh, makeThings } from '../matrix/things.ts';
 import { Delivery, type Outcome } from './deliver.ts';
-import { drawProbe, type Hostility, type HttpProbe, type Probe } from './probes.ts';
+import { drawProbe, type Hostility, type Probe } from './probes.ts';
 
 /** What a run came to: probes by transport, and how they were answered. */
 export interface Figures {
@@ -140,11 +140,15 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** What graphql-ws closes with for a fault of the server, and WebSocket for any. */
 const faults = [4500, 1011];
-/** How many bytes an answer may have: those of its reads, with what the request itself says again in an error. */
-function boundOf({ body = '' }: HttpProbe): number {
+/** How many bytes the answers to a probe may have: those of their reads, with what the probe itself says again in an error. */
+function boundOf(probe: Probe): number {
+  const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
+  const operations = probe.transport === 'socket' ? probe.frames.length : 1;
   // A document of mutations reads for each of them, of which there are five at most.
-  const reads = /mutation|subscription/.test(String(body)) ? 5 : 1.5;
-  return maxAnswerBytes * reads + 2 * Buffer.byteLength(body);
+  const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
+  // Rates and currencies are tables of a fixed size, and no read.
+  const tables = /exchangeRates|currencies/.test(sent) ? 40_000 : 0;
+  return tables + maxAnswerBytes * reads * operations + 2 * Buffer.byteLength(sent) + 1_000;
 }
 
 function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | undefined {
@@ -155,7 +159,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   // GraphiQL, for browsers.
   if (text.trimStart().startsWith('<!doctype')) return undefined;
   for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
-  if (probe.transport === 'JSON' && Buffer.byteLength(text) > boundOf(probe)) return 'the answer is over its bound';
+  if (probe.transport !== 'REST' && Buffer.byteLength(text) > boundOf(probe)) return 'the answer is over its bound';
   // Multipart and event streams have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;

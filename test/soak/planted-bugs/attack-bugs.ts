@@ -73,7 +73,7 @@ export const attackBugs: readonly Bug[] = [
   },
   {
     bug: 'an answer has no bound',
-    file: 'src/gateway.ts',
+    file: 'src/serve.ts',
     find: 'maxAnswerBytes: config.MAX_ANSWER_BYTES,',
     put: 'maxAnswerBytes: 100_000_000,',
     caughtBy: hostile,
