@@ -35,7 +35,7 @@ export class Delivery {
   }
 
   close(): Promise<void> {
-    return this.#pool.close();
+    return this.#pool.destroy();
   }
 
   async #request({ method, path, headers, body }: HttpProbe): Promise<Outcome> {
