@@ -13,6 +13,7 @@ import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
   accountNotFound,
   accountUuid,
+  checkPullable,
   currencyOfAccount,
   customerNotFound,
   customerUuid,
@@ -21,7 +22,6 @@ import {
   readParties,
 } from '../parties.ts';
 import { type Pricing, priceQuote } from '../pricing/pricing.ts';
-import { checkPullable } from './pull.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
