@@ -180,7 +180,7 @@ export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   throw new Refusal(
     'INVALID_INPUT',
-    'money cannot be pulled from a wallet: quote with real-time funding and pay by one of its payment instructions',
+    'money cannot be pulled from a wallet: send it from there, by a payment instruction of the account or of a quote with real-time funding',
     { path },
   );
 }
