@@ -200,6 +200,10 @@ const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
     return account && accountPublicId(account.kind, account.id);
   },
   account: ({ uuid }, _args, asking) => accountSeen(uuid, asking),
+  async currency({ platformId, uuid }, _args, { reads }) {
+    const [account] = await reads.accounts({ platformId, id: uuid });
+    return account && currencyOf(account.currency);
+  },
 });
 
 const account = fieldsOf<Account>({

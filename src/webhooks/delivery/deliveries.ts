@@ -81,7 +81,7 @@ const leaseStatement = statement<LeasedRow>(
       order by a.number desc limit 1) as last_status,
      e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
      clock_ms() as now,
-     c.platform_customer_id, s.kind as source_kind, t.kind as destination_kind, a.currency as account_currency
+     c.platform_customer_id, s.kind as source_kind, s.currency as source_currency, t.kind as destination_kind, a.currency as account_currency
    from leased l
    join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
    join platform p on p.id = l.platform_id
