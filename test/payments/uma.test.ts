@@ -132,6 +132,51 @@ describe('a quote to a UMA address', () => {
     });
   });
 
+  test.each([
+    ['BIRTH_DATE', '1990-02-30', '1990-02-28'],
+    ['NATIONALITY', 'Germany', 'DE'],
+    ['COUNTRY_OF_RESIDENCE', 'us', 'US'],
+    ['EMAIL', 'grace', 'grace@example.com'],
+    ['PHONE_NUMBER', 'call me', '+1 212 555 0100'],
+    ['USER_TYPE', 'PERSON', 'INDIVIDUAL'],
+    ['SHOE_SIZE', '44', undefined],
+  ])('checks what the sender says of itself: %s is not %j', async (name, wrong, right) => {
+    const { usd } = await makeScene(t.platform);
+    const facts = [
+      { name: 'FULL_NAME', value: 'Grace Hopper' },
+      { name: 'BIRTH_DATE', value: '1906-12-09' },
+    ].filter((fact) => fact.name !== name);
+    const ask = (value: string) =>
+      umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [...facts, { name, value }] });
+    expect(await ask(wrong)).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining(name),
+      path: ['input', 'senderCustomerInfo', String(facts.length)],
+    });
+    if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('says which facts of the sender do not apply to the destination', async () => {
+    const { usd, eur, outsideEur } = await makeScene(t.platform);
+    const to = (accountId: string, name: string, value: string) =>
+      quote(t.platform, {
+        source: { account: { accountId: usd } },
+        destination: { account: { accountId } },
+        lockedCurrencyAmount: 10_000,
+        senderCustomerInfo: [{ name, value }],
+      });
+    const refused = { code: 'INVALID_INPUT', path: ['input', 'senderCustomerInfo', '0'] };
+    expect(await to(outsideEur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({ status: 'PENDING' });
+    expect(await to(outsideEur, 'FULL_NAME', 'Grace Hopper')).toMatchObject({
+      ...refused,
+      message: 'FULL_NAME is for a payment to a UMA address',
+    });
+    expect(await to(eur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({
+      ...refused,
+      message: 'PURPOSE_OF_PAYMENT is for a payment to a UMA address or an external account',
+    });
+  });
+
   test("refuses a currency that the receiver does not take, an amount over its limit, and the sender's own address", async () => {
     const { usd, customerId } = await makeScene(t.platform);
     const address = '$success.usd@sandbox.uma.money';

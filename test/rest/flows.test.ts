@@ -266,7 +266,10 @@ test('UMA send: looked up, quoted from the account of the looking customer, exec
       lockedCurrencySide: 'RECEIVING',
       lockedCurrencyAmount: 5_000,
       senderUserInfo: Object.fromEntries(
-        lookup.requiredPayerFields.map((name: string) => [name, name === 'BIRTH_DATE' ? '1906-12-09' : 'Grace Hopper']),
+        lookup.requiredPayerFields.map((name: string) => [
+          name,
+          { BIRTH_DATE: '1906-12-09', NATIONALITY: 'US' }[name] ?? 'Grace Hopper',
+        ]),
       ),
     },
     201,

@@ -77,8 +77,8 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
   checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to =
     destination.kind === 'ACCOUNT'
-      ? accountDestination(parties)
-      : await umaDestination(payments, caller, destination, { lookupId: input.lookupId, parties, sender });
+      ? accountDestination(parties, input.senderCustomerInfo)
+      : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
 
   const price = await quotePrice(payments, caller, input, parties, { sending, to });
   const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario });
