@@ -13,7 +13,7 @@ import {
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, internalAccount, makeScene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -63,6 +63,47 @@ describe('receiver lookup', () => {
         customerId: 'Customer:019a0000-0000-7000-8000-000000000000',
       }),
     ).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', 'customerId'] });
+  });
+
+  test('names limits that a quote keeps, from every currency that the sender holds', async () => {
+    const platform = await t.newPlatform('limits');
+    const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
+    await t.gateway.payments.database.prisma.platformFee.create({ data });
+    const scene = await makeScene(platform, 0n);
+    const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
+    const { accounts } = await platform.ask(
+      `query ($id: ID!) { accounts(first: 100, filter: { kind: INTERNAL, customerId: $id }) {
+        edges { node { id ... on InternalAccount { balance { currency { code } } } } } } }`,
+      { id: scene.customerId },
+    );
+    expect(accounts.edges.length).toBeGreaterThan(3);
+    const lookup = await lookUp(platform, receiver, { customerId: scene.customerId });
+    const priced = async (accountId: string, currency: string, lockedCurrencyAmount: bigint): Promise<string> => {
+      const answer = await quote(platform, {
+        source: { account: { accountId } },
+        destination: { uma: { umaAddress: receiver, currency } },
+        lookupId: lookup.id,
+        lockedCurrencySide: 'RECEIVING',
+        lockedCurrencyAmount,
+        senderCustomerInfo: sender,
+      });
+      return answer.code ?? answer.status;
+    };
+    for (const { currency, minAmount, maxAmount } of lookup.supportedCurrencies) {
+      const [min, max] = [BigInt(minAmount.amount), BigInt(maxAmount.amount)];
+      for (const { node } of accounts.edges) {
+        const { id } = node;
+        expect(
+          [await priced(id, currency.code, min), await priced(id, currency.code, max)],
+          `${node.balance.currency.code} to ${currency.code}: ${min} to ${max}`,
+        ).toEqual(['PENDING', 'PENDING']);
+      }
+      const { id } = accounts.edges[0].node;
+      expect(await priced(id, currency.code, max + 1n)).toBe('AMOUNT_OUT_OF_RANGE');
+      if (min > 1n) expect(await priced(id, currency.code, min - 1n)).toBe('AMOUNT_OUT_OF_RANGE');
+    }
+    const eurToEur = lookup.supportedCurrencies.find((one: Data) => one.currency.code === 'EUR');
+    expect(BigInt(eurToEur.minAmount.amount)).toBeGreaterThan(1n);
   });
 
   test("another platform's customer is found, and its production twin is not", async () => {
