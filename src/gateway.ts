@@ -4,12 +4,14 @@ import { ConfigError, type GatewaySettings } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
+import type { Resolver } from './outside/addresses.ts';
+import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
+import type { FindDomainProof } from './payments/uma-domains.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
 import { type ServingOptions, startServing } from './serve.ts';
 import { stopInOrder } from './stop.ts';
-import type { Resolver } from './webhooks/delivery/addresses.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
 import { startWorkers } from './work/workers.ts';
 
@@ -35,6 +37,7 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
     rails: { SANDBOX: sandboxRail({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) }) },
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
+    findDomainProof,
     log,
   };
 }
@@ -42,6 +45,8 @@ export function openPayments(database: Database, config: GatewaySettings, log: L
 interface GatewayOptions extends ServingOptions {
   readonly databaseUrl: string;
   readonly config: GatewaySettings;
+  /** How the proof of a UMA domain is looked up; in its DNS and at its host, if left out. */
+  readonly findDomainProof?: FindDomainProof | undefined;
   /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
@@ -53,7 +58,10 @@ interface GatewayOptions extends ServingOptions {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   const { serving, working, close } = openDatabases(options);
-  const payments = openPayments(working, config, log);
+  const payments = {
+    ...openPayments(working, config, log),
+    ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
+  };
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(serving, log);

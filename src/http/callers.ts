@@ -73,6 +73,24 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
+  /** Returns the platform of a request whose credentials were right a moment ago or before on the same connection. */
+  known(request: IncomingMessage): string | undefined {
+    const { key, isPlatform } = this.tenantOf(request, this.find(request));
+    return isPlatform ? key : undefined;
+  }
+
+  /**
+   * Returns the platform of a request, by the database; undefined where its credentials are wrong. Then they are taken off the
+   * request, as by `identify`.
+   * @throws RateLimited for an address with too many wrong credentials
+   */
+  async lookUp(request: IncomingMessage): Promise<string | undefined> {
+    const { credentials, addressOf } = this.#options;
+    const viewer = await credentials.authenticateFrom(addressOf(request), request.headers.authorization);
+    if (!viewer) delete request.headers.authorization;
+    return viewer?.platformId;
+  }
+
   /** Counts a request of a caller, and sets the header fields that say how many more it may send. */
   count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
     const { refusal, quotas } = this.#options.limits.count(caller);

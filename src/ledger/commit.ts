@@ -24,7 +24,13 @@ export type PlanRefusal =
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
-  | { readonly code: 'INVALID_BANK_ACCOUNT'; readonly id: string; readonly status: string }
+  | {
+      readonly code: 'INVALID_BANK_ACCOUNT';
+      readonly id: string;
+      /** Its owner; null where it is the platform's own. */
+      readonly customerId: string | null;
+      readonly status: string;
+    }
   | { readonly code: 'INSUFFICIENT_BALANCE'; readonly id: string; readonly spendable: string; readonly needed: string }
   /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
   | {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { authorize, type Operation, requirePermission } from '../access/operations.ts';
+import { authorize, type Operation, requirePermission, showsExisting } from '../access/operations.ts';
 import type { Viewer } from '../access/viewer.ts';
 import { type PathTable, translatePath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -32,8 +32,21 @@ export function commandEndpoint(operation: Operation, documentation: Documentati
   return {
     ...documentation,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
-    middleware: [allow((viewer) => authorize(viewer, operation))],
+    middleware: [mayRun(operation)],
   };
+}
+
+/** Defines an endpoint that changes the platform's settings: it takes no idempotency key. */
+export function settingsEndpoint(operation: Operation, documentation: Documentation) {
+  return { ...documentation, middleware: [mayRun(operation)] };
+}
+
+/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 62). */
+function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
+  return allow((viewer) => {
+    authorize(viewer, operation);
+    if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
+  });
 }
 
 /** Defines an endpoint that changes something and has an `optionalBody`. */
@@ -42,7 +55,7 @@ export function commandEndpointWithOptionalBody(operation: Operation, documentat
   return { ...rest, middleware: [...middleware, acceptNoBody] };
 }
 
-/** Defines an endpoint of settings or credentials: any token with MANAGE may call it. */
+/** Defines an endpoint of credentials: any token with MANAGE may call it. */
 export function managementEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }

@@ -40,7 +40,7 @@ let made = 0;
 async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
   made += 1;
   const details = type === 'BUSINESS' ? { business: { legalName: 'Analytical Engines' } } : { individual: {} };
-  const input = { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Example.com`, details };
+  const input = { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Test.UMA.money`, details };
   return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 

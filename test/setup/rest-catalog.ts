@@ -186,7 +186,7 @@ function goodRequests(
       path: `/transactions/${await announced()}/reject`,
       body: { reason: `Reason ${next()}` },
     }),
-    updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.uma.money` } }),
+    updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.example.com` } }),
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
     deleteToken: async () => {
       const body = { name: 'short-lived', permissions: ['VIEW'] };

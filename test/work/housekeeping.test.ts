@@ -67,21 +67,25 @@ test('webhook deliveries that ended 30 days ago are deleted with their attempts;
   await receiver.stop();
 });
 
-test('lookups that expired 30 days ago are deleted, but for those that a quote was made with', async () => {
+test('lookups that expired an hour ago are deleted, with a key after 30 days, and those of a quote never', async () => {
   const { database } = t.gateway.payments;
   const address = '$success.usd@sandbox.uma.money';
   const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];
+  const keyed = (key: string) => lookUp(t.platform, address, { idempotencyKey: key });
+  const [oldKeyed, youngKeyed] = [await keyed('old-lookup'), await keyed('young-lookup')];
   const made = await umaQuote(t.platform, scene.usd, address, { lockedCurrencyAmount: 500 });
   const expired = (age: string, ids: string[]) =>
     t.owner.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [ids, age]);
   const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
   const { rows } = await t.owner.query('select lookup_id from quote where id = $1', [uuid(made.id)]);
   const quoted: string = rows[0].lookup_id;
-  await expired('30 days 1 minute', [uuid(old.id), quoted]);
-  await expired('29 days 23 hours', [uuid(young.id)]);
+  await expired('30 days 1 minute', [uuid(oldKeyed.id), quoted]);
+  await expired('29 days 23 hours', [uuid(youngKeyed.id)]);
+  await expired('61 minutes', [uuid(old.id)]);
+  await expired('59 minutes', [uuid(young.id)]);
   expect(await deleteExpired(database)).toBe(false);
   const there = async (id: string) => (await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node;
-  expect(await there(old.id)).toBeNull();
-  expect(await there(young.id)).toEqual({ id: young.id });
+  for (const { id } of [old, oldKeyed]) expect(await there(id)).toBeNull();
+  for (const { id } of [young, youngKeyed]) expect(await there(id)).toEqual({ id });
   expect(await there(`Lookup:${quoted}`)).toEqual({ id: `Lookup:${quoted}` });
 });

@@ -126,6 +126,15 @@ CREATE TABLE "platform" (
 );
 
 -- CreateTable
+CREATE TABLE "uma_domain" (
+    "domain" TEXT NOT NULL,
+    "platform_id" UUID NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "uma_domain_pkey" PRIMARY KEY ("domain")
+);
+
+-- CreateTable
 CREATE TABLE "platform_fee" (
     "platform_id" UUID NOT NULL,
     "sending_currency" TEXT NOT NULL,
@@ -396,6 +405,8 @@ CREATE TABLE "lookup" (
     "platform_id" UUID NOT NULL,
     "id" UUID NOT NULL,
     "uma_address" TEXT NOT NULL,
+    "token_id" UUID,
+    "keyed" BOOLEAN NOT NULL DEFAULT false,
     "sender_customer_id" UUID,
     "receiver_platform_id" UUID,
     "receiver_customer_id" UUID,
@@ -540,6 +551,9 @@ CREATE UNIQUE INDEX "platform_name_key" ON "platform"("name");
 CREATE UNIQUE INDEX "platform_uma_domain_key" ON "platform"("uma_domain");
 
 -- CreateIndex
+CREATE INDEX "uma_domain_platform_id_idx" ON "uma_domain"("platform_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "api_token_client_id_key" ON "api_token"("client_id");
 
 -- CreateIndex
@@ -625,6 +639,9 @@ CREATE INDEX "webhook_delivery_platform_id_event_sequence_idx" ON "webhook_deliv
 
 -- CreateIndex
 CREATE UNIQUE INDEX "webhook_delivery_platform_id_endpoint_id_event_sequence_key" ON "webhook_delivery"("platform_id", "endpoint_id", "event_sequence");
+
+-- AddForeignKey
+ALTER TABLE "uma_domain" ADD CONSTRAINT "uma_domain_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1363,13 +1380,14 @@ create or replace function check_active_accounts(p_platform uuid, p_ids jsonb) r
 as $$
 declare
   v_id uuid;
+  v_customer uuid;
   v_status external_account_status;
 begin
-  select a.id, a.status into v_id, v_status from account a
+  select a.id, a.customer_id, a.status into v_id, v_customer, v_status from account a
   where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.id = any (uuids(p_ids)) and a.status <> 'ACTIVE'
   order by a.id limit 1;
   if found then
-    return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_id, 'status', v_status);
+    return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_id, 'customerId', v_customer, 'status', v_status);
   end if;
   return null;
 end
@@ -1630,17 +1648,6 @@ begin
 end
 $$;
 
--- Returns the platform that has a UMA domain, or null. Runs with the rights of the owner, since the serving role sees one
--- platform at a time.
-create or replace function find_uma_domain(p_domain text) returns uuid
-  language plpgsql stable
-  security definer set search_path = public, pg_temp
-as $$
-begin
-  return (select p.id from platform p where p.uma_domain = p_domain);
-end
-$$;
-
 -- Returns the first answer to an idempotency key that was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
@@ -1879,6 +1886,20 @@ begin
 end
 $$;
 
+-- Before insert on customer, and before an update of its UMA address: the address is in a domain of the customer's platform.
+create or replace function guard_uma_address() returns trigger
+  language plpgsql
+as $$
+begin
+  if not exists (
+    select from uma_domain where domain = split_part(new.uma_address, '@', 2) and platform_id = new.platform_id
+  ) then
+    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG011';
+  end if;
+  return new;
+end
+$$;
+
 -- Tells whether the columns of an account are consistent, and its balance is not negative: the check constraint of its
 -- rows. It is a function of the row, because Postgres parses a plain check constraint again in every statement, which
 -- took a quarter of the time to write a transaction. A function is parsed once.
@@ -2107,6 +2128,26 @@ begin
 end
 $$;
 
+-- After insert on platform, and after an update of its UMA domain: the domain is the platform's from now on, also when it
+-- takes another one later, so that nobody else ever receives what was meant for its customers' addresses. Of platforms that
+-- take one domain at once, one gets it. A domain in which customers of another platform have addresses is taken, too.
+-- Runs with the rights of the owner: who serves sees one platform at a time, and writes no domains.
+create or replace function reserve_uma_domain() returns trigger
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  insert into uma_domain (domain, platform_id) values (new.uma_domain, new.id) on conflict (domain) do nothing;
+  if not exists (select from uma_domain where domain = new.uma_domain and platform_id = new.id) or exists (
+    select from customer
+    where split_part(lower(uma_address), '@', 2) = new.uma_domain and platform_id <> new.id and not is_deleted
+  ) then
+    raise exception 'the UMA domain % is taken', new.uma_domain using errcode = 'unique_violation';
+  end if;
+  return null;
+end
+$$;
+
 -- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
 -- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
 -- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
@@ -2253,8 +2294,9 @@ CREATE INDEX "webhook_delivery_leased" ON "webhook_delivery" ("platform_id", "en
 CREATE INDEX "webhook_delivery_questions" ON "webhook_delivery" ("next_attempt_at") WHERE "status" = 'PENDING' AND "question";
 -- Refunds that wait in suspense, for the operator
 CREATE INDEX "transaction_refund_waits" ON "transaction" ("refund_initiated_at") WHERE "refund_reference" IS NOT NULL AND "refund_settled_at" IS NULL;
--- Lookups that no quote names are deleted when they are old
+-- Lookups that no quote names are deleted when they are old; those of a token that have not expired are counted
 CREATE INDEX "lookup_expiry" ON "lookup" ("expires_at");
+CREATE INDEX "lookup_of_token" ON "lookup" ("platform_id", "token_id", "expires_at");
 CREATE INDEX "quote_lookup" ON "quote" ("platform_id", "lookup_id") WHERE "lookup_id" IS NOT NULL;
 
 -- The allowed moves of statuses
@@ -2290,6 +2332,8 @@ CREATE TRIGGER "guard" BEFORE UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION
 CREATE TRIGGER "guard" BEFORE UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "quote" FOR EACH ROW EXECUTE FUNCTION guard_quote();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "transaction" FOR EACH ROW EXECUTE FUNCTION guard_transaction();
+CREATE TRIGGER "address" BEFORE INSERT OR UPDATE OF "uma_address" ON "customer" FOR EACH ROW EXECUTE FUNCTION guard_uma_address();
+CREATE TRIGGER "reserve" AFTER INSERT OR UPDATE OF "uma_domain" ON "platform" FOR EACH ROW EXECUTE FUNCTION reserve_uma_domain();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION announce_customer();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION announce_account();
 CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
@@ -2311,6 +2355,7 @@ CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "journal" FOR EACH ROW E
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "posting" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "event" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "arrival" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "uma_domain" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OF "code" OR DELETE ON "currency" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "customer" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "account" FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -2318,6 +2363,7 @@ CREATE TRIGGER "no_delete" BEFORE DELETE ON "quote" FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "transaction" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "journal" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "posting" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "uma_domain" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "event" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "currency" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "account" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2345,7 +2391,7 @@ $$;
 GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
 
 -- What both read: all that a platform may see of itself, and which migrations were applied
-GRANT SELECT ON "platform", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
+GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
   "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
   "webhook_attempt" TO "gateway_serving";
 GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
@@ -2383,9 +2429,9 @@ GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_w
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
-  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), find_uma_domain(text), wake_orders(uuid, uuid) FROM PUBLIC;
+  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
-  find_receiver(text, environment), find_uma_domain(text), wake_orders(uuid, uuid) TO "gateway_serving", "gateway_work";
+  find_receiver(text, environment), wake_orders(uuid, uuid) TO "gateway_serving", "gateway_work";
 GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock() TO "gateway_work";
 
 -- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all

@@ -42,6 +42,12 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
+/**
+ * The most lookups of one token that have not expired: over ten minutes, more than 16 in a second. Looking up is reading, and
+ * leaves a row nevertheless (decision 11).
+ */
+export const maxLookups = 10_000;
+
 const receiverStatement = forCaller(
   statement<{
     id: string;
@@ -52,10 +58,13 @@ const receiverStatement = forCaller(
     umaDomain: string | null;
     currencies: string[] | null;
     depositCurrency: string | null;
-    sendingCurrencies: { code: string; fixedFee: string; variableFeeRate: string }[];
+    sendingCurrencies: SendingCurrency[] | null;
+    isFull: boolean;
   }>(
     'receiver_by_uma_address',
     `select uuid_v7() as id, p.currencies[1] as base_currency,
+     (select count(*) >= $8 from (select from lookup l where l.platform_id = $1 and l.token_id = $7
+        and l.expires_at > clock_timestamp() limit $8) unexpired) as is_full,
      s.id as sender_id,
      r.platform_id as receiver_platform_id, r.id as receiver_customer_id, r.uma_domain, r.currencies, r.deposit_currency,
      (select json_agg(json_build_object('code', c.code, 'fixedFee', coalesce(f.fixed_fee, 0)::text,
@@ -79,7 +88,8 @@ const at = pathsIn<LookUpReceiver>();
 /**
  * Looks up what the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
  * receiver that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, SERVICE_UNAVAILABLE (too many lookups of
+ *   its token), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -101,7 +111,7 @@ export async function lookUpReceiver(
     prepare: async () => {
       const data = await readData();
       return async ({ prisma }) => {
-        const row = await prisma.lookup.create({ data });
+        const row = await prisma.lookup.create({ data: { ...data, keyed: true } });
         return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
@@ -116,7 +126,7 @@ export async function lookUpReceiver(
 
 /**
  * Finds the receiver and returns the row of its lookup.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND
+ * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, SERVICE_UNAVAILABLE
  */
 async function findReceiver(
   payments: Payments,
@@ -126,8 +136,13 @@ async function findReceiver(
   const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
   const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
   const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
-  const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+  const asked = [umaAddress, customer, sender, caller.tokenId, maxLookups] as const;
+  const [found] = await receiverStatement(payments.database.pool, caller, ...asked);
   if (!found) throw new Error(`no platform ${caller.platformId}`);
+  if (found.isFull) {
+    const message = `this token has ${maxLookups} lookups that have not expired; try again when some have`;
+    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 60 });
+  }
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller);
@@ -143,6 +158,7 @@ async function findReceiver(
   return {
     platformId: caller.platformId,
     id: found.id,
+    tokenId: caller.tokenId,
     umaAddress,
     senderCustomerId: found.senderId,
     receiverPlatformId: found.receiverPlatformId,
