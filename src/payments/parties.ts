@@ -6,7 +6,6 @@ import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import type { RailAccount } from '../rails/rail.ts';
-import { accountTypes } from './accounts/account-types.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */
 export interface TransferParties {
@@ -174,19 +173,6 @@ export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? { type: account.accountType, identifier: account.identifier }
     : undefined;
-}
-
-/**
- * Refuses an external source that cannot be pulled from: only banks give money on request.
- * @throws Refusal INVALID_INPUT
- */
-export function checkPullable(account: Account, path: FieldPath): void {
-  if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'money cannot be pulled from a wallet: send it from there, by a payment instruction of the account or of a quote with real-time funding',
-    { path },
-  );
 }
 
 /** Returns the currency of an account. The tables accept only known ones. */

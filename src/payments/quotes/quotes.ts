@@ -7,13 +7,13 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow } from '../../ledger/plan.ts';
+import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
   accountName,
   accountNotFound,
-  checkPullable,
   currencyOfAccount,
   customerNotFound,
   customerUuid,

@@ -1,10 +1,11 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
+import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { checkPullable, currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
+import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
