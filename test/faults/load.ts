@@ -4,7 +4,7 @@ import { mutationDocument } from '../setup/documents.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import type { Command, Outcome } from './history.ts';
-import type { Random } from './random.ts';
+import { Random } from './random.ts';
 
 /** What one attempt of a command came to. */
 type Attempt =
@@ -22,7 +22,8 @@ export interface LoadOptions {
   readonly authorization: string;
   /** One client for each. */
   readonly scenes: readonly Scene[];
-  readonly random: Random;
+  /** Decides what each client does. */
+  readonly seed: number;
   /** The latest fault that was injected. */
   readonly during: () => string;
 }
@@ -101,6 +102,7 @@ class Client {
   readonly #options: LoadOptions;
   readonly #scene: Scene;
   readonly #index: number;
+  readonly #random: Random;
   #count = 0;
   #isStopping = false;
 
@@ -108,6 +110,7 @@ class Client {
     this.#options = options;
     this.#scene = scene;
     this.#index = index;
+    this.#random = new Random(options.seed + 1 + index);
   }
 
   stop(): void {
@@ -116,7 +119,7 @@ class Client {
 
   async run(): Promise<void> {
     const { usd, outsideUsd } = this.#scene;
-    const { random } = this.#options;
+    const random = this.#random;
     while (!this.#isStopping) {
       const out = { sourceAccountId: usd, destinationAccountId: outsideUsd };
       await random.oneOf([
@@ -152,7 +155,7 @@ class Client {
     transactionOf: (data: Data) => string,
     quoteTransactionId?: string,
   ): Promise<Data> {
-    const { random } = this.#options;
+    const random = this.#random;
     this.#count += 1;
     const key = `${operation}-${this.#index}-${this.#count}`;
     const described = { ...input, idempotencyKey: key, ...(operation !== 'executeQuote' && { description: key }) };
@@ -203,13 +206,13 @@ class Client {
   }
 
   async #attempt(operation: Command['operation'], selection: string, input: object): Promise<Attempt> {
-    const { urls, authorization, random } = this.#options;
+    const { urls, authorization } = this.#options;
     const body = JSON.stringify(
       { query: mutationDocument(operation, selection), variables: { input } },
       (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
     );
     try {
-      const response = await fetch(`${random.oneOf(urls())}/graphql`, {
+      const response = await fetch(`${this.#random.oneOf(urls())}/graphql`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
         body,
