@@ -46,6 +46,13 @@ async function anyInstance({ instances, random }: Surroundings): Promise<Instanc
   }
 }
 
+/** Waits until each order to the rail that is under way now has come to its end. */
+async function nothingLeftOf(databaseUrl: string): Promise<void> {
+  const orders = await query<{ id: string }>(databaseUrl, 'select id from rail_order where due_at is not null');
+  const left = `select id from rail_order where due_at is not null and id in ('${orders.map(({ id }) => id).join("', '")}')`;
+  while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
+}
+
 const needsDisk = ({ disk }: DoomedPostgres) =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
@@ -79,7 +86,8 @@ export const faults = {
     async inject(around) {
       const instance = await anyInstance(around);
       instance.pause();
-      await around.load.more(past);
+      // It wakes up with payments in its hands that others have long finished.
+      await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
     },
   },
@@ -115,7 +123,8 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      await around.load.more(past);
+      // Some stalls are over before anybody has given up.
+      await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(met));
       return () => proxy.goOn();
     },
   },

@@ -42,6 +42,7 @@ export async function startInstance(databaseUrl: string, environment: Record<str
   let failures = 0;
   let child = await launch();
   let isUp = true;
+  let starting: Promise<ChildGateway> | undefined;
   return {
     get url() {
       return child.url;
@@ -55,7 +56,8 @@ export async function startInstance(databaseUrl: string, environment: Record<str
       await child.end('SIGKILL');
     },
     async start() {
-      child = await launch();
+      starting = launch();
+      child = await starting;
       isUp = true;
     },
     async replace() {
@@ -67,7 +69,9 @@ export async function startInstance(databaseUrl: string, environment: Record<str
     pause: () => void child.process.kill('SIGSTOP'),
     goOn: () => void child.process.kill('SIGCONT'),
     async stop() {
-      if (isUp) await child.end('SIGTERM');
+      child = (await starting) ?? child;
+      child.process.kill('SIGCONT');
+      await child.end('SIGTERM');
       await proxy.close();
     },
   };

@@ -63,34 +63,40 @@ const money = 10_000_000_000n;
  * over. Prints a line for each kind of fault, and returns what the checker found in the end.
  */
 export async function findViolations(options: Survival): Promise<Violation[]> {
-  const postgres = await startDoomedPostgres(options.durable);
-  const receiver = await startReceiver();
-  const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
-  const instances = await Promise.all(
-    Array.from({ length: options.instances }, () => startInstance(postgres.url, environment)),
-  );
-  const urls = () => instances.map(({ url }) => url);
-  const followers = startFollowers(options.followers, urls, platform.authorization, start);
   const { seed } = options;
-  let during = 'nothing';
-  const load = startLoad({ urls, authorization: platform.authorization, scenes, seed, during: () => during });
-  const around = { load, instances, postgres, databaseUrl: postgres.url, random: new Random(seed) };
-  const began = performance.now();
-  const tallies = await injectAll(options, around, (name) => {
-    during = name;
-  });
-  const seconds = (performance.now() - began) / 1_000;
-  await load.stop();
-  const asking = connect(instances[0]?.url ?? '', platform.platformId, platform.authorization);
-  const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
-  const violations = check(evidence);
-  print(options, tallies, evidence, violations, seconds);
-
-  await Promise.all(followers.map((follower) => follower.stop()));
-  await Promise.all(instances.map((instance) => instance.stop()));
-  await receiver.stop();
-  await postgres.stop();
-  return violations;
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    const postgres = await startDoomedPostgres(options.durable);
+    ends.push(() => postgres.stop());
+    const receiver = await startReceiver();
+    ends.push(() => receiver.stop());
+    const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
+    const instances = await Promise.all(
+      Array.from({ length: options.instances }, () => startInstance(postgres.url, environment)),
+    );
+    ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
+    const urls = () => instances.map(({ url }) => url);
+    const { authorization, platformId } = platform;
+    const followers = startFollowers(options.followers, urls, authorization, start);
+    ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
+    let during = 'nothing';
+    const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
+    ends.push(() => load.stop());
+    const began = performance.now();
+    const around = { load, instances, postgres, databaseUrl: postgres.url, random: new Random(seed) };
+    const tallies = await injectAll(options, around, (name) => {
+      during = name;
+    });
+    const seconds = (performance.now() - began) / 1_000;
+    await load.stop();
+    const asking = connect(instances[0]?.url ?? '', platformId, authorization);
+    const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
+    const violations = check(evidence);
+    print(options, tallies, evidence, violations, seconds);
+    return violations;
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
 }
 
 /** Lets the faults happen, and expects that no promise was broken. */
