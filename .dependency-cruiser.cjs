@@ -15,6 +15,7 @@ const modules = {
   'database/migrations': ['database/embedded', 'database'],
   core: ['database'],
   bodies: [],
+  outside: [],
   events: base,
   rails: base,
   // The simulation: the domain reaches it through the rail's interface, so only the files at the root of src import it.
@@ -34,9 +35,9 @@ const modules = {
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
   'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
-  webhooks: ['webhooks/delivery', 'records', ...allOfPayments],
-  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', ...allOfPayments],
-  'webhooks/delivery': ['webhooks', 'webhooks/endpoints', 'records', ...allOfPayments],
+  webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],
+  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', ...allOfPayments],
+  'webhooks/delivery': ['webhooks', 'webhooks/endpoints', 'records', 'outside', ...allOfPayments],
   graphql: [...hooks, ...domain],
   'graphql/limits': ['graphql', ...base],
   'graphql/reading': ['graphql/limits', 'graphql', 'access', ...base],
@@ -51,7 +52,7 @@ const modules = {
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   http: ['graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
-  start: ['root', 'database/embedded', 'graphql/server', ...allOfPayments],
+  start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
   cli: ['root', 'start', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
+import { makeServingLogin } from '../src/database/embedded/serving-login.ts';
 import { migrate } from '../src/database/migrations/migrate.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { openPayments } from '../src/gateway.ts';
@@ -36,6 +37,7 @@ export async function prepare(serverUrl: string, transactions: number, log: (lin
     if (!(error instanceof Error && 'code' in error && error.code === '42P04')) throw error;
   });
   await migrate(url.href);
+  await makeServingLogin(url.href);
   const client = new pg.Client({ connectionString: url.href, options: '-c timezone=UTC' });
   await client.connect();
   try {
@@ -56,7 +58,7 @@ export async function prepare(serverUrl: string, transactions: number, log: (lin
 }
 
 async function newPlatform(url: string): Promise<string> {
-  const database = openDatabase({ url, poolSize: 2 });
+  const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
   try {
     // Of a filling that was broken off nothing but the platform may be left.
     const known = await database.prisma.platform.findUnique({ where: { name: 'bench' } });

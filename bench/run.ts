@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
+import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { basicAuthorization } from '../src/graphql/server/graphiql.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
@@ -36,7 +37,7 @@ const connections = { reads: 16, writes: 32 };
 /** The gateway as it runs for real: production, and every feature on. */
 function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all'): Promise<Server> {
   return startServer('src/main.ts', {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: servingUrl(databaseUrl),
     PORT: '0',
     LOG_LEVEL: 'error',
     ROLE: role,

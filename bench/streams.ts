@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import type { RequestJob } from './load/requests.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
 import { cpuOf, measure, memoryOf, requests, type Server, startServer, watchCores } from './measure.ts';
@@ -34,7 +35,7 @@ export interface Streams {
  */
 export async function measureStreams(streams: Streams): Promise<Fact[]> {
   const instance = await startServer('src/main.ts', {
-    DATABASE_URL: streams.databaseUrl,
+    DATABASE_URL: servingUrl(streams.databaseUrl),
     PORT: '0',
     LOG_LEVEL: 'error',
     ROLE: 'serve',

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseRate, type Rate } from './access/rates.ts';
+import { parseRange } from './http/client-address.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
 
 /** The error for invalid settings: the message names each and says what it should be. */
@@ -26,6 +28,28 @@ const key = z
 
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
+/** A limit of rate: `off`, or requests a second and at once. */
+const rate = z.string().transform((text, context): Rate | null => {
+  if (text === 'off') return null;
+  const parsed = parseRate(text);
+  if (parsed) return parsed;
+  context.addIssue('must be off, or requests a second and at once such as 100/500, each from 1 to 1000000');
+  return z.NEVER;
+});
+
+const addressRanges = z.string().transform((list, context) => {
+  try {
+    return list
+      .split(',')
+      .map((range) => range.trim())
+      .filter((range) => range !== '')
+      .map(parseRange);
+  } catch {
+    context.addIssue('must be addresses or ranges such as 10.0.0.0/8, parted by commas');
+    return z.NEVER;
+  }
+});
+
 /**
  * Every setting, with its default. The README's table describes them, and a test compares it with this list.
  */
@@ -40,9 +64,26 @@ export const settings = {
     .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database')
     .optional(),
   DATA_DIR: z.string().min(1).default('.data'),
+  DATABASE_OWNER_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://owner:password@host:5432/database')
+    .optional(),
+  MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional(),
+  OWNER_MAY_SERVE: onOff.optional(),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608),
+  RATE_LIMIT_PLATFORM: rate.default({ perSecond: 20_000, burst: 40_000 }),
+  RATE_LIMIT_API_TOKEN: rate.default({ perSecond: 20_000, burst: 40_000 }),
+  RATE_LIMIT_CLIENT_TOKEN: rate.default({ perSecond: 100, burst: 500 }),
+  WRONG_CREDENTIALS_PER_MINUTE: wholeNumber(1, 1_000_000).default(100),
+  TRUSTED_PROXIES: addressRanges.default([]),
+  SOCKETS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(20_000),
+  SOCKETS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
+  STREAMS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(50_000),
+  STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(100),
+  RESERVATIONS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(1_000),
+  RESERVATIONS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z
@@ -94,7 +135,15 @@ export type Config = Readonly<z.infer<typeof schema>> & {
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
+  readonly MIGRATE: 'on' | 'off' | 'verify';
+  readonly OWNER_MAY_SERVE: boolean;
 };
+
+/** The settings of an instance whose database is prepared. */
+export type GatewaySettings = Omit<
+  Config,
+  'DATABASE_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
+>;
 
 /**
  * Reads the settings from the environment. An empty variable counts as not set.
@@ -121,5 +170,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     INTROSPECTION: config.INTROSPECTION ?? !production,
     OPENAPI: config.OPENAPI ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
+    MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
+    OWNER_MAY_SERVE: config.OWNER_MAY_SERVE ?? !production,
   };
 }

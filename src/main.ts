@@ -3,10 +3,10 @@ import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';
-import { migrate } from './database/migrations/migrate.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/server/graphiql.ts';
 import { printError } from './print-error.ts';
+import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
 import { findSecretKey } from './start/secret-key.ts';
 import { findSigningKey } from './start/signing-key.ts';
@@ -18,7 +18,6 @@ async function main(): Promise<void> {
   const config = { ...settings, ...keys };
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
   const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
-  const databaseUrl = config.DATABASE_URL ?? embedded?.url ?? '';
 
   let gateway: Gateway | undefined;
   let stopping: Promise<void> | undefined;
@@ -43,12 +42,12 @@ async function main(): Promise<void> {
   }
 
   try {
-    await migrate(databaseUrl, { dataDirectory: embedded?.dataDirectory });
+    const databaseUrl = await prepareDatabase(config, embedded);
     // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
     let newcomer: Newcomer | undefined;
     if (local) {
-      const database = openDatabase({ url: databaseUrl, poolSize: 2 });
+      const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
       newcomer = await prepareSandboxPlatform(openPayments(database, config, log));
       await database.close();
     } else if (embedded) {

@@ -24,7 +24,7 @@ export interface Running {
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
-  readonly database: Database;
+  readonly database: Pick<Database, 'close'>;
   readonly log: Logger;
 }
 

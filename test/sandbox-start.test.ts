@@ -59,7 +59,7 @@ test('two first starts at once both come up, on one sandbox platform with the sa
 
 test('several that prepare the sandbox platform at once find the same one, furnished once', async () => {
   const fresh = await freshDatabase();
-  const instances = [1, 2, 3].map(() => openDatabase({ url: fresh.url, poolSize: 2 }));
+  const instances = [1, 2, 3].map(() => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 }));
   const log = pino({ level: 'silent' });
   const newcomers = await Promise.all(
     instances.map((database) => prepareSandboxPlatform(openPayments(database, readConfig({}), log))),

@@ -142,7 +142,7 @@ test('a port that another process has stops the start and is named; nothing goes
 });
 
 describe('npm run platform', () => {
-  test('prints a token once that works on the database it was made in; the fixed sandbox token does not', async () => {
+  test('prints a token once that works on the database it was made in, and changes limits; the fixed sandbox token does not work', async () => {
     const database = await freshDatabase();
     const { status, stdout } = runScript('src/cli/platform.ts', ['create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,
@@ -159,6 +159,16 @@ describe('npm run platform', () => {
     const again = runScript('src/cli/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
     expect(again.stderr).toContain('exists already');
     expect(again.status).toBe(1);
+
+    const limits = ['limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
+    const changed = runScript('src/cli/platform.ts', limits, { DATABASE_URL: database.url });
+    expect([...changed.stdout.matchAll(/^ {2}(?:in all|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
+      '500/2500',
+      '20000/40000 (as the settings say)',
+      '20/40',
+    ]);
+    const wrong = runScript('src/cli/platform.ts', ['limits', 'acme', '--platform', '0'], {});
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is no rate')]);
     await database.drop();
   });
 });

@@ -9,6 +9,10 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
+  -- A row of another platform than its plan's would pass the wall of this database.
+  if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
+    raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
+  end if;
   -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop

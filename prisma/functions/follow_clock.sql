@@ -7,6 +7,7 @@
 -- early.
 create or replace function follow_clock() returns double precision
   language plpgsql
+  security definer set search_path = public, pg_temp
 as $$
 declare
   v_seen timestamptz;

@@ -5,6 +5,7 @@
 -- times.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
 as $$

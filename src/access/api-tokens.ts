@@ -3,7 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { publicId } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Environment, Permission } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
+import { ownRates, type RateColumns } from './rates.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
@@ -19,7 +21,7 @@ export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
 
-interface TokenRow {
+interface TokenRow extends RateColumns {
   id: string;
   platformId: string;
   secretHash: Buffer;
@@ -27,11 +29,7 @@ interface TokenRow {
   environment: Environment;
 }
 
-const tokenStatement = statement<TokenRow>(
-  'api_token_by_client_id',
-  `select t.id, t.platform_id, t.secret_hash, t.permissions::text[] as permissions, p.environment
-   from api_token t join platform p on p.id = t.platform_id where t.client_id = $1 and t.revoked_at is null`,
-);
+const tokenStatement = statement<TokenRow>('api_token_by_client_id', 'select * from find_api_token($1)');
 
 const usedStatement = statement<object>(
   'api_token_used',
@@ -80,10 +78,11 @@ export class ApiTokens {
       bound: { kind: 'PLATFORM' },
       subject: publicId('Platform', row.platformId),
       expiresAt: null,
+      rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);
     // The time of last use is for people who manage tokens, so a request does not wait for it.
-    usedStatement(this.#database.pool, row.platformId, row.id).catch(() => undefined);
+    asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }
 }

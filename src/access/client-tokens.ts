@@ -5,11 +5,13 @@ import { publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
 import type { Bound } from './caller.ts';
+import { ownRates, type RateColumns, rateColumns } from './rates.ts';
 import type { Viewer } from './viewer.ts';
 
-interface Row {
+interface Row extends RateColumns {
   id: string;
   platformId: string;
   environment: Environment;
@@ -27,7 +29,8 @@ const tokenStatement = statement<Row>(
   'client_token',
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
-     coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id
+     coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
+     ${rateColumns}
    from client_token t
    join platform p on p.id = t.platform_id
    left join quote q on q.platform_id = t.platform_id and (q.id = t.quote_id or q.transaction_id = t.transaction_id)
@@ -100,11 +103,15 @@ export class ClientTokens {
     if (cached) return cached;
 
     const rowKey = await verifySignature(token, this.#key);
-    const [row] = rowKey ? await tokenStatement(this.#database.pool, rowKey.platformId, rowKey.id) : [];
+    const [row] = rowKey ? await this.#find(rowKey) : [];
     if (!row) return undefined;
     const viewer = viewerOf(row);
     this.#viewers.set(digest, viewer);
     return viewer;
+  }
+
+  #find({ platformId, id }: { readonly platformId: string; readonly id: string }): Promise<Row[]> {
+    return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
   }
 
   #signingKey(): Uint8Array {
@@ -159,6 +166,7 @@ function viewerOf(row: Row): Viewer {
     subject,
     keySpace: subject,
     expiresAt: row.expiresAt,
+    rates: ownRates(row),
   };
 }
 

@@ -6,12 +6,13 @@ import type { Caller } from './caller.ts';
  * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
  * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
  * too, on what the token is bound to; otherwise it is for platforms alone. `keyless`: it takes no idempotency key, and
- * is no mutation.
+ * is no mutation. `showsExisting`: its answer is a record that was there before and that it need not change, so the answer is
+ * reading (decision 62).
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
-  updateCustomer: { permission: 'MANAGE' },
-  deleteCustomer: { permission: 'MANAGE' },
+  updateCustomer: { permission: 'MANAGE', showsExisting: true },
+  deleteCustomer: { permission: 'MANAGE', showsExisting: true },
   createExternalAccount: { permission: 'MANAGE' },
   createQuote: { permission: 'TRANSACT', client: true },
   executeQuote: { permission: 'TRANSACT', client: true },
@@ -25,17 +26,17 @@ export const operations = {
   approveTransaction: { permission: 'TRANSACT' },
   rejectTransaction: { permission: 'TRANSACT' },
   sandboxReceiveUma: { permission: 'TRANSACT' },
-  sandboxFundAccount: { permission: 'TRANSACT', client: true },
-  sandboxSetExternalAccountStatus: { permission: 'TRANSACT' },
+  sandboxFundAccount: { permission: 'TRANSACT', client: true, showsExisting: true },
+  sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true },
   sandboxSend: { permission: 'TRANSACT', client: true },
   createWebhookEndpoint: { permission: 'MANAGE' },
-  updateWebhookEndpoint: { permission: 'MANAGE' },
+  updateWebhookEndpoint: { permission: 'MANAGE', showsExisting: true },
   deleteWebhookEndpoint: { permission: 'MANAGE' },
-  rotateWebhookSecret: { permission: 'MANAGE' },
+  rotateWebhookSecret: { permission: 'MANAGE', showsExisting: true },
   sendTestWebhook: { permission: 'MANAGE' },
   replayWebhookEvents: { permission: 'MANAGE' },
-  updatePlatform: { permission: 'MANAGE', keyless: true },
-} as const satisfies Record<string, { permission: Permission; client?: true; keyless?: true }>;
+  updatePlatform: { permission: 'MANAGE', keyless: true, showsExisting: true },
+} as const satisfies Record<string, { permission: Permission; client?: true; keyless?: true; showsExisting?: true }>;
 
 /** The name of an operation. */
 export type Operation = keyof typeof operations;
@@ -59,6 +60,11 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions'>, name: Op
   if (caller.kind === 'CLIENT' && !('client' in operations[name])) {
     throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
   }
+}
+
+/** Tells whether the answer of an operation is a record that was there before: then it is for callers with VIEW. */
+export function showsExisting(name: Operation): boolean {
+  return 'showsExisting' in operations[name];
 }
 
 /**

@@ -3,13 +3,7 @@ import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import type { Viewer } from './viewer.ts';
 
-const aliveStatement = statement<{ id: string }>(
-  'tokens_alive',
-  `select s.id from unnest($1::uuid[], $2::uuid[]) as s (platform_id, id)
-   where exists (select from api_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null)
-      or exists (select from client_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
-                   and t.expires_at > clock_timestamp())`,
-);
+const aliveStatement = statement<{ id: string }>('tokens_alive', 'select find_live_tokens($1, $2) as id');
 
 /**
  * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close a

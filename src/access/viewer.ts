@@ -1,4 +1,5 @@
 import type { Caller } from './caller.ts';
+import type { Rates } from './rates.ts';
 
 /** A caller that holds a token: a platform's server with an API token, or an app with a client token. */
 export interface Viewer extends Caller {
@@ -8,4 +9,6 @@ export interface Viewer extends Caller {
   readonly subject: string;
   /** When the token expires; null for one that only ends when it is revoked. */
   readonly expiresAt: Date | null;
+  /** The limits of rate of its platform's own; null where those of the settings hold. */
+  readonly rates: Rates;
 }

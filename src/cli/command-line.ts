@@ -2,12 +2,12 @@ import path from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { startEmbeddedPostgres } from '../database/embedded/embedded.ts';
-import { migrate } from '../database/migrations/migrate.ts';
 import { printError } from '../print-error.ts';
+import { prepareDatabase } from '../start/prepare-database.ts';
 
 /**
  * Runs a command on the database of the settings: DATABASE_URL, or the embedded one in DATA_DIR, which a running gateway
- * may use at the same time. Applies migrations first. The command returns the exit code; an error is printed and exits
+ * may use at the same time, prepared as at a start (MIGRATE). The command returns the exit code; an error is printed and exits
  * with 1.
  */
 export async function runOnDatabase(command: (database: Database, config: Config) => Promise<number>): Promise<void> {
@@ -17,10 +17,9 @@ export async function runOnDatabase(command: (database: Database, config: Config
       config.DATABASE_URL === undefined
         ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: (line) => console.error(line) })
         : undefined;
-    const url = config.DATABASE_URL ?? embedded?.url ?? '';
     try {
-      await migrate(url, { dataDirectory: embedded?.dataDirectory });
-      const database = openDatabase({ url, poolSize: 2 });
+      const url = await prepareDatabase(config, embedded);
+      const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
       process.exitCode = await command(database, config);
       await database.close();
     } finally {

@@ -36,6 +36,23 @@ export function uuidOf(id: string, ...types: readonly IdType[]): string | undefi
   return types.some((type) => type === id.slice(0, separator)) && uuidForm.test(uuid) ? uuid : undefined;
 }
 
+/** What an account is named by: the kind and the uuid in its public id. */
+export interface AccountName {
+  readonly kind: 'INTERNAL' | 'EXTERNAL';
+  readonly id: string;
+}
+
+/**
+ * Returns what the public id of an account names; undefined for other text. An account of another kind with this uuid is not
+ * the one that it names.
+ */
+export function accountNameIn(id: string): AccountName | undefined {
+  const internal = uuidOf(id, 'InternalAccount');
+  if (internal !== undefined) return { kind: 'INTERNAL', id: internal };
+  const external = uuidOf(id, 'ExternalAccount');
+  return external === undefined ? undefined : { kind: 'EXTERNAL', id: external };
+}
+
 /** Returns the time in a UUIDv7: when the row was created, in milliseconds. */
 export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));

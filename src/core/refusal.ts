@@ -54,6 +54,9 @@ export interface RefusalDetails {
   readonly [fact: string]: unknown;
 }
 
+/** The message of a request that cannot be processed because of the database. Nothing has happened. */
+export const databaseAway = 'the database is out of reach or has too much to do; try again';
+
 /**
  * Returns the refusal that an error is or stands for, or undefined for any other error. SERVICE_UNAVAILABLE means that
  * nothing has happened, so the same request may be sent again. OUTCOME_UNKNOWN means that it may have happened.
@@ -62,7 +65,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) return outcomeUnknown();
   return isDatabaseFault(error)
-    ? new Refusal('SERVICE_UNAVAILABLE', 'the database is out of reach or has too much to do; try again', {
+    ? new Refusal('SERVICE_UNAVAILABLE', databaseAway, {
         retryAfter: 1,
       })
     : undefined;

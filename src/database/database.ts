@@ -2,9 +2,20 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { isAnswerTimeout } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
+import { noPlatform } from './platform-scope.ts';
 import { PrismaDriver } from './prisma-driver.ts';
+import { ServingPool } from './serving-pool.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
 import { queryText, TextQuery } from './text-query.ts';
+
+/**
+ * The roles of the database in which the program works. Neither owns a table, changes money except through the functions of the
+ * ledger, or switches a trigger off (docs/database-roles.md).
+ *
+ * `gateway_serving` answers requests: it sees the rows of the current platform alone (platform-scope.ts). `gateway_work` does
+ * background work, and the operator's commands: it sees all platforms.
+ */
+export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 
 /**
  * One Postgres database, used in three ways over one pool: `readText` for frequent reads of lists and nodes, Prisma for
@@ -12,12 +23,16 @@ import { queryText, TextQuery } from './text-query.ts';
  */
 export interface Database {
   readonly url: string;
+  /** The parameters of a connection outside of the pool, in the same role and with the same settings. */
+  readonly connection: pg.ClientConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /** Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is prepared. */
   readText(text: string, values: readonly unknown[]): Promise<string>;
+  /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
+  connectForFunctions(): Promise<pg.PoolClient>;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
   /** Wakes the background work of this process after a commit, so that it need not wait for its next round. */
@@ -27,6 +42,9 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly url: string;
+  readonly role: DatabaseRole;
+  /** Where commits are announced; an emitter of its own, if left out. */
+  readonly commits?: Database['commits'];
   /** The most open connections. Work beyond it waits in this process for one, at most `acquireTimeoutMs`. */
   readonly poolSize?: number;
   readonly acquireTimeoutMs?: number;
@@ -49,7 +67,11 @@ const graceMs = 2_000;
 const defaultTransactionMs = 30_000;
 
 /** Returns the settings that every session needs. UTC, because adapter-pg shifts timestamps in any other zone. */
-const sessionSettings = (statementMs: number) => [
+const sessionSettings = (role: DatabaseRole, statementMs: number) => [
+  `role=${role}`,
+  // The serving role has views of some tables, which come first (docs/database-roles.md).
+  `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
+  `gateway.platform=${noPlatform}`,
   'timezone=UTC',
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
@@ -66,10 +88,10 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
 }
 
 /** Returns the parameters of a connection to `url` under the settings above; money (int8) arrives as bigint. */
-export function connectionConfig(url: string, statementMs = defaultStatementMs): pg.ClientConfig {
+export function connectionConfig(url: string, role: DatabaseRole, statementMs = defaultStatementMs): pg.ClientConfig {
   return {
     connectionString: url,
-    options: sessionSettings(statementMs)
+    options: sessionSettings(role, statementMs)
       .map((setting) => `-c ${setting}`)
       .join(' '),
     keepAlive: true,
@@ -84,7 +106,8 @@ export function connectionConfig(url: string, statementMs = defaultStatementMs):
 
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = openPool(options);
+  const connection = connectionConfig(options.url, options.role, options.statementMs);
+  const pool = openPool(connection, options);
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
@@ -92,12 +115,14 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     url: options.url,
+    connection,
     answerTimeoutMs: answerTimeoutMs(options.statementMs),
     pool,
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     readText: (text, values) => queryText(pool, new TextQuery(names.nameOf(text), text, values)),
-    commits: new EventEmitter(),
+    connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
+    commits: options.commits ?? new EventEmitter(),
     async close() {
       await prisma.$disconnect();
       await pool.end();
@@ -106,9 +131,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** Opens a pool that destroys connections on which no result arrives in time. */
-function openPool({ url, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions): pg.Pool {
-  const pool = new pg.Pool({
-    ...connectionConfig(url, statementMs),
+function openPool(
+  connection: pg.ClientConfig,
+  { role, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions,
+): pg.Pool {
+  const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
+  const pool = new Pool({
+    ...connection,
     query_timeout: answerTimeoutMs(statementMs),
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,

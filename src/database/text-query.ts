@@ -1,32 +1,16 @@
-import pg from 'pg';
-
-/** The part of pg's connection that a query uses, as pg's own Query, pg-cursor and pg-query-stream do. */
-interface Connection {
-  /** The texts that are prepared, and those being prepared, by their names. */
-  readonly parsedStatements: Readonly<Record<string, string>>;
-  readonly submittedNamedStatements: Record<string, string>;
-  readonly stream: { cork(): void; uncork(): void };
-  parse(statement: { readonly name: string; readonly text: string }): void;
-  bind(values: {
-    readonly statement: string;
-    readonly values: readonly unknown[];
-    readonly valueMapper: (value: unknown) => unknown;
-  }): void;
-  execute(portal: object): void;
-  sync(): void;
-}
-
-/** Converts a value to pg's wire format; pg's types do not declare it. */
-const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
+import type pg from 'pg';
+import { type Connection, type PlatformFirst, prepareValue, sendPlatform } from './platform-statement.ts';
 
 /**
  * A query whose result is one text, by pg's interface for custom queries (Submittable). pg's Query requests the description
  * of its columns each time and builds a result of rows; it takes a third more processor time (bench/LOG.md).
  */
-export class TextQuery implements pg.Submittable {
+export class TextQuery implements pg.Submittable, PlatformFirst {
   readonly name: string;
   readonly text: string;
+  platform: PlatformFirst['platform'];
   readonly #values: readonly unknown[];
+  #isSetting = false;
   #answer: string | null | undefined;
   /** Set by pg, which waits for the call. */
   callback: ((error: Error | null, answer?: string | null) => void) | undefined;
@@ -46,6 +30,10 @@ export class TextQuery implements pg.Submittable {
       return new Error(`${name} is the name of another statement`);
     stream.cork();
     try {
+      if (this.platform) {
+        this.#isSetting = true;
+        sendPlatform(connection as Connection, this.platform.id);
+      }
       this.#send(connection as Connection, preparedText !== undefined);
     } finally {
       stream.uncork();
@@ -59,18 +47,21 @@ export class TextQuery implements pg.Submittable {
       connection.parse({ name, text });
       if (name !== '') connection.submittedNamedStatements[name] = text;
     }
-    connection.bind({ statement: name, values: this.#values, valueMapper: (value) => prepareValue(value) });
+    connection.bind({ statement: name, values: this.#values, valueMapper: prepareValue });
     connection.execute({});
     connection.sync();
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    this.#answer = fields[0];
+    if (!this.#isSetting) this.#answer = fields[0];
   }
 
-  handleCommandComplete(): void {}
+  handleCommandComplete(): void {
+    this.#isSetting = false;
+  }
 
   handleReadyForQuery(): void {
+    this.platform?.onSet();
     if (this.#answer === undefined) this.callback?.(new Error('a text was asked for, and no row came'));
     else this.callback?.(null, this.#answer);
   }

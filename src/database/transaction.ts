@@ -80,11 +80,14 @@ export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: ()
 }
 
 /**
- * Runs one statement that commits by itself.
+ * Runs one call of a function that commits by itself.
  * @throws OutcomeUnknown when it was sent and not answered; after any other error nothing has happened
  */
-export async function runCommitting<T>(pool: pg.Pool, statement: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+export async function runCommitting<T>(
+  database: Pick<Database, 'connectForFunctions'>,
+  statement: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await database.connectForFunctions();
   let broken: unknown;
   try {
     return await withKnownOutcome(statement(client));

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { connectionConfig, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { columnsOf } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
@@ -43,7 +44,7 @@ const headStatement = statement<{ sequence: bigint }>(
 
 /** Returns the last sequence of a platform's feed: 0 before the first event. */
 export async function feedHead(database: Database, platformId: string): Promise<bigint> {
-  const [row] = await headStatement(database.pool, platformId);
+  const [row] = await asPlatform(platformId, () => headStatement(database.pool, platformId));
   return row?.sequence ?? 0n;
 }
 
@@ -158,9 +159,10 @@ export class Feed {
       const { subject } = subscriber.filter;
       const end = hub.head;
       const range = [platformId, subscriber.position.toString(), end.toString()];
-      const events = subject
-        ? await eventsOfSubject[subject.of](this.#database.pool, ...range, subject.id)
-        : await eventsAfter(this.#database.pool, ...range);
+      const { pool } = this.#database;
+      const events = await asPlatform(platformId, () =>
+        subject ? eventsOfSubject[subject.of](pool, ...range, subject.id) : eventsAfter(pool, ...range),
+      );
       for (const event of events) offer(subscriber, event);
       // A short page was the last one: the subject has no more events up to `end`.
       if (events.length < pageSize) subscriber.position = end;
@@ -181,7 +183,9 @@ export class Feed {
 
   async #readToTarget(platformId: string, hub: Hub): Promise<void> {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
-      const events = await eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString());
+      const events = await asPlatform(platformId, () =>
+        eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString()),
+      );
       for (const event of events) {
         // Subscribers that still catch up read it themselves.
         hub.live.dispatch(event);
@@ -200,7 +204,7 @@ export class Feed {
 
   async #listen(): Promise<void> {
     const client = new pg.Client({
-      ...connectionConfig(this.#database.url),
+      ...this.#database.connection,
       application_name: 'feed',
       connectionTimeoutMillis: listenTimeoutMs,
       query_timeout: listenTimeoutMs,

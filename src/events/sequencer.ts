@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { connectionConfig, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;
@@ -55,7 +55,7 @@ export class Sequencer {
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const client = new pg.Client({
-      ...connectionConfig(this.#database.url),
+      ...this.#database.connection,
       application_name: 'sequencer',
       connectionTimeoutMillis: connectMs,
       query_timeout: this.#database.answerTimeoutMs,

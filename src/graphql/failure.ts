@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import type { RateLimited } from '../access/rate-limits.ts';
 
 /** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(
@@ -21,6 +22,11 @@ export function badRequest(
 ): GraphQLError {
   const { code = 'BAD_REQUEST', status = 400, headers } = more;
   return new GraphQLError(message, { extensions: { code, http: { status, ...(headers && { headers }) } } });
+}
+
+/** Creates the error of an operation that was not begun because of others before it or beside it. Nothing has happened. */
+export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
 /** Creates the error of what has not begun when nobody waits for the operation's answer any more. */

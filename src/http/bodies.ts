@@ -4,8 +4,12 @@ import { BoundedWaits } from './bounded-waits.ts';
 /** The most bytes that a request's body may have. */
 export const bodyBytes = 100 * 1024;
 
-/** The most bodies that are read at once. What has arrived of each is in memory: at most 100 MB in all. */
-const maxReads = 1_000;
+/**
+ * The most bodies that are read at once: of platforms and their apps, and of strangers. What has arrived of each is in memory:
+ * at most 100 MB in all.
+ */
+export const maxReads = 900;
+export const maxStrangers = 100;
 
 /** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
 const maxChunks = 64;
@@ -15,13 +19,28 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
+/** Tells whose request it is. */
+export interface Senders {
+  /** Returns the platform, where its credentials were right a moment ago; undefined where that is not known. */
+  known(request: IncomingMessage): string | undefined;
+  /** Authenticates the request. Returns the platform, or undefined for a stranger. */
+  lookUp(request: IncomingMessage): Promise<string | undefined>;
+}
+
 /**
  * Reads whole bodies of requests. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
- * others: when there are too many reads, the oldest is evicted. Most bodies arrive in one chunk with their headers, long
+ * others: when there are too many reads, the oldest is
+ * evicted: of strangers one of strangers, and of platforms one of the platform that has the most. Most bodies arrive in one chunk with their headers, long
  * before they could be evicted, however many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
+  readonly #ofStrangers = new BoundedWaits(maxStrangers);
+  readonly #senders: Senders;
+
+  constructor(senders: Senders) {
+    this.#senders = senders;
+  }
 
   /**
    * Reads a body. The rest of a body that is too long or evicted is read and discarded, so that the response arrives.
@@ -52,10 +71,21 @@ export class BodyReader {
         if (body === undefined) reject(new Error('the request was broken off'));
         else resolve(body);
       };
-      const endWait = this.#reads.begin(() => {
+      const evict = () => {
         bytes = Number.POSITIVE_INFINITY;
         end('EVICTED');
-      });
+      };
+      const known = this.#senders.known(request);
+      let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
+      // Most bodies are there at once. Only for one that is not, it is worth to ask the database whose it is.
+      if (known === undefined && request.headers.authorization !== undefined) {
+        setImmediate(async () => {
+          const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);
+          if (isOver || platform === undefined) return;
+          endWait();
+          endWait = this.#reads.begin(evict, platform);
+        });
+      }
       request
         .on('data', (chunk: Buffer) => {
           bytes += chunk.length;

@@ -1,8 +1,12 @@
-/** A limited number of waits for clients: a new wait beyond the limit evicts the oldest. */
+/**
+ * A limited number of waits for clients: beyond the limit a new wait evicts the oldest of the group that has the most. So whoever
+ * makes others wait gives way, and not who has few.
+ */
 export class BoundedWaits {
   readonly #max: number;
-  /** The eviction callbacks, the oldest first. */
-  readonly #evictions = new Set<() => void>();
+  #size = 0;
+  /** The eviction callbacks by group, the oldest first. */
+  readonly #groups = new Map<string, Set<() => void>>();
 
   constructor(max: number) {
     this.#max = max;
@@ -11,20 +15,33 @@ export class BoundedWaits {
   /**
    * Begins a wait.
    * @param onEvict called when the wait is evicted, which ends it
+   * @param group whose wait it is, where it matters
    * @returns the function that ends it
    */
-  begin(onEvict: () => void): () => void {
-    if (this.#evictions.size >= this.#max) this.#evictOldest();
+  begin(onEvict: () => void, group = ''): () => void {
     // A new function, since two waits may have the same callback.
     const evict = () => onEvict();
-    this.#evictions.add(evict);
-    return () => this.#evictions.delete(evict);
+    const waits = this.#groups.get(group) ?? new Set();
+    this.#groups.set(group, waits.add(evict));
+    this.#size += 1;
+    if (this.#size > this.#max) this.#evictOldest();
+    return () => this.#end(group, evict);
+  }
+
+  #end(group: string, evict: () => void): void {
+    const waits = this.#groups.get(group);
+    if (!waits?.delete(evict)) return;
+    this.#size -= 1;
+    if (waits.size === 0) this.#groups.delete(group);
   }
 
   #evictOldest(): void {
-    const [oldest] = this.#evictions;
-    if (!oldest) return;
-    this.#evictions.delete(oldest);
+    let largest: readonly [string, Set<() => void>] | undefined;
+    for (const entry of this.#groups) if (!largest || entry[1].size > largest[1].size) largest = entry;
+    const [group, waits] = largest ?? [];
+    const [oldest] = waits ?? [];
+    if (group === undefined || !oldest) return;
+    this.#end(group, oldest);
     oldest();
   }
 }

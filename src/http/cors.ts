@@ -28,7 +28,10 @@ export function answerCors(request: IncomingMessage, response: ServerResponse, o
   response.setHeader('vary', 'Origin');
   if (origin !== undefined && acceptsOrigin(request, origins)) {
     response.setHeader('access-control-allow-origin', origin);
-    response.setHeader('access-control-expose-headers', 'retry-after, idempotency-replayed');
+    response.setHeader(
+      'access-control-expose-headers',
+      'retry-after, ratelimit, ratelimit-policy, idempotency-replayed',
+    );
   }
   if (request.method !== 'OPTIONS') return false;
   if (response.hasHeader('access-control-allow-origin')) {

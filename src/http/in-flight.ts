@@ -1,5 +1,6 @@
 import type { RequestSlot } from '../core/outside-wait.ts';
 import { BoundedWaits } from './bounded-waits.ts';
+import { type Tenant, Turns } from './turns.ts';
 import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
 /** The limits of admission control. */
@@ -8,6 +9,8 @@ export interface AdmissionLimits {
   readonly maxInFlight: number;
   /** The average processing time, in milliseconds, above which fewer requests are admitted. */
   readonly slowMs: number;
+  /** The most requests of one tenant that are worked on at once while there are others (turns.ts). */
+  readonly maxAtWork: number;
 }
 
 /** The divisor of `maxInFlight` while processing is slow. */
@@ -32,22 +35,28 @@ export class InFlight {
   readonly #maxWhileSlow: number;
   readonly #load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
   readonly #unread = new BoundedWaits(maxUnread);
+  readonly #turns: Turns;
 
   constructor(limits: AdmissionLimits) {
+    this.#turns = new Turns(limits.maxAtWork);
     this.#limits = limits;
     this.#maxWhileSlow = Math.ceil(limits.maxInFlight / slowDivisor);
   }
 
   /**
    * Admits a request, which then counts until its response ends or is aborted.
-   * @param tenant whose share it uses (tenants.ts)
-   * @returns the slot that the request uses, or undefined when there are too many
+   * @param tenant whose share it uses (callers.ts)
+   * @returns the admitted request, or undefined when there are too many
    */
-  admit(response: WatchedResponse, tenant: string): RequestSlot | undefined {
+  admit(response: WatchedResponse, tenant: Tenant): AdmittedRequest | undefined {
     const { count, averageMs } = this.#load;
     const limit = averageMs > this.#limits.slowMs ? this.#maxWhileSlow : this.#limits.maxInFlight;
-    if (count >= limit && !this.#isWithinShare(tenant, limit)) return undefined;
-    const request = new AdmittedRequest(response, tenant, this.#load, this.#unread);
+    if (count >= limit && !this.#isWithinShare(tenant.key, limit)) return undefined;
+    const request = new AdmittedRequest(response, tenant, {
+      load: this.#load,
+      unread: this.#unread,
+      turns: this.#turns,
+    });
     response.watcher = request;
     return request;
   }
@@ -69,15 +78,24 @@ interface Load {
   averageMs: number;
 }
 
+/** What admitted requests share. */
+interface Shared {
+  readonly load: Load;
+  readonly unread: BoundedWaits;
+  readonly turns: Turns;
+}
+
 /** Counts one request until it is processed. */
-class AdmittedRequest implements ResponseWatcher, RequestSlot {
+export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
-  readonly #tenant: string;
+  readonly #tenant: Tenant;
   readonly #load: Load;
   readonly #unread: BoundedWaits;
+  readonly #turns: Turns;
   /** When the processing began, less the time of waits for the world outside. */
   #start = performance.now();
   #isCounted = false;
+  #isAtWork = false;
   #isFinished = false;
   /** The waits for the world outside that are under way, and when the first of them began. */
   #waits = 0;
@@ -85,14 +103,33 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   /** Ends the wait for the client to read the response. */
   #endWait: (() => void) | undefined;
 
-  constructor(response: WatchedResponse, tenant: string, load: Load, unread: BoundedWaits) {
+  constructor(response: WatchedResponse, tenant: Tenant, { load, unread, turns }: Shared) {
     this.#response = response;
     this.#tenant = tenant;
     this.#load = load;
     this.#unread = unread;
+    this.#turns = turns;
     this.#count();
     response.once('close', () => this.#close());
     if (response.closed) this.#close();
+  }
+
+  /**
+   * Waits for its turn among the requests of its tenant. Undefined where it need not wait.
+   * The time of the wait says nothing about the processing time.
+   */
+  turn(): Promise<void> | undefined {
+    const begin = () => {
+      if (this.#isFinished) this.#turns.end(this.#tenant);
+      else {
+        this.#isAtWork = true;
+        this.#start = performance.now();
+      }
+    };
+    const wait = this.#turns.begin(this.#tenant);
+    if (wait) return wait.then(begin);
+    begin();
+    return undefined;
   }
 
   release(): void {
@@ -107,6 +144,8 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (this.#waits > 0 || this.#isFinished) return;
     this.#start += performance.now() - this.#waitStart;
     this.#count();
+    this.#isAtWork = true;
+    this.#turns.resume(this.#tenant);
   }
 
   onHeaders(contentType: string): void {
@@ -137,16 +176,21 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     const { byTenant } = this.#load;
     this.#isCounted = true;
     this.#load.count += 1;
-    byTenant.set(this.#tenant, (byTenant.get(this.#tenant) ?? 0) + 1);
+    byTenant.set(this.#tenant.key, (byTenant.get(this.#tenant.key) ?? 0) + 1);
   }
 
   #uncount(): void {
+    if (this.#isAtWork) {
+      this.#isAtWork = false;
+      this.#turns.end(this.#tenant);
+    }
     if (!this.#isCounted) return;
     this.#isCounted = false;
     const { byTenant } = this.#load;
     this.#load.count -= 1;
-    const left = (byTenant.get(this.#tenant) ?? 0) - 1;
-    if (left > 0) byTenant.set(this.#tenant, left);
-    else byTenant.delete(this.#tenant);
+    const { key } = this.#tenant;
+    const left = (byTenant.get(key) ?? 0) - 1;
+    if (left > 0) byTenant.set(key, left);
+    else byTenant.delete(key);
   }
 }

@@ -1,21 +1,22 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Credentials } from '../access/credentials.ts';
-import { type RequestSlot, withSlot } from '../core/outside-wait.ts';
+import { outsideWait, withSlot } from '../core/outside-wait.ts';
+import { databaseAway } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
-import { type GraphqlServer, unauthenticated, unavailable } from '../graphql/server/server.ts';
+import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
 import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
 import { withoutStatus } from '../graphql/transports/operation.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
+import { type CallerOptions, Callers } from './callers.ts';
 import { Connections } from './connections.ts';
 import { type AllowedOrigins, answerCors } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
-import { Tenants } from './tenants.ts';
+import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
 import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
@@ -23,7 +24,8 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
-  readonly credentials: Credentials;
+  /** Who sends requests, and how many they may send. */
+  readonly callers: CallerOptions;
   /** Event streams that carry several operations. */
   readonly singleConnections: SingleConnections;
   readonly origins: AllowedOrigins;
@@ -56,12 +58,12 @@ export interface HttpServer {
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
   const connections = new Connections(server);
-  const tenants = new Tenants(options.credentials);
+  const callers = new Callers(options.callers);
   const admission: Admission = {
-    bodies: new BodyReader(),
+    bodies: new BodyReader(callers),
     inFlight: new InFlight(options.admission),
     connections,
-    tenants,
+    callers,
   };
   /** The requests that arrived while the port closes. */
   let waiting: (() => void)[] | undefined;
@@ -105,7 +107,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
 interface Admission {
   readonly bodies: BodyReader;
   readonly inFlight: InFlight;
-  readonly tenants: Tenants;
+  readonly callers: Callers;
   readonly connections: Connections;
 }
 
@@ -142,13 +144,10 @@ async function serveRest(
   request: IncomingMessage,
   response: WatchedResponse,
 ): Promise<void> {
-  const body = await admission.bodies.read(request);
-  const slot = body === 'EVICTED' ? undefined : admit(admission, request, response);
-  if (body === 'EVICTED' || !slot) {
-    const details = { reason: busy };
-    return refuseLoad(response, { status: 503, code: 'SERVICE_UNAVAILABLE', message: busy, details });
-  }
-  return withSlot(slot, () => options.rest(request, response, body === 'TOO_LONG' ? undefined : body));
+  return admit(admission, request, response, {
+    api: 'REST',
+    work: (body) => options.rest(request, response, body),
+  });
 }
 
 async function serveGraphql(
@@ -164,23 +163,46 @@ async function serveGraphql(
       errors: [{ message: refusal.message, extensions: { code: refusal.code } }],
     });
   }
-  const body = await admission.bodies.read(request);
-  if (body === 'TOO_LONG') return refuseBody(request, response);
-  const slot = body === 'EVICTED' ? undefined : admit(admission, request, response);
-  if (body === 'EVICTED' || !slot) {
-    const extensions = { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
-    return refuseLoad(response, { errors: [{ message: busy, extensions }] });
-  }
-  return withSlot(slot, () => answerGraphql(options, request, response, body));
+  return admit(admission, request, response, {
+    api: 'GRAPHQL',
+    work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(request, response)),
+  });
 }
 
-/** Admits a request whose body has been read, or is too long. Undefined when there are too many requests. */
-function admit(
-  { inFlight, tenants }: Admission,
+/** What answers a request that is admitted. Its body is undefined when it was too long. */
+interface Service {
+  readonly api: Api;
+  readonly work: (body: Buffer | undefined) => Promise<void>;
+}
+
+/**
+ * Admits a request within its limits of rate and that of requests at once, and lets its API answer it; or refuses it. One of a
+ * known caller is refused before its body is read. That of an unknown one counts once there is capacity to look it up.
+ */
+async function admit(
+  { bodies, callers, inFlight }: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
-): RequestSlot | undefined {
-  return inFlight.admit(response, tenants.of(request));
+  { api, work }: Service,
+): Promise<void> {
+  const caller = callers.find(request);
+  const early = caller && callers.count(caller, response);
+  if (early) {
+    await callers.waitToRefuse(request, caller);
+    request.resume();
+    return refuse(response, api, early);
+  }
+  const body = await bodies.read(request);
+  const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
+  if (body === 'EVICTED' || !slot) return refuse(response, api, busy);
+  await slot.turn();
+  if (response.closed) return;
+  return withSlot(slot, async () => {
+    const late = caller ? undefined : await callers.identify(request, response);
+    if (!late) return work(body === 'TOO_LONG' ? undefined : body);
+    await outsideWait(callers.waitToRefuse(request, caller));
+    refuse(response, api, late);
+  });
 }
 
 async function answerGraphql(
@@ -200,10 +222,10 @@ async function answerGraphql(
   }
   if (wantsEvents(request)) {
     // The status of an event stream is 200 once it has begun: refuse unknown credentials before.
-    const viewer = await options.credentials
+    const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
-    if (viewer === 'UNAVAILABLE') return refuseLoad(response, { errors: [withoutStatus(unavailable())] });
+    if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     // Proxies that buffer a whole response would never pass an event stream on.
     response.setHeader('x-accel-buffering', 'no');
@@ -216,14 +238,6 @@ async function answerGraphql(
 /** Makes a request for Yoga: the fields that it reads, and the body, which has been read already. */
 function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffer) {
   return Object.assign(Readable.from([body]), { method, url, headers, socket });
-}
-
-const busy = 'too many requests at once; try again';
-
-/** Answers 503 to a request that was not processed, because of overload or a fault: the client may send it again. */
-function refuseLoad(response: ServerResponse, body: object): void {
-  response.setHeader('retry-after', '1');
-  answer(response, 503, body);
 }
 
 function wantsEvents(request: IncomingMessage): boolean {
@@ -279,8 +293,4 @@ async function serveReadiness(
   );
   const isReady = !connections.announcing && database;
   answer(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'unavailable', database });
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }

@@ -85,8 +85,8 @@ const rules: readonly Rule[] = [
  * own, because it may take longer than any other statement is allowed to.
  * @returns the broken rules with their rows; none for a sound ledger
  */
-export async function audit(database: Pick<Database, 'url'>): Promise<Breach[]> {
-  const client = new pg.Client({ ...connectionConfig(database.url), application_name: 'audit' });
+export async function audit({ url }: Pick<Database, 'url'>): Promise<Breach[]> {
+  const client = new pg.Client({ ...connectionConfig(url, 'gateway_work'), application_name: 'audit' });
   await client.connect();
   try {
     return await transactionOn(client, () => findBreaches(client), {

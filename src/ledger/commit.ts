@@ -24,7 +24,13 @@ export type PlanRefusal =
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
-  | { readonly code: 'INVALID_BANK_ACCOUNT'; readonly id: string; readonly status: string }
+  | {
+      readonly code: 'INVALID_BANK_ACCOUNT';
+      readonly id: string;
+      /** Its owner; null where it is the platform's own. */
+      readonly customerId: string | null;
+      readonly status: string;
+    }
   | { readonly code: 'INSUFFICIENT_BALANCE'; readonly id: string; readonly spendable: string; readonly needed: string }
   /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
   | {
@@ -77,7 +83,7 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
-  const outcomes = await runCommitting(database.pool, prepareCommit(plans.map((plan) => [plan])));
+  const outcomes = await runCommitting(database, prepareCommit(plans.map((plan) => [plan])));
   database.commits.emit('committed');
   return outcomes;
 }
@@ -85,7 +91,7 @@ async function commitPlans(database: Database, plans: readonly PlatformPlan[]): 
 async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
   try {
     const commit = prepareCommit([[{ platformId, plan }]]);
-    const [outcome] = await retryLostRaces(() => runCommitting(database.pool, commit));
+    const [outcome] = await retryLostRaces(() => runCommitting(database, commit));
     database.commits.emit('committed');
     return requireOutcome(outcome);
   } catch (error) {
@@ -171,7 +177,7 @@ export async function commitGroups(
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
   const commit = prepareCommit(groups);
-  const outcomes = await retryLostRaces(() => runCommitting(database.pool, commit));
+  const outcomes = await retryLostRaces(() => runCommitting(database, commit));
   database.commits.emit('committed');
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }

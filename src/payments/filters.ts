@@ -7,7 +7,7 @@ import {
   visibleTransactions,
 } from '../access/visible.ts';
 import { byText, created, type Given, matchesNothing } from '../core/conditions.ts';
-import { uuidOf } from '../core/ids.ts';
+import { type AccountName, accountNameIn, type IdType, uuidOf } from '../core/ids.ts';
 import type {
   AccountKind,
   CustomerType,
@@ -74,11 +74,9 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   return {
     AND: [
       visibleQuotes(caller),
-      byId(filter.customerId, ['Customer'], (customerId) => ofCustomer(caller, { customerId })),
-      byId(filter.sendingAccountId, ['InternalAccount', 'ExternalAccount'], (sourceAccountId) => ({ sourceAccountId })),
-      byId(filter.receivingAccountId, ['InternalAccount', 'ExternalAccount'], (destinationAccountId) => ({
-        destinationAccountId,
-      })),
+      byId(filter.customerId, 'Customer', (customerId) => ofCustomer(caller, { customerId })),
+      byAccount(filter.sendingAccountId, fromAccount),
+      byAccount(filter.receivingAccountId, toAccount),
       byText(filter.sendingUmaAddress, (address) =>
         ofCustomer(caller, { customer: { umaAddress: address.toLowerCase() } }),
       ),
@@ -95,27 +93,19 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   return {
     AND: [
       visibleTransactions(caller),
-      byId(filter.customerId, ['Customer'], (customerId) => ofCustomer(caller, { customerId })),
-      byIdentifier(
-        filter.senderAccountIdentifier,
-        (sourceAccountId) => ({ sourceAccountId }),
-        (address) => ({
-          OR: [
-            { sourceUmaAddress: address },
-            ofCustomer(caller, { type: 'OUTGOING' as const, customer: { umaAddress: address } }),
-          ],
-        }),
-      ),
-      byIdentifier(
-        filter.receiverAccountIdentifier,
-        (destinationAccountId) => ({ destinationAccountId }),
-        (address) => ({
-          OR: [
-            { destinationUmaAddress: address },
-            ofCustomer(caller, { type: 'INCOMING' as const, customer: { umaAddress: address } }),
-          ],
-        }),
-      ),
+      byId(filter.customerId, 'Customer', (customerId) => ofCustomer(caller, { customerId })),
+      byIdentifier(filter.senderAccountIdentifier, fromAccount, (address) => ({
+        OR: [
+          { sourceUmaAddress: address },
+          ofCustomer(caller, { type: 'OUTGOING' as const, customer: { umaAddress: address } }),
+        ],
+      })),
+      byIdentifier(filter.receiverAccountIdentifier, toAccount, (address) => ({
+        OR: [
+          { destinationUmaAddress: address },
+          ofCustomer(caller, { type: 'INCOMING' as const, customer: { umaAddress: address } }),
+        ],
+      })),
       byText(filter.platformCustomerId, (platformCustomerId) =>
         ofCustomer(caller, { customer: { platformCustomerId } }),
       ),
@@ -156,7 +146,7 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
   return {
     AND: [
       visibleAccounts(caller),
-      byId(filter.customerId, ['Customer'], (customerId) => ({ customerId })),
+      byId(filter.customerId, 'Customer', (customerId) => ({ customerId })),
       byText(filter.currency, (currency) => ({ currency })),
       filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },
     ],
@@ -175,19 +165,32 @@ function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesN
 /** Returns a condition on an id. No row meets it where the id is malformed or of another type. */
 function byId<Where>(
   id: Given<string>,
-  types: Parameters<typeof uuidOf>[1][],
+  type: IdType,
   where: (uuid: string) => Where,
 ): Where | typeof matchesNothing | object {
   if (id === null || id === undefined) return {};
-  const uuid = uuidOf(id, ...types);
+  const uuid = uuidOf(id, type);
   return uuid === undefined ? matchesNothing : where(uuid);
 }
 
+/** Returns a condition on an account. No row meets it where the id is malformed or not of the account's kind. */
+function byAccount<Where>(
+  id: Given<string>,
+  where: (name: AccountName) => Where,
+): Where | typeof matchesNothing | object {
+  if (id === null || id === undefined) return {};
+  const name = accountNameIn(id);
+  return name === undefined ? matchesNothing : where(name);
+}
+
+const fromAccount = ({ id, kind }: AccountName) => ({ sourceAccountId: id, sourceAccount: { kind } });
+const toAccount = ({ id, kind }: AccountName) => ({ destinationAccountId: id, destinationAccount: { kind } });
+
 function byIdentifier<A, B>(
   identifier: Given<string>,
-  byAccount: (uuid: string) => A,
+  byName: (name: AccountName) => A,
   byUma: (address: string) => B,
 ): A | B | object {
   if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
-  return byId(identifier, ['InternalAccount', 'ExternalAccount'], byAccount);
+  return byAccount(identifier, byName);
 }

@@ -1,6 +1,6 @@
 import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 import { type Currency, currencyOf } from '../core/currencies.ts';
-import { uuidOf } from '../core/ids.ts';
+import { type AccountName, accountNameIn, uuidOf } from '../core/ids.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
@@ -72,30 +72,30 @@ const partiesStatement = forCaller(
   ),
 );
 
-/** Reads the accounts of a command in one statement. An account that the caller may not see is undefined. */
+/** Reads the accounts of a command in one statement. An account that the caller may not see, or that is not of its kind, is undefined. */
 export async function readTransferParties(
   on: Queryable,
   caller: Scope,
   names: {
-    source?: string | undefined;
-    destination?: string | undefined;
+    source?: AccountName | undefined;
+    destination?: AccountName | undefined;
     /** The number of new ids. */
     ids: number;
   },
 ): Promise<TransferParties> {
-  const { source = null, destination = null, ids } = names;
-  const [row] = await transferPartiesStatement(on, caller, source, destination, ids);
+  const { source, destination, ids } = names;
+  const [row] = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   if (!row) throw new Error('the statement for parties returned no row');
-  return transferPartiesOf(row);
+  return transferPartiesOf(row, names);
 }
 
-/** Reads the parties of a command in one statement. A party that the caller may not see is undefined. */
+/** Reads the parties of a command in one statement. A party that the caller may not see, or is not of its kind, is undefined. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
   names: {
-    source?: string | undefined;
-    destination?: string | undefined;
+    source?: AccountName | undefined;
+    destination?: AccountName | undefined;
     customer?: string | undefined;
     /** The sending currency, where there is no source account. */
     currency?: string | undefined;
@@ -103,20 +103,24 @@ export async function readParties(
     ids: number;
   },
 ): Promise<Parties> {
-  const { source = null, destination = null, customer = null, currency = null, ids } = names;
-  const [row] = await partiesStatement(on, caller, source, destination, ids, customer, currency);
+  const { source, destination, customer = null, currency = null, ids } = names;
+  const accounts = [source?.id ?? null, destination?.id ?? null] as const;
+  const [row] = await partiesStatement(on, caller, ...accounts, ids, customer, currency);
   if (!row) throw new Error('the statement for parties returned no row');
   return {
-    ...transferPartiesOf(row),
+    ...transferPartiesOf(row, names),
     customer: row.customer ?? undefined,
     platformFee: { fixedFee: BigInt(row.fixedFee ?? 0), variableFeeRate: row.variableFeeRate ?? '0' },
   };
 }
 
-function transferPartiesOf({ source, destination, ids }: TransferPartiesRow): TransferParties {
+function transferPartiesOf(
+  { source, destination, ids }: TransferPartiesRow,
+  names: { readonly source?: AccountName | undefined; readonly destination?: AccountName | undefined },
+): TransferParties {
   return {
-    source: source ?? undefined,
-    destination: destination ?? undefined,
+    source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
+    destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
     // Two ids of the same microsecond come in any order.
     ids: ids.sort(),
   };
@@ -130,11 +134,11 @@ export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): s
 }
 
 /**
- * Returns the uuid in the public id of an account.
+ * Returns what the public id of an account names.
  * @throws Refusal ACCOUNT_NOT_FOUND for a malformed id
  */
-export function accountUuid(id: string, path: FieldPath): string {
-  return uuidOf(id, 'InternalAccount', 'ExternalAccount') ?? accountNotFound(path);
+export function accountName(id: string, path: FieldPath): AccountName {
+  return accountNameIn(id) ?? accountNotFound(path);
 }
 
 /**

@@ -92,7 +92,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       return { code, message: 'a customer who takes part cannot move money' };
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to an account of another customer, by a quote that its platform created.
-      if (caller.bound.kind === 'PLATFORM') return undefined;
+      if (maySee('account', caller, refusal)) return undefined;
       return { code, message: 'an external account that takes part is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
       // The app of a customer pays from accounts of its customer: it sees all of them, or none.

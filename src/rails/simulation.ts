@@ -1,6 +1,9 @@
 import type { BeneficiaryVerificationStatus, FailureReason, KycStatus } from '../database/generated/client/client.ts';
 import type { RailStep } from './rail-step.ts';
 
+/** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform has it. */
+export const simulatedDomain = 'sandbox.uma.money';
+
 /**
  * The simulation of the outside world for developers: the optional part of the port. A rail that moves real money
  * leaves it out, and every operation that needs it is FORBIDDEN.

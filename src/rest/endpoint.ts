@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { authorize, type Operation, requirePermission } from '../access/operations.ts';
+import { authorize, type Operation, requirePermission, showsExisting } from '../access/operations.ts';
 import type { Viewer } from '../access/viewer.ts';
 import { type PathTable, translatePath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -32,8 +32,21 @@ export function commandEndpoint(operation: Operation, documentation: Documentati
   return {
     ...documentation,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
-    middleware: [allow((viewer) => authorize(viewer, operation))],
+    middleware: [mayRun(operation)],
   };
+}
+
+/** Defines an endpoint that changes the platform's settings: it takes no idempotency key. */
+export function settingsEndpoint(operation: Operation, documentation: Documentation) {
+  return { ...documentation, middleware: [mayRun(operation)] };
+}
+
+/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 62). */
+function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
+  return allow((viewer) => {
+    authorize(viewer, operation);
+    if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
+  });
 }
 
 /** Defines an endpoint that changes something and has an `optionalBody`. */
@@ -42,7 +55,7 @@ export function commandEndpointWithOptionalBody(operation: Operation, documentat
   return { ...rest, middleware: [...middleware, acceptNoBody] };
 }
 
-/** Defines an endpoint of settings or credentials: any token with MANAGE may call it. */
+/** Defines an endpoint of credentials: any token with MANAGE may call it. */
 export function managementEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }
@@ -107,6 +120,7 @@ const reasons: Readonly<Record<number, string>> = {
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
+  429: 'Too many requests, or too many wrong credentials from this address; nothing has happened, and `Retry-After` says when to try again.',
   500: 'Something went wrong here, and nothing has changed. The same request may succeed later.',
   501: 'The request uses a feature that this service does not offer.',
   503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
@@ -120,12 +134,12 @@ type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501 | 504;
  * the type does not list them among the results of a handler.
  */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 500, 503, ...statuses]);
+  return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
 }
 
 /** Defines the error responses of a command, as `readErrors` does: the given ones, and those that every command has. */
 export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 409, 413, 415, 422, 500, 503, 504, ...statuses]);
+  return errorsOf([400, 401, 403, 409, 413, 415, 422, 429, 500, 503, 504, ...statuses]);
 }
 
 function errorsOf(statuses: readonly number[]): Record<never, never> {

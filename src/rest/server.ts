@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
+import { asPlatform } from '../database/platform-scope.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
@@ -64,7 +65,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
       });
     }
     context.set('viewer', viewer);
-    await next();
+    await asPlatform(viewer.platformId, next);
   });
   app.use('*', async (context, next) => {
     checkBodyHeaders(context.req.raw.headers);

@@ -78,12 +78,13 @@ const lastAccount = 'business-usd';
 async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
   const { prisma } = payments.database;
+  const { umaDomain } = await prisma.platform.findUniqueOrThrow({ where: { id: platformId } });
   const person = await createCustomer(
     payments,
     caller,
     {
       platformCustomerId: personId,
-      umaAddress: '$person@sandbox.uma.money',
+      umaAddress: `$person@${umaDomain}`,
       details: {
         customerType: 'INDIVIDUAL',
         fullName: 'Sample Person',
@@ -99,7 +100,7 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
     caller,
     {
       platformCustomerId: 'business-1',
-      umaAddress: '$company@sandbox.uma.money',
+      umaAddress: `$company@${umaDomain}`,
       details: {
         customerType: 'BUSINESS',
         legalName: 'Sample Company Inc.',

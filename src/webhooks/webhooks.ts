@@ -1,7 +1,7 @@
 import { Refusal } from '../core/refusal.ts';
 import type { Tenant } from '../core/tenant.ts';
+import { dnsResolver, type Resolver } from '../outside/addresses.ts';
 import type { Payments } from '../payments/command.ts';
-import { dnsResolver, type Resolver } from './delivery/addresses.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
 import { SecretBox } from './secret-box.ts';
 

@@ -29,19 +29,20 @@ const deleteDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-/** Deletes lookups without a quote: a quote needs its lookup. */
+/** Deletes lookups without a quote: a quote needs its lookup. One without a key is deleted an hour after its expiry. */
 const deleteLookupsStatement = statement<{ id: string }>(
   'forget_lookups',
   `delete from lookup where (platform_id, id) in (
      select l.platform_id, l.id from lookup l
-     where l.expires_at < ${retentionStart} and not exists (select from quote q where q.platform_id = l.platform_id and q.lookup_id = l.id)
+     where l.expires_at < case when l.keyed then ${retentionStart} else clock_timestamp() - interval '1 hour' end
+       and l.expires_at < clock_timestamp() and not exists (select from quote q where q.platform_id = l.platform_id and q.lookup_id = l.id)
      order by l.expires_at limit $1 for update skip locked
    ) returning id`,
 );
 
 /**
  * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last
- * attempt is as old, with their attempts; and expired lookups without a quote. Any number of processes may do it at once.
+ * attempt is as old, with their attempts; and expired lookups without a quote, an hour old where no key names them. Any number of processes may do it at once.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {

@@ -72,6 +72,12 @@ describe('a refusal tells the app of a payment', () => {
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
+    // Whose account it is sees how it stands, and is told.
+    const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
+    const own = { accountId: payer.outsideUsd, status: 'UNDER_REVIEW' };
+    await act(t.platform, 'sandboxSetExternalAccountStatus', own, 'account { status }');
+    expect((await execute(await appOfCustomer(payer), paying.id)).message).toContain('UNDER_REVIEW');
+    expect((await execute(await appOf(paying.id), paying.id)).message).not.toContain('UNDER_REVIEW');
   });
 
   test('that an account is full, and not which', async () => {
@@ -90,6 +96,42 @@ describe('a refusal tells the app of a payment', () => {
     const refused = await pay(await appOf(funded.id));
     expect(refused).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', path: ['input', 'quoteId'] });
     expect(refused.message).not.toContain(uuidIn(usdc));
+  });
+});
+
+describe('the timeline tells the app of a payment', () => {
+  test('that the money goes elsewhere, and not how the deposit account stands', async () => {
+    const { customerId, usd } = await makeScene(t.platform);
+    const account = {
+      customerId,
+      currency: 'USD',
+      defaultUmaDepositAccount: true,
+      accountInfo: {
+        usAccount: { accountNumber: '987654100', routingNumber: '021000021', accountCategory: 'CHECKING' },
+      },
+      beneficiary: { individual: { fullName: 'Grace Hopper' } },
+    };
+    const made = await act(t.platform, 'createExternalAccount', account, 'account { id }');
+    const incoming = {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 100,
+    };
+    const { transaction } = await act(t.platform, 'sandboxReceiveUma', incoming, 'transaction { id }');
+    const move = { accountId: made.account.id, status: 'UNDER_REVIEW' };
+    await act(t.platform, 'sandboxSetExternalAccountStatus', move, 'account { status }');
+    await act(t.platform, 'approveTransaction', { transactionId: transaction.id }, 'transaction { id }');
+    const bound = { transactionId: transaction.id, permissions: ['VIEW'] };
+    const { token } = await act(t.platform, 'createClientToken', bound, 'token');
+    const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+    const read =
+      'query ($id: ID!) { transaction(id: $id) { destination { ... on AccountDestination { accountId } } timeline { reason } } }';
+    const seen = (await app.ask(read, { id: transaction.id })).transaction;
+    expect(seen.destination.accountId).toBe(usd);
+    const reasons = seen.timeline.map(({ reason }: Data) => reason);
+    expect(reasons).toContain('approved by the platform; the money goes to the internal account');
+    expect(reasons.join()).not.toMatch(/UNDER_REVIEW|ACTIVE/);
   });
 });
 
@@ -143,6 +185,15 @@ describe('a filter finds for the app of a payment', () => {
     ['transactions', 'receiverAccountIdentifier', () => payer.outsideEur],
   ])('the payment in %s by the %s that it shows', async (list, field, value) => {
     expect(await found(app, list, { [field]: value() })).toBe(1);
+  });
+
+  test.each([
+    ['quotes', 'sendingAccountId', () => `ExternalAccount:${uuidIn(payer.usd)}`],
+    ['quotes', 'receivingAccountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
+    ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
+    ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
+  ])('nothing in %s by the %s of the other kind, as its platform does', async (list, field, value) => {
+    for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });
 
   test('nothing in the feed by the customer whose it is', async () => {

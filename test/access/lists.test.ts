@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../src/access/visible.ts';
+import { readRows } from '../../src/database/read-rows.ts';
 import { ended, lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
@@ -56,6 +58,24 @@ test.each(lists)('the list %s has no row of another platform, and counts none', 
   // The lists are shorter than a page: what is counted is what is shown.
   expect([mine.total, theirs.total]).toEqual([mine.ids.length, theirs.ids.length]);
 });
+
+// Over the APIs the wall of the database would hide a fault of these (database-wall.test.ts).
+test.each([
+  ['Transaction', visibleTransactions],
+  ['Quote', visibleQuotes],
+  ['Customer', visibleCustomers],
+  ['Account', visibleAccounts],
+] as const)(
+  'the application itself has no %s of another platform, where the database would show all',
+  async (noun, visible) => {
+    const { database } = t.gateway.payments;
+    const platformsOf = async (where: object) =>
+      new Set((await readRows(database, noun, { where })).map((row) => row.platformId));
+    const { platformId } = platforms[0];
+    expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
+    expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
+  },
+);
 
 describe('over REST', () => {
   test.each([

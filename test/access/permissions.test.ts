@@ -14,12 +14,13 @@ import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { act } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 
 /**
- * A token without VIEW is answered what its mutation has made or changed, and reads nothing beside that: neither whose it is,
- * nor what else they have.
+ * A token without VIEW is answered what its mutation has made or moved, and of what was there before the id. It reads nothing
+ * beside that: neither whose it is, nor what else they have.
  */
 
 let t: TestGateway;
@@ -133,7 +134,7 @@ test('what needs VIEW is found under any name, in fragments, and behind what is 
     (
       await blind.ask(
         `mutation ($id: ID!, $no: Boolean = false) { sandboxFundAccount(input: { accountId: $id, amount: 7 }) {
-           ... on SandboxFundAccountSuccess { account { id balance @skip(if: $no) { amount } ${selection} } }
+           ... on SandboxFundAccountSuccess { account { id @skip(if: $no) ${selection} } }
            ... on UserError { code message } } } ${fragments}`,
         { id: scene.usd },
       )
@@ -144,6 +145,7 @@ test('what needs VIEW is found under any name, in fragments, and behind what is 
     ['... on Account { ... { customer { umaAddress } } }'],
     ['...more', 'fragment more on InternalAccount { customer { umaAddress } }'],
     ['customer @skip(if: $no) { id }'],
+    ['customer { id } balance { amount }'],
   ] as const) {
     expect(await fund(selection, fragments)).toEqual({
       code: 'FORBIDDEN',
@@ -152,7 +154,8 @@ test('what needs VIEW is found under any name, in fragments, and behind what is 
   }
   expect(await balanceOf(t.platform, scene.usd)).toBe(before);
   const { account } = await fund('customer @include(if: $no) { id }');
-  expect(account).toEqual({ id: scene.usd, balance: { amount: String(before + 7n) } });
+  expect(account).toEqual({ id: scene.usd });
+  expect(await balanceOf(t.platform, scene.usd)).toBe(before + 7n);
 });
 
 test('a plan reads nothing without VIEW, though nobody looked before', async () => {
@@ -190,4 +193,92 @@ test('what a mutation made or changed is read with VIEW as with any other token'
     'customer { id accounts { totalCount } }',
   );
   expect(answer.customer.accounts.totalCount).toBeGreaterThan(0);
+});
+
+/** What the answers of mutations show: what was made or moved, for who did it; what was there before, with VIEW. */
+const answers = {
+  makes: [
+    ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'createWebhookEndpoint'],
+    ...['sandboxReceiveUma', 'transferIn', 'transferOut'],
+  ],
+  moves: ['approveTransaction', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
+  wasThere: [
+    ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
+    ...['updateCustomer', 'updateWebhookEndpoint'],
+  ],
+};
+
+function nounOf(mutation: string): [field: string, type: GraphQLObjectType] | undefined {
+  const success = objectType(`${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Success`);
+  for (const field of Object.values(success.getFields())) {
+    const type = getNamedType(field.type);
+    if (isObjectType(type) && leadsOn(type.name)) return [field.name, type];
+  }
+  return undefined;
+}
+
+test('of every mutation that answers a noun it is said whether the noun was there before', () => {
+  const reading = ['lookUpReceiver'];
+  const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name) && !reading.includes(name));
+  expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
+});
+
+const existing = answers.wasThere.flatMap((mutation) => {
+  const [field, type] = nounOf(mutation) ?? [];
+  const names = Object.keys(type?.getFields() ?? {}).filter((name) => name !== 'id');
+  return names.map((name): [string, string, GraphQLObjectType] => [
+    mutation,
+    `${field}.${name}`,
+    objectType(type?.name ?? ''),
+  ]);
+});
+
+test.each(existing)('%s answers %s, which was there before, with VIEW only', async (mutation, path, type) => {
+  const [noun, name = ''] = path.split('.');
+  const field = type.getFields()[name];
+  const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
+  const args = field?.args.some(isRequiredArgument);
+  if (args) return;
+  // What it names does not matter: it is refused before that is looked at.
+  const nobody = '019a0000-0000-7000-8000-000000000000';
+  const inputs: Record<string, object> = {
+    deleteCustomer: { customerId: `Customer:${nobody}` },
+    rotateWebhookSecret: { endpointId: `WebhookEndpoint:${nobody}` },
+    sandboxFundAccount: { accountId: `InternalAccount:${nobody}`, amount: 1 },
+    sandboxSetExternalAccountStatus: { accountId: `ExternalAccount:${nobody}`, status: 'ACTIVE' },
+    updateCustomer: { customerId: `Customer:${nobody}` },
+    updateWebhookEndpoint: { endpointId: `WebhookEndpoint:${nobody}` },
+  };
+  const ask = (selection: string) =>
+    act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);
+  expect(await ask(selected)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
+  expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);
+});
+
+test('of what was there before, the id is answered without VIEW', async () => {
+  const answer = await act(blind, 'updateCustomer', { customerId: scene.customerId }, 'customer { __typename id }');
+  expect(answer.customer).toEqual({ __typename: 'Customer', id: scene.customerId });
+});
+
+test('over REST what was there before needs VIEW beside the permission to change it, and what is made does not', async () => {
+  const given = { name: 'manager', permissions: ['MANAGE'] };
+  const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
+  const rest = await restClient(t.url, basicAuthorization({ clientId: apiToken.clientId, secret }));
+  const body = { customerType: 'INDIVIDUAL', platformCustomerId: 'made-blind', fullName: 'Ada Lovelace' };
+  const made = await rest.ask('POST', '/customers', body, 201);
+  expect(made).toMatchObject(body);
+  const path = `/customers/${made.id}`;
+  for (const [method, to, sent] of [
+    ['PATCH', path, { customerType: 'INDIVIDUAL' }],
+    ['PATCH', path, { customerType: 'INDIVIDUAL', fullName: 'Ada King' }],
+    ['DELETE', path, undefined],
+    ['PATCH', '/config', {}],
+    ['PATCH', '/config', { supportedCurrencies: [{ currencyCode: 'USD' }] }],
+  ] as const) {
+    const refused = await rest.call(method, to, sent && { body: sent });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect(refused.body.message).toContain('VIEW');
+  }
+  const all = await restClient(t.url, t.platform.authorization);
+  expect(await all.ask('GET', path)).toEqual(made);
 });

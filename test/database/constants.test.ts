@@ -13,7 +13,7 @@ let throwaway: ThrowawayDatabase;
 let database: Database;
 beforeAll(async () => {
   throwaway = await freshDatabase();
-  database = openDatabase({ url: throwaway.url });
+  database = openDatabase({ url: throwaway.url, role: 'gateway_work' });
 });
 afterAll(async () => {
   await database.close();

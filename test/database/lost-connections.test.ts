@@ -77,7 +77,7 @@ describe('connections that fall silent', () => {
       lockedCurrencyAmount: 1_000,
     });
     // As many as there are: each is in the pool, listens or sequences.
-    const { pool } = t.gateway.payments.database;
+    const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     for (const client of all) client.release();
     const frozen = proxy.freeze();

@@ -5,6 +5,7 @@ import { countRows, readRow, readRows } from '../../src/database/read-rows.ts';
 import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/payments/filters.ts';
 import { paymentParties } from '../../src/records/payment-parties.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { openAsOwner } from '../setup/database.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -130,7 +131,8 @@ test('one row is read, or null where none meets the conditions', async () => {
 });
 
 test('a balance beyond what a JSON number holds is read exactly', async () => {
-  const client = await database.pool.connect();
+  const owning = openAsOwner({ url: t.databaseUrl, poolSize: 1 });
+  const client = await owning.pool.connect();
   const readText = async (text: string, values: readonly unknown[]): Promise<string> =>
     (await client.query<[string]>({ text, values: [...values], rowMode: 'array' })).rows[0]?.[0] ?? '';
   try {
@@ -143,6 +145,7 @@ test('a balance beyond what a JSON number holds is read exactly', async () => {
   } finally {
     await client.query('rollback');
     client.release();
+    await owning.close();
   }
 });
 

@@ -10,7 +10,7 @@ test('sessions compile no plans, whatever the server is set to: a payment takes 
   await client.connect();
   await client.query(`alter database ${client.escapeIdentifier(name)} set jit = on`);
   await client.end();
-  const opened = openDatabase({ url: database.url, poolSize: 1 });
+  const opened = openDatabase({ url: database.url, role: 'gateway_work', poolSize: 1 });
   expect((await opened.pool.query('show jit')).rows).toEqual([{ jit: 'off' }]);
   await opened.close();
   await database.drop();

@@ -1,8 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/database/database.ts';
 import { readRows } from '../../src/database/read-rows.ts';
 import { connectionSeconds, StatementNames } from '../../src/database/statement-names.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { freshDatabase, openAsOwner } from '../setup/database.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -10,7 +9,7 @@ afterEach(() => {
 
 test('however many different reads are asked for, a connection has few of them prepared, and those that came again', async () => {
   const { url, drop } = await freshDatabase();
-  const database = openDatabase({ url, poolSize: 1 });
+  const database = openAsOwner({ url, poolSize: 1 });
   const prepared = async () =>
     (await database.pool.query<{ calls: number }>('select calls from pg_prepared_statements_calls')).rows;
   try {

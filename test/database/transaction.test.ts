@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { Database } from '../../src/database/database.ts';
 import { sqlState } from '../../src/database/faults.ts';
 import type { Prisma } from '../../src/database/generated/client/client.ts';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/database/transaction.ts';
-import { emptyDatabase, freshDatabase } from '../setup/database.ts';
+import { emptyDatabase, freshDatabase, openAsOwner } from '../setup/database.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
 describe('Prisma and SQL in one transaction', () => {
@@ -20,12 +20,15 @@ describe('Prisma and SQL in one transaction', () => {
   let hasty: Database;
   beforeAll(async () => {
     throwaway = await freshDatabase();
-    database = openDatabase({ url: throwaway.url });
+    database = openAsOwner({ url: throwaway.url });
     // One connection: whatever is late would be seen by whoever has it next.
-    hasty = openDatabase({ url: throwaway.url, poolSize: 1, transactionMs });
+    hasty = openAsOwner({ url: throwaway.url, poolSize: 1, transactionMs });
+    // Domains, and so their platforms, are there for good: elsewhere than here, where each test begins with none.
+    await database.pool.query('alter table uma_domain disable trigger append_only');
   });
   afterEach(async () => {
     await database.prisma.apiToken.deleteMany();
+    await database.prisma.umaDomain.deleteMany();
     await database.prisma.platform.deleteMany();
   });
   afterAll(async () => {
@@ -182,7 +185,7 @@ describe('a transaction by SQL', () => {
   let client: pg.Client;
   beforeAll(async () => {
     throwaway = await emptyDatabase();
-    database = openDatabase({ url: throwaway.url, poolSize: 1 });
+    database = openAsOwner({ url: throwaway.url, poolSize: 1 });
     client = new pg.Client({ connectionString: throwaway.url });
     client.on('error', () => undefined);
     await client.connect();

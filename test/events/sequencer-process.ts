@@ -8,7 +8,7 @@ import { pauseAfterStep } from '../../src/work/workers.ts';
 // Whoever started it is gone: so is the reason to be.
 process.on('disconnect', () => process.exit());
 
-const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', poolSize: 1 });
+const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', role: 'gateway_work', poolSize: 1 });
 const sequencer = new Sequencer(database);
 let isAsked = false;
 process.on('message', () => {

@@ -191,8 +191,9 @@ test('a newer token of the same subject in a ping keeps the socket; one of anoth
   const newer = await bearer(60);
   // It is used right after it was made, while it lasts; the third, which ends its socket, does not end before it.
   const kept = await openRawSocket(t.url, await bearer(2));
-  kept.send({ type: 'ping', payload: { authorization: newer } });
-  await kept.receive('pong');
+  // The pong repeats what a ping brings, but for the credentials.
+  kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
+  expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);
   const ends = await openRawSocket(t.url, third);
   expect((await ends.closed).code).toBe(4403);
@@ -224,7 +225,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
 });
 
 test('an operation that takes too long is answered with TIMEOUT', async () => {
-  const client = await hasty.gateway.payments.database.pool.connect();
+  const client = await hasty.owner.connect();
   await client.query('begin; lock table customer in access exclusive mode');
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
@@ -241,7 +242,7 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
 test('a stream that the database keeps from being opened ends its connection, so that stock clients come back', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
-  const client = await hasty.gateway.payments.database.pool.connect();
+  const client = await hasty.owner.connect();
   await client.query('begin; lock table customer in access exclusive mode');
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload });

@@ -18,7 +18,7 @@ let scene: Scene;
 beforeAll(async () => {
   t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
   hasty = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });
-  statements = new Statements(t.gateway.payments.database.pool);
+  statements = new Statements(t.gateway.serving.pool);
   scene = await makeScene(t.platform, 10_000n);
 });
 afterAll(async () => {

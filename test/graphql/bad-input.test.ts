@@ -110,6 +110,10 @@ const ids = (
     ['malformed', () => 'nonsense'],
     ['empty', () => ''],
     ['bare', (type) => uuidOf(accounts[type].own())],
+    [
+      'of the other kind',
+      (type) => `${type === 'InternalAccount' ? 'ExternalAccount' : 'InternalAccount'}:${uuidOf(accounts[type].own())}`,
+    ],
     ['of another type', (type) => `Quote:${uuidOf(accounts[type].own())}`],
     ['capital', (type) => accounts[type].own().toUpperCase()],
     ['unprintable', (type) => `${type}:\u0000`],

@@ -17,6 +17,7 @@ import { createClient } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { createYoga } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
+import { TokenCap } from '../../src/access/token-caps.ts';
 import { Operations } from '../../src/graphql/server/operations.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';
 
@@ -49,6 +50,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     reportsCost: false,
     // Nothing here follows events or reads a database.
     sessions: {} as never,
+    streams: new TokenCap('subscriptions', { apiToken: 1_000, clientToken: 1_000 }),
     contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
     present: (error) => error as GraphQLError,
   });

@@ -21,9 +21,7 @@ beforeAll(async () => {
     }
   }
   await customer('BUSINESS');
-  await t.gateway.payments.database.pool.query('update customer set is_deleted = true where id = $1', [
-    uuidOf(await customer('INDIVIDUAL')),
-  ]);
+  await t.owner.query('update customer set is_deleted = true where id = $1', [uuidOf(await customer('INDIVIDUAL'))]);
 });
 afterAll(() => t.stop());
 
@@ -42,7 +40,7 @@ let made = 0;
 async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
   made += 1;
   const details = type === 'BUSINESS' ? { business: { legalName: 'Analytical Engines' } } : { individual: {} };
-  const input = { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Example.com`, details };
+  const input = { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Test.UMA.money`, details };
   return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 

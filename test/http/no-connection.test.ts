@@ -14,7 +14,7 @@ beforeAll(async () => {
   scene = await makeScene(t.platform);
   // Who asks is known: what needs a connection is the answer.
   platform = await withNewCredentials(t.platform, t.url);
-  const { pool } = t.gateway.payments.database;
+  const { pool } = t.gateway.serving;
   taken = [await pool.connect(), await pool.connect()];
 });
 afterAll(async () => {

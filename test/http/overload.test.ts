@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { BodyReader, maxReads, maxStrangers } from '../../src/http/bodies.ts';
 import { InFlight } from '../../src/http/in-flight.ts';
 import { WatchedResponse } from '../../src/http/watched-response.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { hangingUpload } from '../setup/hanging-upload.ts';
+import { type HangingUpload, hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer } from '../setup/held-transfer.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -87,10 +88,10 @@ test('bodies that do not come do not count as slow answers', async () => {
 
 test('an answer that its client did not wait for tells nothing of how long answers take', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
   const enter = () => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    return { response, entered: inFlight.admit(response, 'one') !== undefined };
+    return { response, entered: inFlight.admit(response, { key: 'one', isPlatform: true }) !== undefined };
   };
   const { response } = enter();
   vi.advanceTimersByTime(3_600_000);
@@ -99,9 +100,12 @@ test('an answer that its client did not wait for tells nothing of how long answe
   vi.useRealTimers();
 });
 
-test('however many bodies do not come, a request is answered: the one that has been awaited for longest gives way', async () => {
-  const hanging = [];
-  for (let n = 0; n < 1_000; n++) hanging.push(await hangingUpload(t.url));
+test('however many bodies of strangers do not come, they make way for each other, and no slow upload of a platform for them', async () => {
+  const head = ['POST /graphql HTTP/1.1', 'Content-Type: application/json'];
+  const own = await hangingUpload(t.url, [...head, `Authorization: ${t.platform.authorization}`]);
+  const wrong = `Authorization: Basic ${Buffer.from('nobody:knows').toString('base64')}`;
+  const hanging: HangingUpload[] = [];
+  for (let n = 0; n < maxStrangers + 1; n++) hanging.push(await hangingUpload(t.url, n % 2 ? head : [...head, wrong]));
   expect((await post('{ viewer { kind } }')).status).toBe(200);
 
   const [first, second] = hanging;
@@ -110,7 +114,60 @@ test('however many bodies do not come, a request is answered: the one that has b
   expect(first.answer()).toMatch(/^retry-after: 1\r$/im);
   expect(first.answer()).toContain('"SERVICE_UNAVAILABLE"');
   expect(second?.answer()).toBe('');
-  await Promise.all(hanging.map(({ breakOff }) => breakOff()));
+  for (let n = 0; n < 20; n++) hanging.push(await hangingUpload(t.url));
+  expect(own.answer()).toBe('');
+  // The rest of its 50 bytes.
+  own.socket.write('"query":"{ viewer { kind } }"}'.padEnd(49));
+  while (!own.answer().includes('"PLATFORM"')) await once(own.socket, 'data');
+  expect(own.answer()).toMatch(/^HTTP\/1\.1 200 /);
+  await Promise.all([own, ...hanging].map(({ breakOff }) => breakOff()));
+});
+
+test('an upload whose credentials were not seen for a while is a stranger’s only until they are looked up', async () => {
+  let isLookedUp: (platform: string | undefined) => void = () => undefined;
+  const bodies = new BodyReader({
+    known: () => undefined,
+    lookUp: () =>
+      new Promise((resolve) => {
+        isLookedUp = resolve;
+      }),
+  });
+  const upload = (authorization?: string) => {
+    const request = new IncomingMessage(new Socket());
+    request.headers = { 'content-length': '2', ...(authorization && { authorization }) };
+    return { request, body: bodies.read(request) };
+  };
+  const own = upload('Basic eDp5');
+  await new Promise((later) => setImmediate(later));
+  isLookedUp('a platform');
+  await new Promise((later) => setImmediate(later));
+  const strangers = Array.from({ length: maxStrangers + 1 }, () => upload());
+  expect(await strangers[0]?.body).toBe('EVICTED');
+  own.request.push('ok');
+  own.request.push(null);
+  expect(String(await own.body)).toBe('ok');
+  // Wrong credentials change nothing.
+  const wrong = upload('Basic eDp6');
+  await new Promise((later) => setImmediate(later));
+  isLookedUp(undefined);
+  await new Promise((later) => setImmediate(later));
+  for (let n = 0; n < maxStrangers; n++) upload();
+  expect(await wrong.body).toBe('EVICTED');
+});
+
+test('of platforms the one that has the most slow uploads gives way', async () => {
+  const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
+  const upload = (authorization: string) => {
+    const request = new IncomingMessage(new Socket());
+    request.headers = { 'content-length': '2', authorization };
+    return { request, body: bodies.read(request) };
+  };
+  const few = upload('few');
+  const many = Array.from({ length: maxReads }, () => upload('many'));
+  expect(await many[0]?.body).toBe('EVICTED');
+  few.request.push('ok');
+  few.request.push(null);
+  expect(String(await few.body)).toBe('ok');
 });
 
 /** Connections of strangers that ask for much, and read nothing of it. */
@@ -194,11 +251,11 @@ test('a platform that fills every place keeps no other platform from being answe
 });
 
 test('shares are equal among those who have requests in flight, and all of them together are bounded', () => {
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
   const open = new Map<string, WatchedResponse[]>();
   const admit = (tenant: string) => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    if (!inFlight.admit(response, tenant)) return false;
+    if (!inFlight.admit(response, { key: tenant, isPlatform: true })) return false;
     open.set(tenant, [...(open.get(tenant) ?? []), response]);
     return true;
   };

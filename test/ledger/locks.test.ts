@@ -124,7 +124,8 @@ test('a plan waits for whoever changes the account outside that it changes', asy
 test('a plan waits for whoever stops an account outside that takes part', async () => {
   const id = uuid(scene.outsideUsd);
   const refusal = await refusalAfter('account', id, `status = 'INACTIVE'`, { requireActive: { accounts: [id] } });
-  expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, status: 'INACTIVE' });
+  const customerId = uuid(scene.customerId);
+  expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' });
 });
 
 test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {

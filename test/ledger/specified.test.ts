@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
-  return (await t.gateway.payments.database.pool.query(text, values)).rows;
+  return (await t.owner.query(text, values)).rows;
 }
 
 /** The text of a decision, or of a section of the specification, up to the next heading. */

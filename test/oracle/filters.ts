@@ -1,6 +1,6 @@
 import { isPlainText } from '../../src/core/checks.ts';
 import { uuidOf } from '../../src/core/ids.ts';
-import type { Prisma } from '../../src/database/generated/client/client.ts';
+import type { AccountKind, Prisma } from '../../src/database/generated/client/client.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainViewer } from './viewer.ts';
 
@@ -31,12 +31,29 @@ function byId<Where>(value: string | null | undefined, types: readonly IdType[],
   });
 }
 
-const accounts = ['InternalAccount', 'ExternalAccount'] as const;
+/** An account by its id, whose type is its kind. */
+function byAccount<Where>(value: string | null | undefined, where: (id: string, kind: AccountKind) => Where) {
+  return given(value, (id) => {
+    const kind = id.startsWith('InternalAccount:') ? 'INTERNAL' : 'EXTERNAL';
+    return byId(id, ['InternalAccount', 'ExternalAccount'], (uuid) => where(uuid, kind));
+  });
+}
+
+const fromAccount = (id: string, kind: AccountKind) => ({
+  AND: [{ sourceAccountId: id }, { sourceAccount: { kind } }],
+});
+const toAccount = (id: string, kind: AccountKind) => ({
+  AND: [{ destinationAccountId: id }, { destinationAccount: { kind } }],
+});
 
 /** An end of a payment: a UMA address, which begins with $, or else an account's id. */
-function byEnd<A, B>(value: string | null | undefined, ofUma: (address: string) => A, ofAccount: (uuid: string) => B) {
+function byEnd<A, B>(
+  value: string | null | undefined,
+  ofUma: (address: string) => A,
+  ofAccount: (uuid: string, kind: AccountKind) => B,
+) {
   if (value?.startsWith('$')) return text(value, (address) => ofUma(address.toLowerCase()));
-  return byId(value, accounts, ofAccount);
+  return byAccount(value, ofAccount);
 }
 
 /** What is asked of a payment's customer. */
@@ -49,8 +66,8 @@ export function quotesWanted(filter: Data, viewer: PlainViewer): Prisma.QuoteWhe
   return {
     AND: [
       byId(filter?.customerId, ['Customer'], (customerId) => ofCustomer(viewer, { customerId })),
-      byId(filter?.sendingAccountId, accounts, (sourceAccountId) => ({ sourceAccountId })),
-      byId(filter?.receivingAccountId, accounts, (destinationAccountId) => ({ destinationAccountId })),
+      byAccount(filter?.sendingAccountId, fromAccount),
+      byAccount(filter?.receivingAccountId, toAccount),
       text(filter?.sendingUmaAddress, (address) =>
         ofCustomer(viewer, { customer: { umaAddress: address.toLowerCase() } }),
       ),
@@ -78,7 +95,7 @@ export function transactionsWanted(filter: Data, viewer: PlainViewer): Prisma.Tr
             { AND: [{ type: 'OUTGOING' }, ofCustomer(viewer, { customer: { umaAddress: address } })] },
           ],
         }),
-        (sourceAccountId) => ({ sourceAccountId }),
+        fromAccount,
       ),
       byEnd(
         filter?.receiverAccountIdentifier,
@@ -88,7 +105,7 @@ export function transactionsWanted(filter: Data, viewer: PlainViewer): Prisma.Tr
             { AND: [{ type: 'INCOMING' }, ofCustomer(viewer, { customer: { umaAddress: address } })] },
           ],
         }),
-        (destinationAccountId) => ({ destinationAccountId }),
+        toAccount,
       ),
       given(filter?.status, (any) => ({ status: { in: any } })),
       given(filter?.type, (type) => ({ type })),

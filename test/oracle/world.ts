@@ -36,7 +36,7 @@ export class OracleWorld {
     this.gateway = gateway;
     this.callers = scene.callers;
     this.material = material;
-    this.statements = new Statements(gateway.gateway.payments.database.pool);
+    this.statements = new Statements(gateway.gateway.serving.pool);
     const config = readConfig({ NODE_ENV: 'test' });
     const payments = openPayments(database, config, pino({ level: 'silent' }));
     this.oracle = new PlainExecutor(new PlainReads(database.prisma), payments);
@@ -51,7 +51,12 @@ export class OracleWorld {
       return readMaterial(connect(gateway.url, '', caller?.authorization ?? ''), scene.keys);
     };
     const material: [Material, Material] = [await reader(0), await reader(1)];
-    return new OracleWorld(scene, gateway, openDatabase({ url: scene.databaseUrl, poolSize: 4 }), material);
+    return new OracleWorld(
+      scene,
+      gateway,
+      openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 }),
+      material,
+    );
   }
 
   /** Asks the service over HTTP. */

@@ -128,29 +128,29 @@ describe('UMA addresses', () => {
   });
 
   test('are stored in lower case and have one holder in any case', async () => {
-    const first = await create('uma-2', { umaAddress: '$Grace.H@Example.com', details: person('Grace Hopper') });
-    expect(first.umaAddress).toBe('$grace.h@example.com');
+    const first = await create('uma-2', { umaAddress: '$Grace.H@Test.UMA.money', details: person('Grace Hopper') });
+    expect(first.umaAddress).toBe('$grace.h@test.uma.money');
     expect(
       await change('createCustomer', {
         platformCustomerId: 'uma-3',
-        umaAddress: '$GRACE.h@example.COM',
+        umaAddress: '$GRACE.h@test.uma.MONEY',
         details: person('Grace Hopper'),
       }),
     ).toMatchObject({ __typename: 'ConflictError', code: 'UMA_ADDRESS_EXISTS', path: ['input', 'umaAddress'] });
     const second = await create('uma-4');
-    expect(await change('updateCustomer', { customerId: second.id, umaAddress: '$Grace.H@example.com' })).toMatchObject(
-      { code: 'UMA_ADDRESS_EXISTS' },
-    );
-    const moved = await change('updateCustomer', { customerId: second.id, umaAddress: '$Second@example.com' });
-    expect(moved.customer.umaAddress).toBe('$second@example.com');
-    const same = await change('updateCustomer', { customerId: second.id, umaAddress: '$SECOND@example.com' });
-    expect(same.customer.umaAddress).toBe('$second@example.com');
+    expect(
+      await change('updateCustomer', { customerId: second.id, umaAddress: '$Grace.H@test.uma.money' }),
+    ).toMatchObject({ code: 'UMA_ADDRESS_EXISTS' });
+    const moved = await change('updateCustomer', { customerId: second.id, umaAddress: '$Second@test.uma.money' });
+    expect(moved.customer.umaAddress).toBe('$second@test.uma.money');
+    const same = await change('updateCustomer', { customerId: second.id, umaAddress: '$SECOND@test.uma.money' });
+    expect(same.customer.umaAddress).toBe('$second@test.uma.money');
   });
 
   test('taken by two customers at once, an address goes to one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(
-      rivals.map(({ id }) => change('updateCustomer', { customerId: id, umaAddress: '$contested@example.com' })),
+      rivals.map(({ id }) => change('updateCustomer', { customerId: id, umaAddress: '$contested@test.uma.money' })),
     );
     expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual([
       'UMA_ADDRESS_EXISTS',
@@ -159,24 +159,25 @@ describe('UMA addresses', () => {
     ]);
   });
 
-  test('one on the domain of another platform here is refused; its own domain and those of nobody here are not', async () => {
+  test('are in the domain of their platform, and in no other', async () => {
     const neighbour = await t.newPlatform('neighbour');
     const { customerId } = await makeScene(neighbour, 0n);
     const { customer } = await neighbour.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', {
       id: customerId,
     });
-    const theirs = `$Treasury@${customer.umaAddress.split('@')[1].toUpperCase()}`;
+    const theirs = customer.umaAddress.split('@')[1];
     const refused = { __typename: 'InvalidInputError', code: 'INVALID_UMA_ADDRESS', path: ['input', 'umaAddress'] };
     const details = person('Grace Hopper');
-    expect(await change('createCustomer', { platformCustomerId: 'uma-6', umaAddress: theirs, details })).toMatchObject(
-      refused,
-    );
     const mine = await create('uma-6');
-    expect(await change('updateCustomer', { customerId: mine.id, umaAddress: theirs })).toMatchObject(refused);
-    for (const umaAddress of [`$treasury@${mine.umaAddress.split('@')[1]}`, '$treasury@nobody.example']) {
-      const moved = await change('updateCustomer', { customerId: mine.id, umaAddress });
-      expect(moved.customer.umaAddress).toBe(umaAddress);
+    for (const domain of [theirs, theirs.toUpperCase(), 'nobody.example', 'bank.com', `sub.${theirs}`, 'uma.money']) {
+      const umaAddress = `$Treasury@${domain}`;
+      expect(await change('createCustomer', { platformCustomerId: 'uma-6', umaAddress, details })).toMatchObject(
+        refused,
+      );
+      expect(await change('updateCustomer', { customerId: mine.id, umaAddress })).toMatchObject(refused);
     }
+    const moved = await change('updateCustomer', { customerId: mine.id, umaAddress: '$Treasury@TEST.uma.money' });
+    expect(moved.customer.umaAddress).toBe('$treasury@test.uma.money');
   });
 
   test.each(['grace@example.com', '$grace', '$gr ace@example.com', '$@example.com', `$${'a'.repeat(64)}@example.com`])(
@@ -257,7 +258,7 @@ describe('a deleted customer', () => {
   });
 
   test('leaves its UMA address to others', async () => {
-    const umaAddress = '$leaving@example.com';
+    const umaAddress = '$leaving@test.uma.money';
     const first = await create('gone-1', { umaAddress, details: person('Grace Hopper') });
     await change('deleteCustomer', { customerId: first.id });
     const second = await create('gone-2', { umaAddress, details: person('Ada Lovelace') });

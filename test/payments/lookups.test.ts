@@ -2,9 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../../src/access/caller.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import type { Payments } from '../../src/payments/command.ts';
-import { lookUpReceiver } from '../../src/payments/receivers/lookups.ts';
+import { lookUpReceiver, maxLookups } from '../../src/payments/receivers/lookups.ts';
+import { act, lookUp } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 
 let t: TestGateway;
 let database: Database;
@@ -15,7 +18,7 @@ let asked = 0;
 let whileAsked: () => Promise<unknown> = async () => undefined;
 beforeAll(async () => {
   t = await startTestGateway();
-  database = openDatabase({ url: t.databaseUrl });
+  database = openDatabase({ url: t.databaseUrl, role: 'gateway_work' });
   const rail = t.gateway.payments.rails.SANDBOX;
   if (!rail) throw new Error('a test gateway has a sandbox');
   const lookUp: typeof rail.lookUp = async (umaAddress) => {
@@ -84,4 +87,37 @@ test('no connection waits for the rail', async () => {
     await lookUpReceiver(payments, caller, input, key);
   }
   expect(asked).toBe(2);
+});
+
+test('a token has a bounded number of lookups that have not expired, whoever else has more', async () => {
+  const rest = await restClient(t.url, t.platform.authorization);
+  const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
+  const { lookupId } = await rest.ask('GET', path);
+  const uuid = lookupId.split(':')[1];
+  // As many as there may be, with the one that is there.
+  await database.pool.query(
+    `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
+     select platform_id, uuid_v7(), uma_address, token_id, network, currencies, required_fields
+     from lookup, generate_series(2, $2) where id = $1`,
+    [uuid, maxLookups],
+  );
+  const count = () => database.prisma.lookup.count();
+  const before = await count();
+  const refused = await rest.call('GET', path);
+  expect(refused).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  for (const key of [{}, { idempotencyKey: 'one-more' }]) {
+    expect(await lookUp(t.platform, input.umaAddress, key)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  }
+  expect(await count()).toBe(before);
+  const { apiToken, secret } = await act(
+    t.platform,
+    'createApiToken',
+    { name: 'another', permissions: ['VIEW'] },
+    'secret apiToken { clientId }',
+  );
+  const another = await restClient(t.url, basicAuthorization({ clientId: apiToken.clientId, secret }));
+  await another.ask('GET', path);
+  await database.pool.query('update lookup set expires_at = clock_timestamp() where id = $1', [uuid]);
+  await rest.ask('GET', path);
 });

@@ -226,7 +226,7 @@ test('a rail that says the same again is no contradiction', async () => {
 });
 
 test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
-  const { pool } = gateway.gateway.payments.database;
+  const { owner: pool } = gateway;
   // Neither what this rail says nor what this payment would become can be worked with.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];

@@ -99,9 +99,7 @@ describe('a quote to a UMA address', () => {
   test('refuses a lookup whose ten minutes are over', async () => {
     const { usd } = await makeScene(t.platform);
     const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
-    await t.gateway.payments.database.pool.query('update lookup set expires_at = clock_timestamp() where id = $1', [
-      lookup.id.split(':')[1],
-    ]);
+    await t.owner.query('update lookup set expires_at = clock_timestamp() where id = $1', [lookup.id.split(':')[1]]);
     expect(
       await quote(t.platform, {
         source: { account: { accountId: usd } },

@@ -29,6 +29,7 @@ beforeAll(async () => {
     bound: { kind: 'PLATFORM' },
     subject: `Platform:${t.platform.platformId}`,
     expiresAt: null,
+    rates: { platform: null, apiToken: null, clientToken: null },
   };
   const { payments } = t.gateway;
   if (!payments.rails.SANDBOX) throw new Error('no sandbox');

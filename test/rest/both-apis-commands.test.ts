@@ -142,7 +142,7 @@ const customerCall = fc
           };
         }
         const asBusiness = act === 'mistake' ? !business : business;
-        const address_ = { taken: scene.customer.umaAddress, new: `$${randomUUID()}@example.com`, nobody: 'nobody' };
+        const address_ = { taken: scene.customer.umaAddress, new: `$${randomUUID()}@test.uma.money`, nobody: 'nobody' };
         const uma = { umaAddress: address && address_[address as keyof typeof address_] };
         const company = { legalName: name, taxId: 'GB123' };
         return {

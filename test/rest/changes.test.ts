@@ -27,19 +27,19 @@ test('a change of a customer keeps what it leaves out, and its type', async () =
   const path = `/customers/${made.id}`;
   const changed = await rest.ask('PATCH', path, {
     customerType: 'BUSINESS',
-    umaAddress: '$acme@example.com',
+    umaAddress: '$acme@test.uma.money',
     businessInfo: { legalName: 'Acme SE' },
   });
   expect(changed).toEqual({
     ...made,
-    umaAddress: '$acme@example.com',
+    umaAddress: '$acme@test.uma.money',
     businessInfo: { legalName: 'Acme SE', taxId: 'DE1' },
     updatedAt: changed.updatedAt,
   });
   expect(await rest.ask('GET', path)).toEqual(changed);
   const person = await rest.ask('PATCH', path, { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' }, 400);
   expect(person).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'customerType' } });
-  const taken = { customerType: 'INDIVIDUAL', umaAddress: '$acme@example.com' };
+  const taken = { customerType: 'INDIVIDUAL', umaAddress: '$acme@test.uma.money' };
   const refused = await rest.ask('PATCH', `/customers/${scene.customer.id}`, taken, 409);
   expect(refused).toMatchObject({ code: 'UMA_ADDRESS_EXISTS', details: { field: 'umaAddress' } });
   const bad = { customerType: 'BUSINESS', businessInfo: { legalName: ' ' } };
@@ -102,7 +102,7 @@ test('a customer is deleted once, keeps its record, and cannot be changed any mo
   expect(gone).toEqual({ ...made, isDeleted: true, updatedAt: gone.updatedAt });
   expect(await rest.ask('GET', path)).toEqual(gone);
   expect(await rest.ask('DELETE', path, undefined, 410)).toMatchObject({ status: 410, code: 'CUSTOMER_DELETED' });
-  const change = await rest.ask('PATCH', path, { customerType: 'BUSINESS', umaAddress: '$late@example.com' }, 410);
+  const change = await rest.ask('PATCH', path, { customerType: 'BUSINESS', umaAddress: '$late@test.uma.money' }, 410);
   expect(change).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
   const named = await rest.call('DELETE', '/customers/external-accounts');
   expect(named).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });

@@ -123,7 +123,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
 };
 
 /** Those that take a gateway in trouble: each has a test of its own below, over every endpoint that names it. */
-const inTrouble = [409, 500, 503, 504];
+const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
 
@@ -214,6 +214,20 @@ describe('the contract', () => {
     await t.stop();
   });
 
+  test('429 is answered by each endpoint when its platform has sent too many requests', async () => {
+    // The clock stands still: no limit is ever made up for.
+    const once = { perSecond: 1, burst: 1 };
+    const t = await startTestGateway({ RATE_LIMIT_PLATFORM: once }, undefined, { pace: { now: () => 0 } });
+    const rest = await restClient(t.url, t.platform.authorization);
+    await rest.ask('GET', '/config');
+    for (const endpoint of naming(429)) {
+      const answer = await rest.call(endpoint.method, endpoint.path);
+      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    await t.stop();
+  });
+
   test('504 is answered by each endpoint whose answer is lost, and says that it may have taken effect', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
     // It does nothing by itself, so that the next commit is the request's.
@@ -240,6 +254,7 @@ const codes: Record<ErrorCode, string> = {
   NOT_FOUND: 'parameters',
   METHOD_NOT_ALLOWED: 'parameters',
   PAYLOAD_TOO_LARGE: 'commands',
+  RATE_LIMITED: 'contract',
   INTERNAL_ERROR: 'contract',
   NOT_IMPLEMENTED: 'config',
   INVALID_INPUT: 'refusals',

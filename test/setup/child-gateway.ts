@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 
 /** A gateway in a process of its own. */
 export interface ChildGateway {
@@ -19,7 +20,10 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** What `npm start` runs. */
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 
-/** Starts a gateway on a free port, by default this project's, and waits until its banner says that it is ready. */
+/**
+ * Starts a gateway on a free port, by default this project's, and waits until its banner says that it is ready. DATABASE_URL is
+ * the address of the owner of the tables: the gateway uses it for migrations, and serves with a login that owns nothing.
+ */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,
@@ -27,7 +31,17 @@ export async function startChildGateway(
 ): Promise<ChildGateway> {
   const child = spawn(command, args, {
     cwd,
-    env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'warn', ...environment },
+    env: {
+      ...process.env,
+      NODE_ENV: 'development',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...environment,
+      ...(environment.DATABASE_URL !== undefined && {
+        DATABASE_URL: servingUrl(environment.DATABASE_URL),
+        DATABASE_OWNER_URL: environment.DATABASE_URL,
+      }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

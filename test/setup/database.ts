@@ -1,4 +1,5 @@
 import { inject } from 'vitest';
+import { type Database, type DatabaseOptions, type DatabaseRole, openDatabase } from '../../src/database/database.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 
 /** A database of the test's own, with every migration applied. About 15 ms: tests need not share one. */
@@ -10,4 +11,9 @@ export async function freshDatabase(): Promise<ThrowawayDatabase> {
 /** A database of the test's own without any table. */
 export async function emptyDatabase(): Promise<ThrowawayDatabase> {
   return createThrowawayDatabase(inject('server').url);
+}
+
+/** Opens a database as the owner of its tables, for what the gateway's roles may not do. */
+export function openAsOwner(options: Omit<DatabaseOptions, 'role'>): Database {
+  return openDatabase({ ...options, role: 'postgres' as DatabaseRole });
 }

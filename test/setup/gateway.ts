@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
+import pg from 'pg';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { readConfig } from '../../src/config.ts';
-import { type Gateway, type GatewaySettings, startGateway } from '../../src/gateway.ts';
+import { type GatewaySettings, readConfig } from '../../src/config.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
@@ -40,7 +42,10 @@ export interface TestPlatform {
 
 export interface TestGateway {
   readonly url: string;
+  /** Connects the owner of the tables. */
   readonly databaseUrl: string;
+  /** Connections of the owner of the tables, for what the gateway's roles may not do. */
+  readonly owner: pg.Pool;
   readonly gateway: Gateway;
   readonly platform: TestPlatform;
   newPlatform(name: string, environment?: 'SANDBOX' | 'PRODUCTION'): Promise<TestPlatform>;
@@ -52,7 +57,7 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
-  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks'> = {},
+  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'findDomainProof'> = {},
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';
@@ -71,7 +76,7 @@ export async function startTestGateway(
   };
   const log = pino({ level: process.env.TEST_LOG ?? 'fatal' });
   const gateway = await startGateway({
-    databaseUrl: url,
+    databaseUrl: servingUrl(url),
     config,
     log,
     ...parts,
@@ -79,6 +84,7 @@ export async function startTestGateway(
     pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
+  const owner = new pg.Pool({ connectionString: url, max: 2 });
 
   async function newPlatform(name: string, environment: 'SANDBOX' | 'PRODUCTION' = 'SANDBOX'): Promise<TestPlatform> {
     const { platformId, ...credentials } = await createPlatform(gateway.payments, { name, environment });
@@ -88,11 +94,13 @@ export async function startTestGateway(
   return {
     url: address,
     databaseUrl: url,
+    owner,
     gateway,
     platform: databaseUrl === undefined ? await newPlatform('test') : connect(address, '', ''),
     newPlatform,
     async stop(broken = []) {
       await gateway.stop();
+      await owner.end();
       const breaches = await audit({ url });
       await database?.drop();
       expect(breaches.filter(({ rule }) => !broken.some((known) => known.test(rule)))).toEqual([]);

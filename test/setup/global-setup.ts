@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createThrowawayDatabase, execute, startThrowawayPostgres } from '../../src/database/migrations/throwaway.ts';
 
@@ -15,6 +16,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   try {
     const database = await createThrowawayDatabase(server.url);
     await migrate(database.url);
+    await makeServingLogin(database.url);
     const template = new URL(database.url).pathname.slice(1);
     // It can be copied only while nobody is connected to it: from now on nobody can be, the vacuum included.
     await execute(server.url, `alter database ${template} with allow_connections false`);

@@ -92,7 +92,7 @@ export async function openCatalog(): Promise<Catalog> {
 
 async function tokenWith(t: TestGateway, permission: 'VIEW' | 'TRANSACT'): Promise<string> {
   const credentials = newCredentials();
-  const database = openDatabase({ url: t.databaseUrl, poolSize: 1 });
+  const database = openDatabase({ url: t.databaseUrl, role: 'gateway_work', poolSize: 1 });
   await database.prisma.apiToken.create({
     data: {
       platformId: t.platform.platformId,
@@ -186,7 +186,7 @@ function goodRequests(
       path: `/transactions/${await announced()}/reject`,
       body: { reason: `Reason ${next()}` },
     }),
-    updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.uma.money` } }),
+    updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.example.com` } }),
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
     deleteToken: async () => {
       const body = { name: 'short-lived', permissions: ['VIEW'] };

@@ -2,7 +2,12 @@ import type pg from 'pg';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
 
 /** Finds out who asks. It is sent now and then, not for each request. */
-const ofCredentials: ReadonlySet<string> = new Set(['api_token_by_client_id', 'api_token_used', 'client_token']);
+const ofCredentials: ReadonlySet<string> = new Set([
+  'api_token_by_client_id',
+  'api_token_used',
+  'client_token',
+  'set_platform',
+]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
 export class Statements {
@@ -60,7 +65,7 @@ export async function countedGateway(beside: TestGateway): Promise<CountedGatewa
   return {
     url,
     platform: connect(url, platformId, authorization),
-    statements: new Statements(gateway.payments.database.pool),
+    statements: new Statements(gateway.serving.pool),
     stop,
   };
 }

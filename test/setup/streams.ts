@@ -68,7 +68,7 @@ export interface RawSocket {
 export async function openRawSocket(
   url: string,
   authorization: string,
-  options: { readonly origin?: string } = {},
+  options: { readonly origin?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<RawSocket> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
   const messages: Data[] = [];

@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { dnsResolver, isPublicAddress, type Resolver } from '../../src/webhooks/delivery/addresses.ts';
+import { dnsResolver, isPublicAddress, type Resolver } from '../../src/outside/addresses.ts';
 import { paceOf } from '../../src/webhooks/delivery/pace.ts';
 import { Sender } from '../../src/webhooks/delivery/sender.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';

@@ -29,13 +29,13 @@ test('an idempotency key is remembered for 30 days and then forgotten', async ()
     ['young', '29 days 23 hours'],
   ] as const) {
     await transfer(key);
-    await database.pool.query('update idempotency_record set created_at = clock_ms() - $2::interval where key = $1', [
+    await t.owner.query('update idempotency_record set created_at = clock_ms() - $2::interval where key = $1', [
       key,
       age,
     ]);
   }
   expect(await deleteExpired(database)).toBe(false);
-  const { rows } = await database.pool.query("select key from idempotency_record where key in ('old', 'young')");
+  const { rows } = await t.owner.query("select key from idempotency_record where key in ('old', 'young')");
   expect(rows).toEqual([{ key: 'young' }]);
   expect((await transfer('young')).replayed).toBe(true);
 });
@@ -46,7 +46,7 @@ test('webhook deliveries that ended 30 days ago are deleted with their attempts;
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   // Older than any real one: the first 12 digits of an id say when it was made.
   const old = (name: string) => `0180${'0'.repeat(4)}-0000-7000-8000-00000000000${name}`;
-  await database.pool.query(
+  await t.owner.query(
     `insert into webhook_delivery (platform_id, id, endpoint_id, event_sequence, status, next_attempt_at, leased_until)
      select e.platform_id, v.id, e.id, v.sequence, v.status::webhook_delivery_status,
        case when v.status = 'PENDING' then 'infinity'::timestamptz end, null
@@ -54,37 +54,38 @@ test('webhook deliveries that ended 30 days ago are deleted with their attempts;
        as v (id, sequence, status)`,
     [old('a'), old('b'), old('c')],
   );
-  await database.pool.query(
+  await t.owner.query(
     `insert into webhook_attempt (platform_id, delivery_id, number, at, duration_ms)
      select platform_id, id, 1, case when status = 'FAILED' then clock_ms() else '2022-04-01' end, 5 from webhook_delivery
      where id = any($1::uuid[])`,
     [[old('a'), old('b'), old('c')]],
   );
   await deleteExpired(database);
-  const { rows } = await database.pool.query('select id from webhook_delivery where id < $1 order by id', [old('f')]);
+  const { rows } = await t.owner.query('select id from webhook_delivery where id < $1 order by id', [old('f')]);
   expect(rows).toEqual([{ id: old('b') }, { id: old('c') }]);
   expect(id).toMatch(/^WebhookEndpoint:/);
   await receiver.stop();
 });
 
-test('lookups that expired 30 days ago are deleted, but for those that a quote was made with', async () => {
+test('lookups that expired an hour ago are deleted, with a key after 30 days, and those of a quote never', async () => {
   const { database } = t.gateway.payments;
   const address = '$success.usd@sandbox.uma.money';
   const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];
+  const keyed = (key: string) => lookUp(t.platform, address, { idempotencyKey: key });
+  const [oldKeyed, youngKeyed] = [await keyed('old-lookup'), await keyed('young-lookup')];
   const made = await umaQuote(t.platform, scene.usd, address, { lockedCurrencyAmount: 500 });
   const expired = (age: string, ids: string[]) =>
-    database.pool.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [
-      ids,
-      age,
-    ]);
+    t.owner.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [ids, age]);
   const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
-  const { rows } = await database.pool.query('select lookup_id from quote where id = $1', [uuid(made.id)]);
+  const { rows } = await t.owner.query('select lookup_id from quote where id = $1', [uuid(made.id)]);
   const quoted: string = rows[0].lookup_id;
-  await expired('30 days 1 minute', [uuid(old.id), quoted]);
-  await expired('29 days 23 hours', [uuid(young.id)]);
+  await expired('30 days 1 minute', [uuid(oldKeyed.id), quoted]);
+  await expired('29 days 23 hours', [uuid(youngKeyed.id)]);
+  await expired('61 minutes', [uuid(old.id)]);
+  await expired('59 minutes', [uuid(young.id)]);
   expect(await deleteExpired(database)).toBe(false);
   const there = async (id: string) => (await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node;
-  expect(await there(old.id)).toBeNull();
-  expect(await there(young.id)).toEqual({ id: young.id });
+  for (const { id } of [old, oldKeyed]) expect(await there(id)).toBeNull();
+  for (const { id } of [young, youngKeyed]) expect(await there(id)).toEqual({ id });
   expect(await there(`Lookup:${quoted}`)).toEqual({ id: `Lookup:${quoted}` });
 });

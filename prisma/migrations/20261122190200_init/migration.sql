@@ -113,10 +113,25 @@ CREATE TABLE "platform" (
     "environment" "environment" NOT NULL,
     "uma_domain" TEXT NOT NULL,
     "currencies" TEXT[],
+    "rate_limit" INTEGER,
+    "rate_burst" INTEGER,
+    "api_token_rate_limit" INTEGER,
+    "api_token_rate_burst" INTEGER,
+    "client_token_rate_limit" INTEGER,
+    "client_token_rate_burst" INTEGER,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
 
     CONSTRAINT "platform_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "uma_domain" (
+    "domain" TEXT NOT NULL,
+    "platform_id" UUID NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "uma_domain_pkey" PRIMARY KEY ("domain")
 );
 
 -- CreateTable
@@ -389,6 +404,8 @@ CREATE TABLE "lookup" (
     "platform_id" UUID NOT NULL,
     "id" UUID NOT NULL,
     "uma_address" TEXT NOT NULL,
+    "token_id" UUID,
+    "keyed" BOOLEAN NOT NULL DEFAULT false,
     "sender_customer_id" UUID,
     "receiver_platform_id" UUID,
     "receiver_customer_id" UUID,
@@ -533,6 +550,9 @@ CREATE UNIQUE INDEX "platform_name_key" ON "platform"("name");
 CREATE UNIQUE INDEX "platform_uma_domain_key" ON "platform"("uma_domain");
 
 -- CreateIndex
+CREATE INDEX "uma_domain_platform_id_idx" ON "uma_domain"("platform_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "api_token_client_id_key" ON "api_token"("client_id");
 
 -- CreateIndex
@@ -618,6 +638,9 @@ CREATE INDEX "webhook_delivery_platform_id_event_sequence_idx" ON "webhook_deliv
 
 -- CreateIndex
 CREATE UNIQUE INDEX "webhook_delivery_platform_id_endpoint_id_event_sequence_key" ON "webhook_delivery"("platform_id", "endpoint_id", "event_sequence");
+
+-- AddForeignKey
+ALTER TABLE "uma_domain" ADD CONSTRAINT "uma_domain_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -884,6 +907,10 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
 begin
+  -- A row of another platform than its plan's would pass the wall of this database.
+  if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
+    raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
+  end if;
   -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
@@ -1352,13 +1379,14 @@ create or replace function check_active_accounts(p_platform uuid, p_ids jsonb) r
 as $$
 declare
   v_id uuid;
+  v_customer uuid;
   v_status external_account_status;
 begin
-  select a.id, a.status into v_id, v_status from account a
+  select a.id, a.customer_id, a.status into v_id, v_customer, v_status from account a
   where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.id = any (uuids(p_ids)) and a.status <> 'ACTIVE'
   order by a.id limit 1;
   if found then
-    return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_id, 'status', v_status);
+    return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_id, 'customerId', v_customer, 'status', v_status);
   end if;
   return null;
 end
@@ -1507,10 +1535,12 @@ $$;
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with another input
 -- All locks come first; then each batch is checked, applied and concluded (commit_batch).
+-- Runs with the rights of the owner: the roles that serve and work change no money and no status otherwise.
 -- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
 -- execution. The plans use keys, row by row, because the tables may have been empty when they were made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
   set enable_hashjoin = off
@@ -1562,6 +1592,61 @@ begin
 end
 $$;
 
+-- Finds a valid API token by its client id, with the hash of its secret and the limits of rate of its platform: nobody
+-- knows the platform before. Runs with the rights of the owner, since the serving role sees no row before it has named one.
+create or replace function find_api_token(p_client_id text) returns table (
+  id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
+  rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
+  client_token_rate_burst int
+)
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select t.id, t.platform_id, t.secret_hash, t.permissions::text[], p.environment, p.rate_limit, p.rate_burst,
+    p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst
+  from api_token t join platform p on p.id = t.platform_id
+  where t.client_id = p_client_id and t.revoked_at is null;
+end
+$$;
+
+-- Returns the tokens of a list, of any platforms, that are neither revoked nor expired. For the open connections of an
+-- instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function find_live_tokens(p_platforms uuid[], p_ids uuid[]) returns setof uuid
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select s.id from unnest(p_platforms, p_ids) as s (platform_id, id)
+  where exists (select from api_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null)
+     or exists (select from client_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+                  and t.expires_at > clock_timestamp());
+end
+$$;
+
+-- Finds the customer of any platform who receives at a UMA address, in lower case, with what a payer may know: the
+-- domain and the currencies of its platform, and the currency of its deposit account. Runs with the rights of the owner,
+-- since the serving role sees one platform at a time.
+create or replace function find_receiver(p_address text, p_environment environment) returns table (
+  platform_id uuid, id uuid, uma_domain text, currencies text[], deposit_currency text
+)
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select r.platform_id, r.id, p.uma_domain, p.currencies, d.currency
+  from customer r
+  join platform p on p.id = r.platform_id
+  left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account
+    and d.status = 'ACTIVE'
+  where lower(r.uma_address) = p_address and not r.is_deleted and p.environment = p_environment
+    and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED');
+end
+$$;
+
 -- Returns the first answer to an idempotency key that was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
@@ -1594,6 +1679,7 @@ $$;
 -- early.
 create or replace function follow_clock() returns double precision
   language plpgsql
+  security definer set search_path = public, pg_temp
 as $$
 declare
   v_seen timestamptz;
@@ -1795,6 +1881,20 @@ begin
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;
+  return new;
+end
+$$;
+
+-- Before insert on customer, and before an update of its UMA address: the address is in a domain of the customer's platform.
+create or replace function guard_uma_address() returns trigger
+  language plpgsql
+as $$
+begin
+  if not exists (
+    select from uma_domain where domain = split_part(new.uma_address, '@', 2) and platform_id = new.platform_id
+  ) then
+    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG011';
+  end if;
   return new;
 end
 $$;
@@ -2025,6 +2125,26 @@ begin
 end
 $$;
 
+-- After insert on platform, and after an update of its UMA domain: the domain is the platform's from now on, also when it
+-- takes another one later, so that nobody else ever receives what was meant for its customers' addresses. Of platforms that
+-- take one domain at once, one gets it. A domain in which customers of another platform have addresses is taken, too.
+-- Runs with the rights of the owner: who serves sees one platform at a time, and writes no domains.
+create or replace function reserve_uma_domain() returns trigger
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  insert into uma_domain (domain, platform_id) values (new.uma_domain, new.id) on conflict (domain) do nothing;
+  if not exists (select from uma_domain where domain = new.uma_domain and platform_id = new.id) or exists (
+    select from customer
+    where split_part(lower(uma_address), '@', 2) = new.uma_domain and platform_id <> new.id and not is_deleted
+  ) then
+    raise exception 'the UMA domain % is taken', new.uma_domain using errcode = 'unique_violation';
+  end if;
+  return null;
+end
+$$;
+
 -- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
 -- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
 -- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
@@ -2032,6 +2152,7 @@ $$;
 -- times.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
 as $$
@@ -2101,6 +2222,21 @@ begin
 end
 $$;
 
+-- Makes the order due now that waits for a decision on this incoming transaction: its own, or that of the payment that sent
+-- it, which may be another platform's. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function wake_orders(p_platform uuid, p_transaction uuid) returns void
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  update rail_order o set due_at = clock_ms()
+  where o.due_at is not null and ((o.platform_id = p_platform and o.transaction_id = p_transaction)
+    or (o.platform_id, o.transaction_id) in (
+      select a.sender_platform_id, a.sender_transaction_id from arrival a
+      where a.platform_id = p_platform and a.transaction_id = p_transaction));
+end
+$$;
+
 -- What Prisma cannot say ---------------------------------------------------------------------------------------------
 
 -- Check constraints. On the busiest tables they are functions of the row (is_sound_account says why).
@@ -2112,6 +2248,11 @@ ALTER TABLE "posting"
   ADD CONSTRAINT "posting_amount" CHECK ("amount" <> 0),
   ADD CONSTRAINT "posting_side" CHECK (("account_id" IS NULL) <> ("system" IS NULL)),
   ADD CONSTRAINT "posting_chain" CHECK (("account_id" IS NULL) = ("balance_after" IS NULL) AND ("account_id" IS NULL) = ("account_version" IS NULL));
+-- A limit of rate has both its numbers or neither.
+ALTER TABLE "platform"
+  ADD CONSTRAINT "platform_rate" CHECK (num_nulls("rate_limit", "rate_burst") <> 1 AND least("rate_limit", "rate_burst") > 0),
+  ADD CONSTRAINT "platform_api_token_rate" CHECK (num_nulls("api_token_rate_limit", "api_token_rate_burst") <> 1 AND least("api_token_rate_limit", "api_token_rate_burst") > 0),
+  ADD CONSTRAINT "platform_client_token_rate" CHECK (num_nulls("client_token_rate_limit", "client_token_rate_burst") <> 1 AND least("client_token_rate_limit", "client_token_rate_burst") > 0);
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
 -- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
 ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
@@ -2150,8 +2291,9 @@ CREATE INDEX "webhook_delivery_leased" ON "webhook_delivery" ("platform_id", "en
 CREATE INDEX "webhook_delivery_questions" ON "webhook_delivery" ("next_attempt_at") WHERE "status" = 'PENDING' AND "question";
 -- Refunds that wait in suspense, for the operator
 CREATE INDEX "transaction_refund_waits" ON "transaction" ("refund_initiated_at") WHERE "refund_reference" IS NOT NULL AND "refund_settled_at" IS NULL;
--- Lookups that no quote names are deleted when they are old
+-- Lookups that no quote names are deleted when they are old; those of a token that have not expired are counted
 CREATE INDEX "lookup_expiry" ON "lookup" ("expires_at");
+CREATE INDEX "lookup_of_token" ON "lookup" ("platform_id", "token_id", "expires_at");
 CREATE INDEX "quote_lookup" ON "quote" ("platform_id", "lookup_id") WHERE "lookup_id" IS NOT NULL;
 
 -- The allowed moves of statuses
@@ -2187,6 +2329,8 @@ CREATE TRIGGER "guard" BEFORE UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION
 CREATE TRIGGER "guard" BEFORE UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION guard_account();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "quote" FOR EACH ROW EXECUTE FUNCTION guard_quote();
 CREATE TRIGGER "guard" BEFORE UPDATE ON "transaction" FOR EACH ROW EXECUTE FUNCTION guard_transaction();
+CREATE TRIGGER "address" BEFORE INSERT OR UPDATE OF "uma_address" ON "customer" FOR EACH ROW EXECUTE FUNCTION guard_uma_address();
+CREATE TRIGGER "reserve" AFTER INSERT OR UPDATE OF "uma_domain" ON "platform" FOR EACH ROW EXECUTE FUNCTION reserve_uma_domain();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION announce_customer();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION announce_account();
 CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
@@ -2208,6 +2352,7 @@ CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "journal" FOR EACH ROW E
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "posting" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "event" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "arrival" FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "uma_domain" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "append_only" BEFORE UPDATE OF "code" OR DELETE ON "currency" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "customer" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "account" FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -2215,8 +2360,107 @@ CREATE TRIGGER "no_delete" BEFORE DELETE ON "quote" FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER "no_delete" BEFORE DELETE ON "transaction" FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "journal" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "posting" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "uma_domain" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "event" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "currency" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "account" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "quote" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON "transaction" FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- The wall of the database (docs/database-roles.md). Two roles serve: gateway_serving answers requests and sees one platform
+-- at a time, gateway_work does background work for all platforms. Neither owns a table. A login is a member of them.
+DO $$
+DECLARE
+  v_role text;
+BEGIN
+  FOREACH v_role IN ARRAY array['gateway_serving', 'gateway_work'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = v_role) THEN
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', v_role);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        -- The migration of another database of this server has just made it.
+        NULL;
+      END;
+    END IF;
+  END LOOP;
+END
+$$;
+GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
+
+-- What both read: all that a platform may see of itself, and which migrations were applied
+GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
+  "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
+  "webhook_attempt" TO "gateway_serving";
+GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
+DO $$
+BEGIN
+  IF to_regclass('public._prisma_migrations') IS NOT NULL THEN
+    GRANT SELECT ON "_prisma_migrations" TO PUBLIC;
+  END IF;
+END
+$$;
+
+-- Plain records of a platform. Money, statuses and events change only in commit_batches and sequence_outbox. A row may be
+-- locked by who may update one of its columns: the version of a customer, which a trigger sets anyway
+GRANT INSERT ON "api_token", "client_token", "idempotency_record", "lookup", "webhook_endpoint", "webhook_delivery", "outbox"
+  TO "gateway_serving", "gateway_work";
+GRANT SELECT ("event_id") ON "outbox" TO "gateway_serving";
+GRANT USAGE ON SEQUENCE "outbox_id_seq" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("uma_domain", "currencies", "updated_at") ON "platform" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("last_used_at", "revoked_at") ON "api_token" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("version") ON "customer" TO "gateway_work";
+GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
+
+-- Background work and the operator's commands
+GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
+GRANT UPDATE ("rate_limit", "rate_burst", "api_token_rate_limit", "api_token_rate_burst", "client_token_rate_limit",
+  "client_token_rate_burst") ON "platform" TO "gateway_work";
+GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
+GRANT UPDATE ("due_at", "attempts") ON "rail_order" TO "gateway_work";
+GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
+GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
+
+-- These functions run with the rights of the owner
+REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
+  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
+  find_receiver(text, environment), wake_orders(uuid, uuid) TO "gateway_serving", "gateway_work";
+GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock() TO "gateway_work";
+
+-- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all
+DO $$
+DECLARE
+  v_table regclass;
+  v_column text;
+  v_platform text := 'current_setting(''gateway.platform'', true)::uuid';
+BEGIN
+  FOR v_table, v_column IN
+    SELECT attrelid::regclass, attname FROM pg_attribute
+    WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p'))
+      AND attname = CASE attrelid WHEN 'platform'::regclass THEN 'id' ELSE 'platform_id' END AND NOT attisdropped
+  LOOP
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', v_table);
+    EXECUTE format('CREATE POLICY "all_platforms" ON %s TO "gateway_work" USING (true)', v_table);
+    EXECUTE format('CREATE POLICY "one_platform" ON %s TO "gateway_serving" USING (%I = %s)%s', v_table, v_column, v_platform,
+      -- Only triggers announce what happened to money; an event without one is a test.
+      CASE v_table WHEN 'outbox'::regclass THEN format(' WITH CHECK (%I = %s AND "type" = ''TEST'')', v_column, v_platform) END);
+  END LOOP;
+END
+$$;
+
+-- The serving role reads these three through views of the same name, which its search path finds first (docs/database-roles.md,
+-- "What does it cost?"): below row-level security no index serves a condition on an enum or on lower(), which are not leakproof
+CREATE SCHEMA "serving";
+GRANT USAGE ON SCHEMA "serving" TO "gateway_serving";
+CREATE VIEW "serving"."transaction" AS
+  SELECT * FROM "public"."transaction" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+CREATE VIEW "serving"."quote" AS
+  SELECT * FROM "public"."quote" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+CREATE VIEW "serving"."customer" AS
+  SELECT * FROM "public"."customer" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+GRANT SELECT ON "serving"."transaction", "serving"."quote", "serving"."customer" TO "gateway_serving";
+GRANT UPDATE ("version") ON "serving"."customer" TO "gateway_serving";

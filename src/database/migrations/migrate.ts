@@ -72,6 +72,19 @@ export async function migrate(
   });
 }
 
+/**
+ * Checks that the database has all migrations of this program.
+ * @throws MigrationError when one is missing, or as `migrate` does
+ */
+export async function verifyMigrations(databaseUrl: string, prismaDirectory = projectPrisma): Promise<void> {
+  const migrations = await readMigrations(prismaDirectory);
+  const missing = await withClient(databaseUrl, (client) => pending(client, migrations, undefined));
+  if (missing.length === 0) return;
+  throw new MigrationError(
+    `The database lacks ${missing.length === 1 ? 'the migration' : 'the migrations'} ${missing.map(({ name }) => name).join(', ')}. Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`,
+  );
+}
+
 async function pending(
   client: pg.Client,
   migrations: readonly Migration[],

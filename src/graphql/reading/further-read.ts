@@ -10,9 +10,10 @@ import { Planner } from './plan.ts';
 
 /**
  * Finds a field below the one being resolved that only a plan can read, rather than a resolver from the row that it has.
+ * @param showsExisting whether the rows that it has were there before: then every field of theirs counts, but for their ids
  * @returns the first such field, as `Type.field`; undefined where there is none
  */
-export function findFurtherRead(info: GraphQLResolveInfo): string | undefined {
+export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
   const { schema, variableValues: variables } = info;
   const planner = new Planner({
     schema,
@@ -24,9 +25,11 @@ export function findFurtherRead(info: GraphQLResolveInfo): string | undefined {
   function find(type: GraphQLNamedType, sets: readonly SelectionSetNode[]): string | undefined {
     if (isAbstractType(type)) return findFirst(schema.getPossibleTypes(type), (one) => find(one, sets));
     if (!isObjectType(type)) return undefined;
+    const isExisting = showsExisting && type.getInterfaces().some(({ name }) => name === 'Node');
     return findFirst(planner.selectedFields(type, sets), ({ field, below }) => {
       if (!field) return undefined;
-      return field.extensions.isOnlyPlanned ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
+      const isRead = field.extensions.isOnlyPlanned || (isExisting && field.name !== 'id');
+      return isRead ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
     });
   }
 

@@ -1,6 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { authorize, type Operation } from '../../access/operations.ts';
+import { authorize, type Operation, showsExisting } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
@@ -109,7 +109,7 @@ function resolverOf<Input, Success>(
     if (context.isAbandoned()) throw abandoned();
     try {
       authorize(context.viewer, name);
-      requireViewForFurtherRead(context.viewer, info);
+      requireViewForFurtherRead(context.viewer, name, info);
       return await resolve(args.input, context, info);
     } catch (error) {
       const refusal = refusalIn(error);
@@ -120,13 +120,13 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a document that reads more than the mutation's own result, for a viewer without VIEW. It does so before the mutation
+ * Refuses a document that reads more than what the mutation makes or moves, for a viewer without VIEW (decision 62). It does so before the mutation
  * takes effect: afterwards the answer would be lost.
  * @throws Refusal FORBIDDEN
  */
-function requireViewForFurtherRead({ permissions }: Viewer, info: GraphQLResolveInfo): void {
+function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {
   if (permissions.includes('VIEW')) return;
-  const field = findFurtherRead(info);
+  const field = findFurtherRead(info, showsExisting(name));
   if (field !== undefined) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
   }

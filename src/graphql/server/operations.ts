@@ -10,9 +10,12 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
+import { RateLimited } from '../../access/rate-limits.ts';
 import type { Sessions } from '../../access/sessions.ts';
+import type { TokenCap } from '../../access/token-caps.ts';
+import { asPlatform, iterateAsPlatform } from '../../database/platform-scope.ts';
 import type { Context } from '../context.ts';
-import { failure } from '../failure.ts';
+import { failure, rateLimited } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
@@ -53,6 +56,8 @@ export interface OperationsOptions {
   /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
   readonly sessions: Sessions;
+  /** How many subscriptions each token may have open. */
+  readonly streams: TokenCap;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   /** Converts an error to the one that clients see. */
@@ -125,7 +130,8 @@ export class Operations {
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
-    const answer = await withTimeLimit(this.#run(args, context), this.#options.operationMs, { onTimeout }).catch(
+    const running = asPlatform(context.viewer.platformId, () => this.#run(args, context));
+    const answer = await withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -139,12 +145,31 @@ export class Operations {
     return execute(args);
   }
 
-  /** Opens a subscription. */
+  /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+    const { viewer } = args.contextValue as Context;
+    const end = this.#options.streams.open(viewer);
+    if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
+    try {
+      const stream = await this.#subscribe(args, end);
+      if (!isAsyncIterable(stream)) end();
+      return stream;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** @param end called when the stream ends */
+  async #subscribe(
+    args: ExecutionArgs,
+    end: () => void,
+  ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
     const { sessions, present } = this.#options;
     const context = args.contextValue as Context;
     // The wait for its turn is outside of the time limit.
-    const stream = await this.#openings.open(() => this.#open(args, context));
+    const { platformId } = context.viewer;
+    const stream = await this.#openings.open(() => asPlatform(platformId, () => this.#open(args, context)));
     if (!isAsyncIterable(stream)) {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
@@ -152,7 +177,7 @@ export class Operations {
     if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream);
     let isFirst = true;
     return mapAsyncIterator(
-      stream,
+      iterateAsPlatform(platformId, stream),
       (result: ExecutionResult) => {
         const presentedAnswer = result.errors ? this.#present(result, args) : result;
         const isReported = isFirst && context.reportsCost;
@@ -162,8 +187,10 @@ export class Operations {
           : presentedAnswer;
       },
       (error: unknown) => {
+        end();
         throw present(error);
       },
+      end,
     );
   }
 

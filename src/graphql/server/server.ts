@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import type { ClientTokens } from '../../access/client-tokens.ts';
 import type { Credentials } from '../../access/credentials.ts';
 import type { Sessions } from '../../access/sessions.ts';
-import { refusalIn } from '../../core/refusal.ts';
+import type { TokenCap } from '../../access/token-caps.ts';
+import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { Feed } from '../../events/feed.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -24,6 +25,8 @@ export interface GraphqlOptions {
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
   readonly sessions: Sessions;
+  /** How many subscriptions each token may have open. */
+  readonly streams: TokenCap;
   /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
@@ -49,13 +52,14 @@ export interface GraphqlServer {
 
 /** Creates the server of the GraphQL endpoint. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
-  const { introspection, operationMs, reportsCost, sessions, log } = options;
+  const { introspection, operationMs, reportsCost, sessions, streams, log } = options;
   const operations = new Operations({
     schema,
     introspection,
     operationMs,
     reportsCost,
     sessions,
+    streams,
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),
   });
@@ -132,7 +136,7 @@ export function unauthenticated(): GraphQLError {
 
 /** Creates the error of a request that cannot be authenticated, since the database is out of reach. Nothing has run. */
 export function unavailable(): GraphQLError {
-  return badRequest('the database is out of reach or has too much to do; try again', {
+  return badRequest(databaseAway, {
     code: 'SERVICE_UNAVAILABLE',
     status: 503,
     headers: { 'retry-after': '1' },

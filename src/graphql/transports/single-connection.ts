@@ -3,10 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
 import type { Credentials } from '../../access/credentials.ts';
+import { RateLimited } from '../../access/rate-limits.ts';
 import type { Sessions } from '../../access/sessions.ts';
+import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
+import { rateLimited } from '../failure.ts';
 import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
@@ -35,6 +38,8 @@ interface SingleConnectionOptions {
   readonly operations: Operations;
   readonly credentials: Credentials;
   readonly sessions: Sessions;
+  /** How many streams each token may have reserved or open. */
+  readonly reservations: TokenCap;
   readonly keepAliveMs: number;
 }
 
@@ -80,9 +85,18 @@ class Handler {
   }
 
   #reserve(viewer: Viewer, response: ServerResponse): void {
-    const { sessions, keepAliveMs } = this.#options;
+    const { sessions, reservations, keepAliveMs } = this.#options;
+    const release = reservations.open(viewer);
+    if (release instanceof RateLimited) {
+      response.setHeader('retry-after', String(release.retryAfter));
+      answer(response, 429, { errors: [rateLimited(release)] });
+      return;
+    }
     const token = randomUUID();
-    const onEnd = () => this.#streams.delete(token);
+    const onEnd = () => {
+      this.#streams.delete(token);
+      release();
+    };
     this.#streams.set(token, new EventStream({ viewer, sessions, keepAliveMs, onEnd }));
     response.writeHead(201, { 'content-type': 'text/plain; charset=utf-8' }).end(token);
   }

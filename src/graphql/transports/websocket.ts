@@ -3,8 +3,13 @@ import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
+import { RateLimited, type RateLimits } from '../../access/rate-limits.ts';
+import type { RefusalPace } from '../../access/refusal-pace.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
+import type { TokenCap } from '../../access/token-caps.ts';
+import type { Viewer } from '../../access/viewer.ts';
 import { reviveExact } from '../../bodies/json.ts';
+import { rateLimited } from '../failure.ts';
 import type { Operations } from '../server/operations.ts';
 import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
 
@@ -20,7 +25,10 @@ export const socketLimits = {
   bufferedBytes: 1024 * 1024,
 } as const;
 
-/** Try again later: the reader was too slow, or the server stops. Stock clients reconnect after either code. */
+/**
+ * Try again later: the reader was too slow, the token has too many sockets or has made too many requests, or the database is
+ * away; or the server stops. Stock clients reconnect after either code. They take 4429, too many requests, as final.
+ */
 const closeTryAgain = 1013;
 const closeRestart = 1012;
 /** The token has ended or is not valid: the client needs another. */
@@ -41,6 +49,12 @@ export interface SocketOptions {
   readonly operations: Operations;
   readonly credentials: Credentials;
   readonly sessions: Sessions;
+  /** How many sockets each token may have open. */
+  readonly sockets: TokenCap;
+  readonly limits: RateLimits;
+  readonly pace: RefusalPace;
+  /** The address of a client, as limits count it. */
+  readonly addressOf: (request: IncomingMessage) => string;
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
@@ -101,12 +115,14 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     subscribe: (args) => operations.subscribe(args),
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
-    onPing: ({ extra }, payload) => renewSession(options, extra, findAuthorization(payload)),
+    onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
       const operationIds = extra.operationIds ?? new Set();
       if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
       // Counted before the first await, so that a burst is counted too.
       operationIds.add(id);
+      const refusal = await countOperation(options, extra);
+      if (refusal) return [rateLimited(refusal)];
       const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
       const transport = { authorization: extra.authorization, closeForRetry, isGone };
@@ -132,17 +148,19 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
  * Opens the session of a socket by the credentials of its first message.
  * @returns false, not an exception, for bad credentials: clients take 4403 as "come back with better ones", 4500 as fatal
  */
-async function openSession(
-  { credentials, sessions }: SocketOptions,
-  extra: Extra,
-  authorization: string | undefined,
-): Promise<boolean> {
+async function openSession(options: SocketOptions, extra: Extra, authorization: string | undefined): Promise<boolean> {
+  const { credentials, sessions, addressOf } = options;
   // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
-  const viewer = await credentials.authenticate(authorization).catch(() => {
-    extra.socket.close(closeTryAgain, 'try again');
+  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch((error: unknown) => {
+    extra.socket.close(closeTryAgain, error instanceof RateLimited ? error.message : 'try again');
     return undefined;
   });
   if (!viewer) return false;
+  const refusal = admitSocket(options, extra.socket, viewer);
+  if (refusal) {
+    extra.socket.close(closeTryAgain, refusal.message);
+    return false;
+  }
   extra.authorization = authorization ?? '';
   extra.operationIds = new Set();
   if (extra.socket.readyState === extra.socket.OPEN)
@@ -150,14 +168,34 @@ async function openSession(
   return true;
 }
 
+/** Counts a socket against the limits of its token. Returns the error of one too many. */
+function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
+  const { refusal } = limits.count(viewer);
+  if (refusal) return refusal;
+  const end = sockets.open(viewer);
+  if (end instanceof RateLimited) return end;
+  if (socket.readyState === socket.OPEN) socket.once('close', end);
+  else end();
+  return undefined;
+}
+
+/** Counts an operation against the limits of its token. Returns the error of one too many, when it may be sent. */
+async function countOperation({ limits, pace }: SocketOptions, { session }: Extra): Promise<RateLimited | undefined> {
+  const refusal = session && limits.count(session.viewer).refusal;
+  if (refusal) await pace.wait(session.viewer.platformId);
+  return refusal;
+}
+
 /** Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject. */
 async function renewSession(
-  { credentials }: SocketOptions,
+  { credentials, addressOf }: SocketOptions,
   extra: Extra,
   authorization: string | undefined,
 ): Promise<void> {
   if (authorization === undefined || !extra.session) return;
-  const viewer = await credentials.authenticate(authorization).catch(() => extra.session?.viewer);
+  const viewer = await credentials
+    .authenticateFrom(addressOf(extra.request), authorization)
+    .catch(() => extra.session?.viewer);
   if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
   else extra.socket.close(closeForbidden, 'not a good token of the same subject');
 }
@@ -177,7 +215,18 @@ function superviseSocket(socket: WebSocket) {
 /** Finds the credentials in a message's payload: `authorization`, in any case. */
 function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [name, value] of Object.entries(payload ?? {})) {
-    if (name.toLowerCase() === 'authorization' && typeof value === 'string') return value;
+    if (isAuthorization(name) && typeof value === 'string') return value;
   }
   return undefined;
+}
+
+/** Takes the credentials out of a ping's payload: graphql-ws answers it with the same payload, where logs may see it. */
+function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
+  const authorization = findAuthorization(payload);
+  for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];
+  return authorization;
+}
+
+function isAuthorization(name: string): boolean {
+  return name.toLowerCase() === 'authorization';
 }

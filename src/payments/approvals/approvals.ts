@@ -206,7 +206,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
   return {
     to: 'PROCESSING',
     reason: fallbackId
-      ? `approved by the platform; the deposit account is ${announced?.status}, so the money goes to the internal account`
+      ? 'approved by the platform; the money goes to the internal account'
       : 'approved by the platform',
     set: {
       requestedInformation: withValues(requested, known),

@@ -37,7 +37,7 @@ export function updateCustomer(
     input,
     idempotencyKey,
     plan: async () => {
-      const customer = await readCustomer(payments, caller, input.customerId);
+      const { customer, umaDomain } = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
@@ -49,7 +49,9 @@ export function updateCustomer(
       const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
       const set = {
         ...columns,
-        ...(input.umaAddress && { umaAddress: await checkCustomerAddress(payments, caller, input.umaAddress) }),
+        ...(input.umaAddress && {
+          umaAddress: checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
+        }),
         ...(kycStatus && { kycStatus }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
@@ -79,7 +81,7 @@ export function deleteCustomer(
     input: { customerId },
     idempotencyKey,
     plan: async () => {
-      const { id } = await readCustomer(payments, caller, customerId);
+      const { id } = (await readCustomer(payments, caller, customerId)).customer;
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
     paths: { CUSTOMER_DELETED: at('customerId') },
@@ -87,15 +89,17 @@ export function deleteCustomer(
 }
 
 const customerStatement = forCaller(
-  statement<{ customer: Customer }>(
+  statement<{ customer: Customer; umaDomain: string }>(
     'customer_to_change',
-    `select to_jsonb(c) as customer from customer c where ${visibleRow('customer', 'c')} and c.id = $4`,
+    `select to_jsonb(c) as customer, p.uma_domain from customer c join platform p on p.id = c.platform_id
+     where ${visibleRow('customer', 'c')} and c.id = $4`,
     { customer: 'Customer' },
   ),
 );
 
-async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
+/** Reads a customer, with the UMA domain of its platform. */
+async function readCustomer(payments: Payments, caller: Caller, customerId: string) {
   const uuid = customerUuid(customerId, at('customerId'));
   const [found] = await customerStatement(payments.database.pool, caller, uuid);
-  return found?.customer ?? customerNotFound(at('customerId'));
+  return found ?? customerNotFound(at('customerId'));
 }

@@ -92,7 +92,7 @@ export function createCustomer(
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
       const umaAddress = input.umaAddress
-        ? await checkCustomerAddress(payments, caller, input.umaAddress)
+        ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
         : `$${id.slice(-12)}@${profile.umaDomain}`;
       const owner = { platformId: caller.platformId, customerId: id };
       return {

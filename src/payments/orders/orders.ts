@@ -252,12 +252,7 @@ export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
   return row?.waitMs;
 }
 
-const wakeStatement = statement<object>(
-  'wake_orders',
-  `update rail_order o set due_at = clock_ms()
-   where o.due_at is not null and ((o.platform_id = $1 and o.transaction_id = $2) or (o.platform_id, o.transaction_id) in (
-     select a.sender_platform_id, a.sender_transaction_id from arrival a where a.platform_id = $1 and a.transaction_id = $2))`,
-);
+const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 /**
  * Makes the order due now that waits for a decision on this incoming transaction. Without this, it is due when the time

@@ -14,10 +14,11 @@ import { commitPlanOn } from '../../ledger/commit.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { idAt, readParties } from '../parties.ts';
+import { checkUmaDomain } from './uma-domain.ts';
 
 /** The settings that a platform can change (decision 56). */
 export interface PlatformSettings {
-  /** The domain of the UMA addresses that new customers get. */
+  /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
   readonly umaDomain?: string | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
   readonly currencies?: readonly string[] | undefined;
@@ -34,8 +35,8 @@ export function readPlatform(payments: Payments, caller: Caller): Promise<Platfo
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
  * addresses of customers stay.
  * @param besides changes more in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's), and what
- *   `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's or not proven),
+ *   SERVICE_UNAVAILABLE (its proof cannot be looked up), and what `besides` throws
  */
 export async function updatePlatform<Besides>(
   payments: Payments,
@@ -44,9 +45,12 @@ export async function updatePlatform<Besides>(
   besides: (transaction: Transaction) => Promise<Besides>,
 ): Promise<Besides> {
   authorize(caller, 'updatePlatform');
-  const { umaDomain, currencies } = settings;
-  if (umaDomain !== undefined) checkDomain(umaDomain);
+  const { currencies } = settings;
   if (currencies) checkCurrencies(currencies);
+  const umaDomain =
+    settings.umaDomain === undefined
+      ? undefined
+      : await checkUmaDomain(payments, caller, settings.umaDomain, at('umaDomain'));
   try {
     return await retryLostRaces(() =>
       inTransaction(payments.database, async (transaction) => {
@@ -97,13 +101,4 @@ async function openAccounts(
   const ids = missing.map((_code, position) => idAt(parties, position));
   const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });
-}
-
-function checkDomain(domain: string): void {
-  if (!/^(?=.{3,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(domain)) {
-    throw new Refusal('INVALID_INPUT', 'a UMA domain is a domain name in lower case such as pay.example.com', {
-      path: at('umaDomain'),
-      value: domain,
-    });
-  }
 }

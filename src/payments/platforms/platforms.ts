@@ -7,9 +7,11 @@ import type { Database } from '../../database/database.ts';
 import type { Environment } from '../../database/generated/client/client.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commitPlanOn } from '../../ledger/commit.ts';
+import { simulatedDomain } from '../../rails/simulation.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { readProfile } from '../customers/customers.ts';
+import { serviceDomain } from '../uma-domains.ts';
 
 /** The input of createPlatform. */
 export interface NewPlatform {
@@ -53,12 +55,14 @@ export async function createPlatform(
   });
 }
 
-/** Returns the domain for the UMA addresses of the customers of a platform. Similar names get different domains. */
+/** Returns the domain that a new platform gets from the service. Similar names get different domains. */
 function umaDomainOf(name: string): string {
   const slug = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
-  const distinct = slug === name ? slug : `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}`;
-  return `${distinct}.uma.money`;
+    .replace(/^-|-$/g, '')
+    .slice(0, 56);
+  const domain = `${slug}.${serviceDomain}`;
+  if (slug === name && domain !== simulatedDomain) return domain;
+  return `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}.${serviceDomain}`;
 }

@@ -11,8 +11,8 @@ import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand
 import { checkInformation } from '../information.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
+  accountName,
   accountNotFound,
-  accountUuid,
   currencyOfAccount,
   customerNotFound,
   customerUuid,
@@ -113,13 +113,13 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
 function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote): Promise<Parties> {
   return readParties(payments.database.pool, caller, {
     ...(source.kind === 'ACCOUNT'
-      ? { source: accountUuid(source.accountId, at('source', 'accountId')) }
+      ? { source: accountName(source.accountId, at('source', 'accountId')) }
       : {
           customer: customerUuid(source.customerId, at('source', 'customerId')),
           currency: currencyOf(source.currency)?.code,
         }),
     destination:
-      destination.kind === 'ACCOUNT' ? accountUuid(destination.accountId, at('destination', 'accountId')) : undefined,
+      destination.kind === 'ACCOUNT' ? accountName(destination.accountId, at('destination', 'accountId')) : undefined,
     ids: 3,
   });
 }

@@ -41,6 +41,12 @@ const payerFields: readonly RequiredField[] = [
   { name: 'NATIONALITY', mandatory: false },
 ];
 
+/**
+ * The most lookups of one token that have not expired: over ten minutes, more than 16 in a second. Looking up is reading, and
+ * leaves a row nevertheless (decision 11).
+ */
+export const maxLookups = 10_000;
+
 const receiverStatement = forCaller(
   statement<{
     id: string;
@@ -51,18 +57,18 @@ const receiverStatement = forCaller(
     umaDomain: string | null;
     currencies: string[] | null;
     depositCurrency: string | null;
+    isFull: boolean;
   }>(
     'receiver_by_uma_address',
     `select uuid_v7() as id, p.currencies[1] as base_currency,
+     (select count(*) >= $8 from (select from lookup l where l.platform_id = $1 and l.token_id = $7
+        and l.expires_at > clock_timestamp() limit $8) unexpired) as is_full,
      (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
         and ($5::uuid is not null or $6::text is not null)
         and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
-     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, rp.uma_domain, rp.currencies, d.currency as deposit_currency
+     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, r.uma_domain, r.currencies, r.deposit_currency
    from platform p
-   left join (customer r join platform rp on rp.id = r.platform_id)
-     on lower(r.uma_address) = $4 and not r.is_deleted and rp.environment = p.environment
-       and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED')
-   left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account and d.status = 'ACTIVE'
+   left join find_receiver($4, p.environment) r on true
    where p.id = $1`,
   ),
 );
@@ -72,7 +78,8 @@ const at = pathsIn<LookUpReceiver>();
 /**
  * Looks up what the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
  * receiver that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, SERVICE_UNAVAILABLE (too many lookups of
+ *   its token), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -94,7 +101,7 @@ export async function lookUpReceiver(
     prepare: async () => {
       const data = await readData();
       return async ({ prisma }) => {
-        const row = await prisma.lookup.create({ data });
+        const row = await prisma.lookup.create({ data: { ...data, keyed: true } });
         return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
@@ -109,7 +116,7 @@ export async function lookUpReceiver(
 
 /**
  * Finds the receiver and returns the row of its lookup.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND
+ * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, SERVICE_UNAVAILABLE
  */
 async function findReceiver(
   payments: Payments,
@@ -119,8 +126,13 @@ async function findReceiver(
   const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
   const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
   const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
-  const [found] = await receiverStatement(payments.database.pool, caller, umaAddress, customer, sender);
+  const asked = [umaAddress, customer, sender, caller.tokenId, maxLookups] as const;
+  const [found] = await receiverStatement(payments.database.pool, caller, ...asked);
   if (!found) throw new Error(`no platform ${caller.platformId}`);
+  if (found.isFull) {
+    const message = `this token has ${maxLookups} lookups that have not expired; try again when some have`;
+    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 60 });
+  }
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller);
@@ -136,6 +148,7 @@ async function findReceiver(
   return {
     platformId: caller.platformId,
     id: found.id,
+    tokenId: caller.tokenId,
     umaAddress,
     senderCustomerId: found.senderId,
     receiverPlatformId: found.receiverPlatformId,

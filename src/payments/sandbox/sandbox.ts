@@ -12,7 +12,7 @@ import type { Plan } from '../../ledger/plan.ts';
 import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
-import { accountNotFound, accountUuid, readTransferParties } from '../parties.ts';
+import { accountName, accountNotFound, readTransferParties } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 import { planLateDeposit } from './late-deposit.ts';
@@ -55,7 +55,7 @@ export function fundAccount(
         });
       }
       const { source } = await readTransferParties(payments.database.pool, caller, {
-        source: accountUuid(input.accountId, fundingPath('accountId')),
+        source: accountName(input.accountId, fundingPath('accountId')),
         ids: 0,
       });
       if (!source) accountNotFound(fundingPath('accountId'));

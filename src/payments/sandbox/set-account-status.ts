@@ -1,6 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkText } from '../../core/checks.ts';
-import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
@@ -8,7 +7,7 @@ import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
 import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
 import { type CommandResult, type Payments, runCommand, simulationOf } from '../command.ts';
-import { accountNotFound, readParties } from '../parties.ts';
+import { accountName, accountNotFound, readTransferParties } from '../parties.ts';
 
 /** The input of setExternalAccountStatus. */
 export interface SetExternalAccountStatus {
@@ -67,7 +66,7 @@ export function setExternalAccountStatus(
 }
 
 async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
-  const uuid = uuidOf(id, 'ExternalAccount') ?? accountNotFound(at('accountId'));
-  const { source } = await readParties(payments.database.pool, caller, { source: uuid, ids: 0 });
+  const named = accountName(id, at('accountId'));
+  const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound(at('accountId'));
 }

@@ -7,7 +7,7 @@ import type { Account, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
-import { accountNotFound, accountUuid, idAt, readTransferParties, type TransferParties } from '../parties.ts';
+import { accountName, accountNotFound, idAt, readTransferParties, type TransferParties } from '../parties.ts';
 
 /** A transfer in one currency, in or out (specification 4.6, 4.12). */
 export interface Transfer {
@@ -37,8 +37,8 @@ export async function readAccounts(
 ) {
   checkText(input.description, at('description'));
   const parties = await readTransferParties(payments.database.pool, caller, {
-    source: accountUuid(input.sourceAccountId, sourcePath),
-    destination: accountUuid(input.destinationAccountId, destinationPath),
+    source: accountName(input.sourceAccountId, sourcePath),
+    destination: accountName(input.destinationAccountId, destinationPath),
     ids: 2,
   });
   const from = parties.source ?? accountNotFound(sourcePath);

@@ -1,9 +1,7 @@
 import { currencyOf } from '../../core/currencies.ts';
 import type { FailureReason, RailOrderKind } from '../../database/generated/client/client.ts';
 import type { RailOutcome, UmaReceiver } from '../rail.ts';
-
-/** The domain of the sandbox's test receivers and senders (decision 21). */
-const domain = 'sandbox.uma.money';
+import { simulatedDomain } from '../simulation.ts';
 
 type Part = 'success' | 'pending.long' | 'fail.compliance' | 'fail.timeout';
 
@@ -26,7 +24,7 @@ const paces: Readonly<Record<Part, number>> = {
 function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
-  if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${domain}`)) return undefined;
+  if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${simulatedDomain}`)) return undefined;
   const code = currency.toUpperCase();
   // The pattern accepts exactly the names of the table.
   return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;

@@ -11,9 +11,9 @@ import type { RestApp, RestModules } from '../app.ts';
 import {
   body,
   jsonResponse,
-  managementEndpoint,
   noQuery,
   readErrors,
+  settingsEndpoint,
   viewEndpoint,
   withRequestPaths,
 } from '../endpoint.ts';
@@ -94,7 +94,10 @@ const ChangedConfigSchema = z
 
 const UpdateConfigBody = z
   .strictObject({
-    umaDomain: z.string().optional().openapi({ description: "The domain of new customers' UMA addresses." }),
+    umaDomain: z.string().optional().openapi({
+      description:
+        "The domain of new customers' UMA addresses. In production the domain's owner must have published whose it is: the refusal (409) says what and where (decision 61).",
+    }),
     webhookEndpoint: webhookEndpoint
       .nullable()
       .optional()
@@ -135,7 +138,7 @@ const get = createRoute({
 });
 
 const update = createRoute({
-  ...managementEndpoint({
+  ...settingsEndpoint('updatePlatform', {
     operationId: 'updateConfig',
     tags,
     summary: "Change the platform's settings",

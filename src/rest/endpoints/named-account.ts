@@ -1,6 +1,6 @@
 import type { Viewer } from '../../access/viewer.ts';
 import { visibleAccounts } from '../../access/visible.ts';
-import { publicId, uuidOf } from '../../core/ids.ts';
+import { accountNameIn, publicId } from '../../core/ids.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../database/database.ts';
@@ -22,8 +22,8 @@ export async function checkNamedAccount(
   },
 ): Promise<void> {
   if (named.currency === undefined && named.customerId === undefined) return;
-  const id = uuidOf(named.accountId, 'InternalAccount', 'ExternalAccount');
-  const account = id ? await readRow(database, 'Account', { AND: [visibleAccounts(viewer), { id }] }) : null;
+  const name = accountNameIn(named.accountId);
+  const account = name ? await readRow(database, 'Account', { AND: [visibleAccounts(viewer), { ...name }] }) : null;
   if (!account) return;
   if (named.currency !== undefined && named.currency !== account.currency) {
     throw new Refusal('INVALID_CURRENCY', `the account is in ${account.currency}`, {

@@ -6,7 +6,9 @@ import { AddressSchema, countryCode } from './people.ts';
 
 // The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 
-const umaAddress = z.string().openapi({ description: 'UMA address, $name@domain.', example: '$grace@example.com' });
+const umaAddress = z
+  .string()
+  .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
 const platformCustomerId = z.string().openapi({ description: "The platform's own id." });
 
 /** The optional fields of a person. */

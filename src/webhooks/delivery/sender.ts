@@ -1,6 +1,12 @@
 import { Agent, errors, request } from 'undici';
+import {
+  checkedLookup,
+  isLoopbackAddress,
+  isPublicAddress,
+  RefusedAddress,
+  type Resolver,
+} from '../../outside/addresses.ts';
 import { isLoopbackHost, parseEndpointUrl } from '../endpoints/endpoint-url.ts';
-import { checkedLookup, isLoopbackAddress, isPublicAddress, RefusedAddress, type Resolver } from './addresses.ts';
 import { type Pace, retryAfterSeconds } from './pace.ts';
 
 /** The most bytes of a response that are read: one that never ends must cost nothing. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Refusal } from '../../core/refusal.ts';
-import { isLoopbackAddress } from '../delivery/addresses.ts';
+import { isLoopbackAddress } from '../../outside/addresses.ts';
 
 /** The ports that a webhook URL may have. */
 const ports: ReadonlySet<string> = new Set(['', '443', '8443']);

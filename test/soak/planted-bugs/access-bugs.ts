@@ -11,7 +11,38 @@ export const accessBugs: readonly Bug[] = [
     put: 'const { platformId: _platformId, ...rest } = where(rules.transaction, scope);\n  return rest;',
     caughtBy: {
       file: 'test/access/lists.test.ts',
-      title: 'the list %s has no row of another platform, and counts none',
+      title: 'the application itself has no %s of another platform, where the database would show all',
+    },
+  },
+  {
+    bug: 'requests run in the role that sees all platforms',
+    file: 'src/gateway.ts',
+    find: "const serving = openDatabase({ url, role: 'gateway_serving',",
+    put: "const serving = openDatabase({ url, role: 'gateway_work',",
+    caughtBy: {
+      file: 'test/access/database-wall.test.ts',
+      title: 'no node, no getter and no list shows what is foreign',
+    },
+  },
+  {
+    bug: 'a connection stays with the platform of its first request',
+    file: 'src/database/serving-pool.ts',
+    find: 'if (error || !client || this.#platforms.get(client) === platform) callback',
+    put: 'if (error || !client || this.#platforms.has(client)) callback',
+    caughtBy: {
+      file: 'test/access/database-wall.test.ts',
+      title:
+        'gets for each statement of one connection the platform of its caller, also after errors and in transactions',
+    },
+  },
+  {
+    bug: 'production serves as the owner of the tables',
+    file: 'src/database/owners.ts',
+    find: "pg_has_role(session_user, c.relowner, 'member')",
+    put: 'session_user <> current_user and false',
+    caughtBy: {
+      file: 'test/access/database-wall.test.ts',
+      title: 'serves with a login that owns nothing, and with no other',
     },
   },
   {

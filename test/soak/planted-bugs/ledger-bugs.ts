@@ -8,6 +8,13 @@ const invariants = 'test/ledger/invariants.test.ts';
 /** Bugs in what decides about money: locks, idempotency keys, journals, balances and the feed. */
 export const ledgerBugs: readonly Bug[] = [
   {
+    bug: 'a plan inserts rows of other platforms',
+    file: 'prisma/functions/apply_plans.sql',
+    find: "if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then",
+    put: 'if false then',
+    caughtBy: { file: 'test/access/database-wall.test.ts', title: 'a plan inserts no row of another platform' },
+  },
+  {
     bug: 'a plan does not lock the quotes that it moves',
     file: 'prisma/functions/lock_plans.sql',
     find: 'perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',

@@ -28,7 +28,7 @@ export const serviceBugs: readonly Bug[] = [
   },
   {
     bug: 'webhooks reach any unicast address of IPv6',
-    file: 'src/webhooks/delivery/addresses.ts',
+    file: 'src/outside/addresses.ts',
     find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
     put: 'return true;',
     caughtBy: {
@@ -38,7 +38,7 @@ export const serviceBugs: readonly Bug[] = [
   },
   {
     bug: 'one public address among several is enough for a webhook',
-    file: 'src/webhooks/delivery/addresses.ts',
+    file: 'src/outside/addresses.ts',
     find: '!addresses.every(allowed)',
     put: '!addresses.some(allowed)',
     caughtBy: {

@@ -243,7 +243,9 @@ mutation('createCustomer', {
   description: 'Creates a customer, with an internal account in each currency of the platform (specification 2.8).',
   input: (t) => ({
     platformCustomerId: t.string({ required: true, description: "The platform's own id." }),
-    umaAddress: t.string({ description: 'Its UMA address, $name@domain; made up when left out.' }),
+    umaAddress: t.string({
+      description: 'Its UMA address, $name@domain, in the domain of the platform (decision 61); made up when left out.',
+    }),
     details: t.field({ type: CustomerDetailsInput, required: true, description: 'Who it is.' }),
   }),
   success: { customer: { type: Customer, description: 'The new customer.' } },
@@ -258,7 +260,9 @@ mutation('updateCustomer', {
     'Changes what is known of a customer: what is left out stays, its type cannot change. In the sandbox a new name decides its KYC status anew.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'Customer:…' }),
-    umaAddress: t.string({ description: 'A new UMA address, $name@domain.' }),
+    umaAddress: t.string({
+      description: 'A new UMA address, $name@domain, in the domain of the platform (decision 61).',
+    }),
     details: t.field({
       type: CustomerDetailsInput,
       description: 'What changes, under its type; null empties a field.',

@@ -1,0 +1,20 @@
+-- The roles of a production database. Run this once, as a superuser or a role that may create roles, before the first
+-- `npm run migrate`. Change the passwords, and the name of the database (docs/database-roles.md).
+
+-- Owns the tables and applies migrations: DATABASE_OWNER_URL.
+create role payments_owner login password 'change me';
+grant create, connect on database payments to payments_owner;
+grant usage, create on schema public to payments_owner;
+
+-- What may be done: answer requests for one platform at a time, and background work for all platforms. The migrations grant
+-- both what they need. They also make both, where these lines have not and the owner may create roles.
+create role gateway_serving nologin;
+create role gateway_work nologin;
+
+-- Serves and works: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection.
+create role payments_gateway login noinherit password 'change me';
+grant gateway_serving, gateway_work to payments_gateway;
+
+-- An instance with ROLE=serve needs the first role only:
+--   create role payments_api login noinherit password 'change me';
+--   grant gateway_serving to payments_api;

@@ -1,0 +1,60 @@
+/** A limit of rate: so many requests a second on average, and so many at once after a pause. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** The limits of rate of a platform as a whole, of each of its API tokens and of each of its client tokens; null: no limit. */
+export interface Rates {
+  readonly platform: Rate | null;
+  readonly apiToken: Rate | null;
+  readonly clientToken: Rate | null;
+}
+
+/** The columns of `platform` that replace the limits of the settings; null: the settings hold. */
+export interface RateColumns {
+  readonly rateLimit: number | null;
+  readonly rateBurst: number | null;
+  readonly apiTokenRateLimit: number | null;
+  readonly apiTokenRateBurst: number | null;
+  readonly clientTokenRateLimit: number | null;
+  readonly clientTokenRateBurst: number | null;
+}
+
+/** The same columns in a select list, of the table `p`. */
+export const rateColumns = `p.rate_limit, p.rate_burst, p.api_token_rate_limit, p.api_token_rate_burst,
+     p.client_token_rate_limit, p.client_token_rate_burst`;
+
+/** Returns the limits of a platform's own; null where those of the settings hold. */
+export function ownRates(row: RateColumns): Rates {
+  return {
+    platform: rateOf(row.rateLimit, row.rateBurst),
+    apiToken: rateOf(row.apiTokenRateLimit, row.apiTokenRateBurst),
+    clientToken: rateOf(row.clientTokenRateLimit, row.clientTokenRateBurst),
+  };
+}
+
+function rateOf(perSecond: number | null, burst: number | null): Rate | null {
+  return perSecond === null || burst === null ? null : { perSecond, burst };
+}
+
+/** The greatest rate and burst. */
+const most = 1_000_000;
+
+/**
+ * Parses `100/500`, 100 a second and 500 at once; `100` alone means twice as many at once.
+ * @returns undefined for anything else, or numbers outside 1 to 1000000
+ */
+export function parseRate(text: string): Rate | undefined {
+  const [, first, second] = /^(\d{1,7})(?:\/(\d{1,7}))?$/.exec(text) ?? [];
+  if (first === undefined) return undefined;
+  const perSecond = Number(first);
+  const burst = second === undefined ? Math.min(2 * perSecond, most) : Number(second);
+  const isInRange = (value: number) => value >= 1 && value <= most;
+  return isInRange(perSecond) && isInRange(burst) ? { perSecond, burst } : undefined;
+}
+
+/** Writes a limit as `parseRate` reads it. */
+export function formatRate({ perSecond, burst }: Rate): string {
+  return `${perSecond}/${burst}`;
+}

@@ -1,0 +1,41 @@
+import type { Rate } from './rates.ts';
+
+/** Returns the time in milliseconds. It only goes forward, and begins anywhere. */
+export type Clock = () => number;
+
+/** A token bucket: holds at most `burst` tokens, and gains `perSecond` of them a second. It begins full. */
+export class TokenBucket {
+  #tokens: number;
+  #at: number;
+
+  constructor({ burst }: Rate, now: number) {
+    this.#tokens = burst;
+    this.#at = now;
+  }
+
+  /** How many tokens it held when it was filled last, less what was taken since. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** Adds what it has gained since the last time. The rate may be another than before. */
+  refill({ perSecond, burst }: Rate, now: number): void {
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) * perSecond) / 1_000);
+    this.#at = now;
+  }
+
+  /** Takes a token: call `refill` before, and only where it holds one. */
+  take(): void {
+    this.#tokens -= 1;
+  }
+
+  /** Puts back a token that was taken. The next `refill` keeps it within the burst. */
+  putBack(): void {
+    this.#tokens += 1;
+  }
+}
+
+/** Returns after how many seconds a bucket with so many tokens holds one. */
+export function secondsUntilToken(tokens: number, { perSecond }: Rate): number {
+  return Math.max(0, (1 - tokens) / perSecond);
+}

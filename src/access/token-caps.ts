@@ -1,0 +1,46 @@
+import { RateLimited } from './rate-limits.ts';
+import type { Viewer } from './viewer.ts';
+
+/** How many of a thing one API token and one client token may have at once. */
+export interface Cap {
+  readonly apiToken: number;
+  readonly clientToken: number;
+}
+
+/** The whole seconds after which a refused client may try again: it must end something itself before. */
+const retryAfter = 1;
+
+/** Limits how many of a thing each token has open on this instance: sockets, streams, reservations. */
+export class TokenCap {
+  readonly #things: string;
+  readonly #cap: Cap;
+  readonly #open = new Map<string, number>();
+
+  /** @param things what is counted, in the words of the refusal */
+  constructor(things: string, cap: Cap) {
+    this.#things = things;
+    this.#cap = cap;
+  }
+
+  /**
+   * Counts one more.
+   * @returns the function that ends it; further calls of it do nothing. An error where the token has as many as it may
+   */
+  open({ kind, tokenId }: Viewer): (() => void) | RateLimited {
+    const most = kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
+    const open = this.#open.get(tokenId) ?? 0;
+    if (open >= most) {
+      const owner = kind === 'CLIENT' ? 'a client token' : 'an API token';
+      return new RateLimited(`${owner} has at most ${most} ${this.#things} at once`, retryAfter);
+    }
+    this.#open.set(tokenId, open + 1);
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      const left = (this.#open.get(tokenId) ?? 0) - 1;
+      if (left > 0) this.#open.set(tokenId, left);
+      else this.#open.delete(tokenId);
+    };
+  }
+}

@@ -1,0 +1,34 @@
+import type { Database } from './database.ts';
+import { statement } from './statement.ts';
+
+/** Says why a login must not serve. The message is for the person who started the program. */
+export class OwnerError extends Error {
+  constructor(login: string, reason: string) {
+    super(
+      `The login ${login} of DATABASE_URL ${reason}, so the walls inside the database would not hold against this program. Serve with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql makes one), and set DATABASE_OWNER_URL for migrations; or set OWNER_MAY_SERVE=on to serve as it is.`,
+    );
+    this.name = 'OwnerError';
+  }
+}
+
+const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasses: boolean; owned: string | null }>(
+  'powers_of_login',
+  `select r.rolname::text as login, r.rolsuper as is_superuser, r.rolbypassrls as bypasses,
+     (select c.relname::text from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(session_user, c.relowner, 'member')
+      order by c.relname limit 1) as owned
+   from pg_roles r where r.rolname = session_user`,
+);
+
+/**
+ * Refuses a login that the walls of the database do not hold: a superuser, one that bypasses row-level security, or one that owns
+ * a table or may become its owner.
+ * @throws OwnerError
+ */
+export async function refuseOwners({ pool }: Pick<Database, 'pool'>): Promise<void> {
+  const [powers] = await powersStatement(pool);
+  if (!powers) throw new Error('powers_of_login returned no row');
+  if (powers.isSuperuser) throw new OwnerError(powers.login, 'is a superuser');
+  if (powers.bypasses) throw new OwnerError(powers.login, 'bypasses row-level security');
+  if (powers.owned !== null) throw new OwnerError(powers.login, `owns the table ${powers.owned}`);
+}

@@ -1,0 +1,35 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+// The platform in whose name this process runs statements at the moment. The serving role of the database sees the rows of that
+// platform alone (docs/database-roles.md), whatever conditions a statement has.
+
+const scope = new AsyncLocalStorage<string>();
+
+/** The id that no platform has: a statement outside of `asPlatform` sees no rows. */
+export const noPlatform = '00000000-0000-0000-0000-000000000000';
+
+/** Runs `work`, and all that it starts, in the name of a platform: the one that the caller's credentials name. */
+export function asPlatform<T>(platformId: string, work: () => T): T {
+  return scope.run(platformId, work);
+}
+
+/** Returns the id of the platform in whose name the current work runs, or `noPlatform`. */
+export function currentPlatform(): string {
+  return scope.getStore() ?? noPlatform;
+}
+
+/** Runs each step of an iterator in the name of a platform. */
+export function iterateAsPlatform<T>(platformId: string, iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
+  return {
+    next: () => asPlatform(platformId, () => iterator.next()),
+    return: (value) => asPlatform(platformId, () => iterator.return?.(value) ?? ended(value)),
+    throw: (error) => asPlatform(platformId, () => iterator.throw?.(error) ?? Promise.reject(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function ended<T>(value: T | PromiseLike<T>): Promise<IteratorResult<T>> {
+  return Promise.resolve(value).then((last) => ({ done: true, value: last }));
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** Returns the address of a request's client, as limits by address count it: an IPv4 address, or the /64 network of IPv6. */
+export type AddressOf = (request: IncomingMessage) => string;
+
+/**
+ * Parses a range such as `10.0.0.0/8`, or one address.
+ * @throws Error for anything else
+ */
+export function parseRange(text: string): Range {
+  return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
+}
+
+/**
+ * Returns the function that finds the address of a client. Behind trusted proxies it is the last address in X-Forwarded-For
+ * that is no trusted proxy's: each proxy appends whom it serves, and what stands before that may be forged.
+ * @param trusted the ranges of the proxies; none: the header is not read
+ */
+export function addressFinder(trusted: readonly Range[]): AddressOf {
+  const isTrusted = (address: Address) =>
+    trusted.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
+  return ({ socket: { remoteAddress = '' }, headers }) => {
+    if (!ipaddr.isValid(remoteAddress)) return remoteAddress;
+    let client = ipaddr.process(remoteAddress);
+    const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
+    while (hops.length > 0 && isTrusted(client)) {
+      const hop = hops.pop()?.trim() ?? '';
+      // What is no address was written by the client itself: the proxy after it is the best that is known.
+      if (!ipaddr.isValid(hop)) break;
+      client = ipaddr.process(hop);
+    }
+    return networkOf(client);
+  };
+}
+
+/** An IPv6 client has a /64 network of its own, with more addresses than can be counted. */
+function networkOf(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;
+}

@@ -1,0 +1,41 @@
+import type { ServerResponse } from 'node:http';
+import type { RateLimited } from '../access/rate-limits.ts';
+
+/** The API that a request is for: it decides the form of errors. */
+export type Api = 'GRAPHQL' | 'REST';
+
+/** Why a request is refused before its API sees it. The same request may succeed after `retryAfter` seconds. */
+export interface EarlyRefusal {
+  readonly status: 429 | 503;
+  readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
+  readonly message: string;
+  readonly retryAfter: number;
+}
+
+/** The refusal of a request when too many are under way. */
+export const busy: EarlyRefusal = unavailable('too many requests at once; try again');
+
+/** Creates the refusal of a request that could not be processed, because of overload or a fault. */
+export function unavailable(message: string): EarlyRefusal {
+  return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
+}
+
+/** Creates the refusal of one request too many. */
+export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
+  return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
+}
+
+/** Answers a request that was not processed: the client may send it again. */
+export function refuse(response: ServerResponse, api: Api, { status, code, message, retryAfter }: EarlyRefusal): void {
+  response.setHeader('retry-after', String(retryAfter));
+  const body =
+    api === 'REST'
+      ? { status, code, message, details: { reason: message } }
+      : { errors: [{ message, extensions: { code, retryAfter } }] };
+  answer(response, status, body);
+}
+
+/** Answers with JSON. */
+export function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+}

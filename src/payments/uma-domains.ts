@@ -1,0 +1,53 @@
+import { domainToASCII } from 'node:url';
+
+/** The domain below which this service names its platforms itself. */
+export const serviceDomain = 'uma.money';
+
+/** One domain name in ASCII: at least two labels, and a last one that is no number. */
+const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Letters, digits, hyphens and dots of any script. `domainToASCII` alone would also decode and cut what is more. */
+const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
+
+/** Top-level domains of machines in a network or of nobody (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others). */
+const machines: ReadonlySet<string> = new Set([
+  ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],
+  ...['arpa', 'onion', 'invalid', 'alt'],
+]);
+
+/** Domains that belong to nobody, for good: for tests and examples (RFC 2606, RFC 6761). */
+const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
+
+/**
+ * Returns the one form of a domain name: ASCII in lower case, an international name in punycode. Undefined for anything
+ * else than the name of a domain: a bare host, the address of a machine, a port, a name of a local network.
+ */
+export function normalDomain(domain: string): string | undefined {
+  if (!writtenName.test(domain)) return undefined;
+  const ascii = domainToASCII(domain);
+  const last = ascii.slice(ascii.lastIndexOf('.') + 1);
+  return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
+}
+
+/** Tells whether a domain is one for tests and examples, which only the sandbox uses. */
+export function isFictional(domain: string): boolean {
+  return fictional.some((one) => isBelow(domain, one)) && domain.includes('.');
+}
+
+/** Tells whether a domain is the service's own, or below it. */
+export function isOfService(domain: string): boolean {
+  return isBelow(domain, serviceDomain);
+}
+
+function isBelow(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}
+
+/** What looking for the proof of a domain found. UNKNOWN: it could not be looked up. */
+export type DomainProof = 'FOUND' | 'ABSENT' | 'UNKNOWN';
+
+/**
+ * Looks whether the owner of a domain has published a text in it (src/outside/domain-proof.ts).
+ * @throws never
+ */
+export type FindDomainProof = (domain: string, text: string) => Promise<DomainProof>;

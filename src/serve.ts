@@ -1,0 +1,167 @@
+import type { Logger } from 'pino';
+import { ApiTokens } from './access/api-tokens.ts';
+import { ClientTokens } from './access/client-tokens.ts';
+import { CredentialBrake } from './access/credential-brake.ts';
+import { Credentials } from './access/credentials.ts';
+import { RateLimits } from './access/rate-limits.ts';
+import type { Rates } from './access/rates.ts';
+import { RefusalPace } from './access/refusal-pace.ts';
+import type { Sessions } from './access/sessions.ts';
+import type { Clock } from './access/token-bucket.ts';
+import { TokenCap } from './access/token-caps.ts';
+import type { GatewaySettings } from './config.ts';
+import type { Feed } from './events/feed.ts';
+import type { Newcomer } from './graphql/server/graphiql.ts';
+import { createGraphqlServer } from './graphql/server/server.ts';
+import { createSingleConnections } from './graphql/transports/single-connection.ts';
+import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
+import { bodyBytes } from './http/bodies.ts';
+import type { CallerOptions } from './http/callers.ts';
+import { addressFinder } from './http/client-address.ts';
+import { acceptsOrigin } from './http/cors.ts';
+import { namesThisMachine } from './http/protection.ts';
+import { startHttpServer } from './http/server.ts';
+import type { Payments } from './payments/command.ts';
+import { createRestServer } from './rest/server.ts';
+import type { Serving } from './stop.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
+
+/** How the APIs are served. */
+export interface ServingOptions {
+  readonly config: GatewaySettings;
+  readonly log: Logger;
+  /** The example that GraphiQL begins with: for the local sandbox only. */
+  readonly newcomer?: Newcomer | undefined;
+  /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
+  readonly pace?: {
+    readonly keepAliveMs?: number;
+    readonly operationMs?: number;
+    readonly slowMs?: number;
+    readonly statementMs?: number;
+    readonly idleMs?: number;
+    /** The clock of the limits of rate. */
+    readonly now?: Clock;
+  };
+}
+
+/** The parts of an instance that its APIs use. */
+interface Served {
+  readonly payments: Payments;
+  readonly webhooks: Webhooks;
+  readonly feed: Feed;
+  readonly sessions: Sessions;
+}
+
+/** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
+export async function startServing(
+  { config, log, newcomer, pace }: ServingOptions,
+  { payments, webhooks, feed, sessions }: Served,
+): Promise<Serving> {
+  const { database } = payments;
+  const tokens = new ApiTokens(database);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
+  const callers = callersOf(tokens, clientTokens, { config, log, pace });
+  const { credentials } = callers;
+  const caps = capsOf(config);
+  const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const graphql = createGraphqlServer({
+    payments,
+    feed,
+    credentials,
+    clientTokens,
+    sessions,
+    streams: caps.streams,
+    retentionDays: config.EVENT_RETENTION_DAYS,
+    operationMs: pace?.operationMs ?? operationMs,
+    maxAnswerBytes: config.MAX_ANSWER_BYTES,
+    webhooks,
+    introspection: config.INTROSPECTION,
+    reportsCost: config.NODE_ENV !== 'production',
+    graphiql: config.GRAPHIQL && { newcomer },
+    log,
+  });
+  const { operations } = graphql;
+  const http = await startHttpServer({
+    callers,
+    host: config.HOST,
+    port: config.PORT,
+    graphql,
+    singleConnections: createSingleConnections({
+      ...{ operations, credentials, sessions, keepAliveMs },
+      reservations: caps.reservations,
+    }),
+    origins: config.CORS_ORIGINS,
+    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
+    database,
+    isSandbox: newcomer !== undefined,
+    admission: {
+      maxInFlight: config.MAX_IN_FLIGHT,
+      slowMs: pace?.slowMs ?? slowMs,
+      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
+    },
+  });
+  const sockets = serveWebSockets(http.server, {
+    ...callers,
+    operations,
+    sessions,
+    sockets: caps.sockets,
+    acceptsOrigin: (request) =>
+      acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
+    keepAliveMs,
+  });
+  return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+/** Returns what callers are identified and limited by. */
+function callersOf(
+  tokens: ApiTokens,
+  clientTokens: ClientTokens,
+  { config, log, pace }: ServingOptions,
+): CallerOptions {
+  const now = pace?.now ?? (() => performance.now());
+  return {
+    credentials: new Credentials(
+      tokens,
+      clientTokens,
+      new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now),
+    ),
+    limits: new RateLimits(ratesOf(config), now),
+    pace: new RefusalPace(now),
+    addressOf: addressFinder(config.TRUSTED_PROXIES),
+    now,
+  };
+}
+
+function ratesOf(config: GatewaySettings): Rates {
+  return {
+    platform: config.RATE_LIMIT_PLATFORM,
+    apiToken: config.RATE_LIMIT_API_TOKEN,
+    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
+  };
+}
+
+function capsOf(config: GatewaySettings) {
+  return {
+    sockets: new TokenCap('sockets', {
+      apiToken: config.SOCKETS_PER_API_TOKEN,
+      clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
+    }),
+    streams: new TokenCap('subscriptions', {
+      apiToken: config.STREAMS_PER_API_TOKEN,
+      clientToken: config.STREAMS_PER_CLIENT_TOKEN,
+    }),
+    reservations: new TokenCap('single-connection event streams', {
+      apiToken: config.RESERVATIONS_PER_API_TOKEN,
+      clientToken: config.RESERVATIONS_PER_CLIENT_TOKEN,
+    }),
+  };
+}
+
+/** The most milliseconds that one operation may take. */
+const operationMs = 10_000;
+/** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
+const slowMs = 200;
+/** How many connections to the database the requests of one platform leave free for others, where there are others. */
+const connectionsForOthers = 2;
+/** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
+const idleMs = 50;

@@ -1,0 +1,349 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Operation } from '../../src/access/operations.ts';
+import { visibleTransactions } from '../../src/access/visible.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Database, type DatabaseRole, openDatabase } from '../../src/database/database.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { verifyMigrations } from '../../src/database/migrations/migrate.ts';
+import { refuseOwners } from '../../src/database/owners.ts';
+import { asPlatform } from '../../src/database/platform-scope.ts';
+import { readRows } from '../../src/database/read-rows.ts';
+import { startGateway } from '../../src/gateway.ts';
+import { commitPlan } from '../../src/ledger/commit.ts';
+import { act, quote } from '../setup/acts.ts';
+import { emptyDatabase } from '../setup/database.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// The wall of the database (docs/database-roles.md). In this file the application's own filters are gone: every caller may see
+// all rows. Only the database knows whose a row is.
+vi.mock('../../src/access/visible.ts', async (original) => ({
+  ...(await original<object>()),
+  visibleQuotes: () => ({}),
+  visibleTransactions: () => ({}),
+  visibleCustomers: () => ({}),
+  visibleAccounts: () => ({}),
+  visibleEvents: () => ({}),
+  visibleToPlatform: () => ({}),
+  visibleApiTokens: () => ({}),
+  maySeeEvent: () => true,
+  maySee: () => true,
+  seesAny: () => true,
+  visibleRow: () => '($1::uuid is not null or $2::uuid is not null or $3::uuid is not null)',
+}));
+
+let t: TestGateway;
+let stranger: TestPlatform;
+let strangerId: string;
+let scene: Scene;
+let own: Scene;
+/** The public ids of a platform's things, of every type that has a node. */
+let things: Record<string, string>;
+beforeAll(async () => {
+  t = await startTestGateway();
+  stranger = await t.newPlatform('stranger');
+  strangerId = stranger.platformId;
+  scene = await makeScene(t.platform);
+  own = await makeScene(stranger);
+  const made = await quote(t.platform, {
+    source: { account: { accountId: scene.usd } },
+    destination: { account: { accountId: scene.outsideEur } },
+    lockedCurrencyAmount: 10_000,
+  });
+  const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
+  things = {
+    customer: scene.customerId,
+    internalAccount: scene.usd,
+    externalAccount: scene.outsideEur,
+    quote: made.id,
+    transaction: made.transaction.id,
+    lookup: (await act(t.platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
+    endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
+    apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }'))
+      .apiToken.id,
+  };
+  await t.gateway.feed.waitForChange(50);
+});
+afterAll(() => t.stop());
+
+const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
+
+/** Runs a statement on a connection of a role, in the name of the stranger. */
+async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
+  const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
+  try {
+    return await asPlatform(strangerId, () => database.pool.query(text));
+  } finally {
+    await database.close();
+  }
+}
+
+const sqlStateOf = (outcome: Promise<unknown>): Promise<unknown> =>
+  outcome.then(
+    () => 'allowed',
+    (error: { code?: unknown }) => error.code,
+  );
+
+describe('without the filters of the application', () => {
+  test('a statement for all platforms would show a foreign row: the filters are gone', async () => {
+    const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
+    const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
+    expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
+  });
+
+  test('no node, no getter and no list shows what is foreign', async () => {
+    const ids = Object.values(things);
+    const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
+    expect(nodes.map((node: { id: string }) => node.id)).toEqual(ids);
+    const foreign = await stranger.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
+    expect(foreign.nodes).toEqual(ids.map(() => null));
+    const lists = await stranger.ask(`{
+      transactions(first: 100) { totalCount edges { node { id } } }
+      quotes(first: 100) { totalCount edges { node { id } } }
+      customers(first: 100) { totalCount edges { node { id } } }
+      accounts(first: 100) { totalCount edges { node { id } } }
+      apiTokens(first: 100) { edges { node { id } } }
+      webhookEndpoints(first: 100) { edges { node { id } } }
+    }`);
+    for (const id of ids) expect(JSON.stringify(lists)).not.toContain(uuidIn(id));
+    expect(lists.customers).toEqual({ totalCount: 1, edges: [{ node: { id: own.customerId } }] });
+  });
+
+  test('no endpoint of REST shows what is foreign', async () => {
+    const get = (path: string, authorization = stranger.authorization) =>
+      fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization } });
+    for (const path of [
+      `/customers/${scene.customerId}`,
+      `/quotes/${things.quote}`,
+      `/transactions/${things.transaction}`,
+    ]) {
+      expect([path, (await get(path, t.platform.authorization)).status]).toEqual([path, 200]);
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+    }
+    for (const path of [
+      '/customers',
+      '/transactions',
+      '/customers/external-accounts',
+      '/customers/internal-accounts',
+    ]) {
+      const answer = await get(path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      const text = await answer.text();
+      for (const id of Object.values(things)) expect(text).not.toContain(uuidIn(id));
+    }
+  });
+
+  test('no command changes what is foreign', async () => {
+    const before = await t.owner.query(
+      'select count(*), sum(version) from account union all select count(*), sum(version) from quote',
+    );
+    const attempts: [Operation, object][] = [
+      ['executeQuote', { quoteId: things.quote }],
+      ['transferOut', { sourceAccountId: scene.usd, destinationAccountId: own.outsideUsd, amount: 100 }],
+      ['transferOut', { sourceAccountId: own.usd, destinationAccountId: scene.outsideUsd, amount: 100 }],
+      ['sandboxFundAccount', { accountId: scene.usd, amount: 100 }],
+      ['deleteCustomer', { customerId: scene.customerId }],
+      ['deleteWebhookEndpoint', { endpointId: things.endpoint }],
+      ['revokeApiToken', { tokenId: things.apiToken }],
+      ['createClientToken', { customerId: scene.customerId }],
+    ];
+    for (const [command, input] of attempts) {
+      expect([command, (await act(stranger, command, input)).__typename]).toEqual([
+        command,
+        expect.stringMatching(/Error$/),
+      ]);
+    }
+    const after = await t.owner.query(
+      'select count(*), sum(version) from account union all select count(*), sum(version) from quote',
+    );
+    expect(after.rows).toEqual(before.rows);
+    const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: Object.values(things),
+    });
+    expect(nodes).not.toContain(null);
+  });
+});
+
+describe('the serving role', () => {
+  test('sees of every table with a platform the rows of its platform alone, and of no platform without one', async () => {
+    const { rows: tables } = await t.owner.query<{ name: string; owner: string; rows: number; secured: boolean }>(
+      `select c.relname as name, case c.relname when 'platform' then 'id' else 'platform_id' end as owner, c.relrowsecurity as secured
+       from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+         and (c.relname = 'platform' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'platform_id'))
+       order by 1`,
+    );
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['account', 'platform', 'posting', 'webhook_attempt']),
+    );
+    expect(tables.filter(({ secured }) => !secured)).toEqual([]);
+    const seen: Record<string, unknown> = {};
+    for (const { name, owner } of tables) {
+      const foreign = `select count(*)::int as count from ${name} where ${owner} <> '${strangerId}'`;
+      seen[name] = await as('gateway_serving', foreign).then(
+        ({ rows }) => rows[0]?.count,
+        ({ code }) => code,
+      );
+    }
+    const hidden = ['account_check', 'arrival', 'outbox'];
+    expect(seen).toEqual(Object.fromEntries(tables.map(({ name }) => [name, hidden.includes(name) ? '42501' : 0])));
+    const { serving } = t.gateway;
+    expect((await serving.pool.query('select from account')).rowCount).toBe(0);
+    expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
+  });
+
+  test('has every column of the tables that it reads through views', async () => {
+    const columnsOf = async (schema: string) =>
+      (
+        await t.owner.query(
+          `select table_name, column_name, ordinal_position from information_schema.columns
+           where table_schema = $1 and table_name in (select table_name from information_schema.views where table_schema = 'serving')
+           order by 1, 3`,
+          [schema],
+        )
+      ).rows;
+    expect(await columnsOf('serving')).toEqual(await columnsOf('public'));
+    expect((await columnsOf('serving')).length).toBeGreaterThan(60);
+  });
+
+  test.each([
+    ['transaction', "status = 'REJECTED'", 'transaction_platform_id_status_id_idx'],
+    ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
+  ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
+    const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
+    // Few rows are read faster without an index.
+    await asPlatform(strangerId, () => database.pool.query('set enable_seqscan = off'));
+    await asPlatform(strangerId, () => database.pool.query('set enable_sort = off'));
+    const text = `explain select id from ${table} where platform_id = '${strangerId}' and ${condition} order by id limit 20`;
+    const { rows } = await asPlatform(strangerId, () => database.pool.query(text));
+    await database.close();
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(
+      new RegExp(`using ${index} on ${table}.*Index Cond: [^\\n]*status`, 's'),
+    );
+  });
+
+  test('writes no row of another platform, and announces nothing but tests', async () => {
+    const outbox = (platformId: string, type: string) =>
+      `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+       values ('${platformId}', uuid_v7(), '${type}', clock_ms(), 1, '{}')`;
+    expect(await sqlStateOf(as('gateway_serving', outbox(t.platform.platformId, 'TEST')))).toBe('42501');
+    expect(await sqlStateOf(as('gateway_serving', outbox(strangerId, 'ACCOUNT_STATUS')))).toBe('42501');
+    expect(await sqlStateOf(as('gateway_serving', outbox(strangerId, 'TEST')))).toBe('allowed');
+    const key = (platformId: string) =>
+      `insert into idempotency_record (platform_id, operation, key, request_hash) values ('${platformId}', 'a', 'b', '')`;
+    expect(await sqlStateOf(as('gateway_serving', key(t.platform.platformId)))).toBe('42501');
+    expect((await as('gateway_serving', 'update webhook_endpoint set failures = 9')).rowCount).toBe(0);
+    expect((await as('gateway_serving', 'delete from webhook_endpoint')).rowCount).toBe(0);
+  });
+
+  test('gets for each statement of one connection the platform of its caller, also after errors and in transactions', async () => {
+    const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
+    const counted = 'select count(*)::text as count, min(platform_id::text) as whose from customer';
+    const text = 'select min(platform_id::text) from customer';
+    const seen = async (platformId: string) =>
+      asPlatform(platformId, async () => [
+        (await database.pool.query(counted)).rows[0]?.whose,
+        await database.readText(text, []),
+        (await database.prisma.customer.findFirst())?.platformId,
+      ]);
+    const both = [t.platform.platformId, strangerId];
+    for (const platformId of [...both, ...both]) {
+      expect(await seen(platformId)).toEqual([platformId, platformId, platformId]);
+      const other = both.find((one) => one !== platformId) ?? '';
+      await expect(asPlatform(other, () => database.readText('select (1 / 0)::text', []))).rejects.toThrow('zero');
+      await expect(asPlatform(other, () => database.pool.query('select 1 / $1::int', [0]))).rejects.toThrow('zero');
+    }
+    const mixed = Array.from({ length: 40 }, (_, at) => both[at % 2] ?? '');
+    expect(await Promise.all(mixed.map(seen))).toEqual(mixed.map((one) => [one, one, one]));
+    await database.close();
+  });
+});
+
+describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
+  test.each([
+    'alter table posting disable trigger all',
+    'alter table account add column extra int',
+    'alter table account disable row level security',
+    'drop table posting',
+    'drop trigger balance on journal',
+    'drop policy one_platform on account',
+    'truncate webhook_attempt',
+    'truncate posting',
+    "set session_replication_role = 'replica'",
+    'create table mine ()',
+    'create or replace function check_journal() returns trigger language plpgsql as $$ begin return null; end $$',
+    'create trigger mine before insert on api_token for each row execute function refuse_change()',
+    'insert into posting (platform_id, journal_id, leg, currency, amount) select platform_id, journal_id, 9, currency, 1 from posting',
+    'update posting set amount = 1',
+    'delete from posting',
+    "insert into journal (platform_id, kind, created_at) select id, 'x', now() from platform",
+    'delete from journal',
+    'update account set posted = posted + 1',
+    "update quote set status = 'COMPLETED'",
+    "update transaction set status = 'COMPLETED'",
+    'update customer set is_deleted = true',
+    'delete from event',
+    'update feed_head set sequence = 0',
+    'insert into arrival select * from arrival',
+    "update platform set environment = 'PRODUCTION'",
+    "update api_token set secret_hash = ''",
+    "update api_token set permissions = '{VIEW,TRANSACT,MANAGE}'",
+    "insert into currency values ('XXX', 'x', 'x', 0)",
+    "insert into quote_move values ('COMPLETED', 'PENDING')",
+    'delete from _prisma_migrations',
+    'set role postgres',
+  ])('may not: %s', async (text) => {
+    expect(await sqlStateOf(as(role, text))).toBe('42501');
+  });
+});
+
+test('a plan inserts no row of another platform', async () => {
+  const { database } = t.gateway.payments;
+  const order = { id: crypto.randomUUID(), transactionId: uuidIn(things.transaction ?? ''), kind: 'PAYOUT' as const };
+  const plan = { insert: { rail_order: [{ ...order, platformId: t.platform.platformId }] } };
+  expect(await sqlStateOf(commitPlan(database, strangerId, plan))).toBe('LG010');
+});
+
+describe('production', () => {
+  const refusing = (url: string, role: DatabaseRole = 'gateway_serving') => {
+    const database: Database = openDatabase({ url, role, poolSize: 1 });
+    return refuseOwners(database).finally(() => database.close());
+  };
+  const login = (name: string) => {
+    const url = new URL(t.databaseUrl);
+    url.username = name;
+    return url.href;
+  };
+
+  test('serves with a login that owns nothing, and with no other', async () => {
+    await refusing(servingUrl(t.databaseUrl));
+    await expect(refusing(t.databaseUrl)).rejects.toThrow(/is a superuser.*OWNER_MAY_SERVE=on/s);
+    const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
+    const suffix = Date.now();
+    const [bypassing, owning] = [`bypassing_${suffix}`, `owning_${suffix}`];
+    await t.owner.query(`create role ${bypassing} login bypassrls noinherit password ${password};
+      create role ${owning} login noinherit password ${password};
+      grant gateway_serving to ${bypassing}, ${owning}; alter table lookup owner to ${owning}`);
+    await expect(refusing(login(bypassing))).rejects.toThrow('bypasses row-level security');
+    await expect(refusing(login(owning))).rejects.toThrow('owns the table lookup');
+    await t.owner.query(
+      `alter table lookup owner to postgres; drop owned by ${bypassing}, ${owning}; drop role ${bypassing}, ${owning}`,
+    );
+  });
+
+  test('does not start as an owner, by its default, and names the setting that allows it', async () => {
+    const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl, PORT: '0' });
+    const starting = startGateway({ databaseUrl: t.databaseUrl, config, log: pino({ level: 'silent' }) });
+    await expect(starting).rejects.toThrow('OWNER_MAY_SERVE=on');
+  });
+
+  test('does not migrate by itself: it says what is missing', async () => {
+    expect(readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl }).MIGRATE).toBe('verify');
+    await verifyMigrations(servingUrl(t.databaseUrl));
+    const empty = await emptyDatabase();
+    await expect(verifyMigrations(servingUrl(empty.url))).rejects.toThrow(/lacks the migration .*npm run migrate/);
+    await empty.drop();
+  });
+});

@@ -1,0 +1,148 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CredentialBrake } from '../../src/access/credential-brake.ts';
+import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
+import { addressFinder, parseRange } from '../../src/http/client-address.ts';
+import { mint } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
+import { openRawSocket } from '../setup/streams.ts';
+
+/** The brake on wrong credentials. Each test has an address of its own; the clock moves only where a test moves it. */
+
+let now = 0;
+let t: TestGateway;
+beforeAll(async () => {
+  const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
+  t = await startTestGateway(settings, undefined, { pace: { now: () => now } });
+});
+afterAll(() => t.stop());
+
+let guesses = 0;
+/** Credentials that nobody has. */
+function guess(): string {
+  guesses += 1;
+  return basicAuthorization({ clientId: 'nobody', secret: `guess ${guesses}` });
+}
+
+const ask = (address: string, authorization: string, path = '/graphql') =>
+  fetch(`${t.url}${path}`, {
+    ...(path === '/graphql' && { method: 'POST', body: '{"query":"{ viewer { kind } }"}' }),
+    headers: { authorization, 'content-type': 'application/json', 'x-forwarded-for': address },
+  });
+
+/** Sends six wrong credentials, as many as an address may. */
+async function guessSix(address: string): Promise<void> {
+  for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
+}
+
+test('of the wrong credentials from an address six a minute are looked up; the others are refused on both APIs', async () => {
+  const address = '198.51.100.1';
+  for (const path of ['/graphql', '/2025-10-13/customers']) {
+    for (let sent = 0; sent < 3; sent += 1) expect((await ask(address, guess(), path)).status).toBe(401);
+  }
+  const overGraphql = await ask(address, guess());
+  expect([overGraphql.status, overGraphql.headers.get('retry-after')]).toEqual([429, '10']);
+  const message = 'too many wrong credentials from this address';
+  expect(await overGraphql.json()).toEqual({
+    errors: [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 10 } }],
+  });
+  const overRest = await ask(address, guess(), '/2025-10-13/customers');
+  expect([overRest.status, overRest.headers.get('retry-after')]).toEqual([429, '10']);
+  expect(await overRest.json()).toMatchObject({ status: 429, code: 'RATE_LIMITED', message });
+  now += 10_000;
+  expect((await ask(address, guess())).status).toBe(401);
+  expect((await ask(address, guess())).status).toBe(429);
+});
+
+test('a burst at once counts as one after the other', async () => {
+  const answers = await Promise.all(Array.from({ length: 30 }, () => ask('198.51.100.2', guess())));
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(6);
+});
+
+test('right credentials cost nothing; behind a braked address those that were right before still are', async () => {
+  const address = '198.51.100.3';
+  const { authorization } = t.platform;
+  const unseen = await t.newPlatform('unseen');
+  for (let sent = 0; sent < 10; sent += 1) expect((await ask(address, authorization)).status).toBe(200);
+  await guessSix(address);
+  expect((await ask(address, authorization)).status).toBe(200);
+  expect((await ask(address, unseen.authorization)).status).toBe(429);
+  expect((await ask('198.51.100.4', unseen.authorization)).status).toBe(200);
+  expect((await ask(address, unseen.authorization)).status).toBe(200);
+});
+
+test('without credentials nothing is tried, and so nothing is braked', async () => {
+  const address = '198.51.100.5';
+  for (let sent = 0; sent < 10; sent += 1) expect((await ask(address, '')).status).toBe(401);
+  expect((await ask(address, guess())).status).toBe(401);
+});
+
+test('wrong credentials of a socket count, too: it is closed with 1013, and not looked up', async () => {
+  const headers = { 'x-forwarded-for': '198.51.100.6' };
+  for (let sent = 0; sent < 6; sent += 1) {
+    expect((await (await openRawSocket(t.url, guess(), { headers })).closed).code).toBe(4403);
+  }
+  const { code, reason } = await (await openRawSocket(t.url, guess(), { headers })).closed;
+  expect([code, reason]).toEqual([1013, 'too many wrong credentials from this address']);
+  expect((await ask('198.51.100.6', guess())).status).toBe(429);
+  // A ping with credentials is no way around it.
+  const socket = await openRawSocket(t.url, t.platform.authorization, { headers });
+  socket.send({ type: 'ping', payload: { authorization: guess() } });
+  await socket.receive('pong');
+  expect(socket.socket.readyState).toBe(socket.socket.OPEN);
+  socket.socket.close();
+});
+
+test('forged client tokens count as wrong credentials', async () => {
+  const customerId = await newCustomer(t.platform);
+  const { token } = await mint(t.platform, { customerId, permissions: ['VIEW'] });
+  const address = '198.51.100.7';
+  for (let sent = 0; sent < 6; sent += 1) {
+    expect((await ask(address, `Bearer ${token.slice(0, -4)}${1000 + sent}`)).status).toBe(401);
+  }
+  expect((await ask(address, `Bearer ${token}`)).status).toBe(429);
+});
+
+test('a braked address is logged once a minute, without what it sent', () => {
+  const lines: { readonly msg: string; readonly address: string; readonly refused: number }[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  let time = 0;
+  const brake = new CredentialBrake(60, log, () => time);
+  const attempt = (address: string) => {
+    try {
+      brake.begin(address);
+    } catch {
+      // Refused.
+    }
+  };
+  for (let sent = 0; sent < 100; sent += 1) attempt('198.51.100.8');
+  for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.9');
+  expect(lines.map(({ address, refused }) => [address, refused])).toEqual([
+    ['198.51.100.8', 1],
+    ['198.51.100.9', 1],
+  ]);
+  time += 60_000;
+  for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.8');
+  // The 39 that were refused since the first line, and the one that made the second.
+  expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
+  expect(lines[2]?.msg).toBe('too many wrong credentials from an address: its unknown credentials are refused unseen');
+});
+
+const request = (remoteAddress: string, forwarded?: string) =>
+  ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as never;
+
+test.each([
+  ['without trusted proxies the header means nothing', [], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+  ['from a stranger it means nothing', ['10.0.0.0/8'], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+  ['a trusted proxy says whom it serves', ['10.0.0.0/8'], '10.1.2.3', '198.51.100.1', '198.51.100.1'],
+  ['what stands before may be forged', ['10.0.0.0/8'], '10.1.2.3', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+  ['proxies behind each other', ['10.0.0.0/8'], '::ffff:10.1.2.3', '198.51.100.1,10.9.9.9', '198.51.100.1'],
+  ['a proxy that says nothing', ['10.0.0.0/8'], '10.1.2.3', undefined, '10.1.2.3'],
+  ['a proxy that passes on nonsense', ['10.0.0.0/8'], '10.1.2.3', 'unknown', '10.1.2.3'],
+  ['IPv4 in an IPv6 address', [], '::ffff:192.0.2.1', undefined, '192.0.2.1'],
+  ['IPv6 by its network of 64 bits', [], '2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
+  ['a trusted proxy on IPv6', ['2001:db8::/32'], '2001:db8::1', '2001:dba:1:2::9', '2001:dba:1:2::/64'],
+] as const)('the address of a client: %s', (_name, trusted, remote, forwarded, expected) => {
+  expect(addressFinder(trusted.map(parseRange))(request(remote, forwarded))).toBe(expected);
+});

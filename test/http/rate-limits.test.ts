@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RateLimits } from '../../src/access/rate-limits.ts';
+import type { Rates } from '../../src/access/rates.ts';
+import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
+import { mint } from '../setup/acts.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { withNewCredentials } from '../setup/new-credentials.ts';
+import { newCustomer } from '../setup/scene.ts';
+import { openEventStream, openRawSocket } from '../setup/streams.ts';
+
+/** Limits of rate on every transport, by a clock that the tests set: a bucket gains nothing while it stands still. */
+
+let now = 0;
+const slow = { perSecond: 1, burst: 3 };
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
+});
+afterAll(() => t.stop());
+
+let platforms = 0;
+/** A platform that may send so many requests in all. */
+async function limitedTo(changes: Parameters<typeof changeRates>[2]): Promise<TestPlatform> {
+  platforms += 1;
+  const name = `limited ${platforms}`;
+  const platform = await t.newPlatform(name);
+  await changeRates(t.gateway.payments.database, name, changes);
+  return platform;
+}
+
+const query = '{ viewer { kind } }';
+const post = (platform: TestPlatform, more: Record<string, string> = {}, body: object = { query }, path = '/graphql') =>
+  fetch(`${t.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: platform.authorization, 'content-type': 'application/json', ...more },
+    body: JSON.stringify(body),
+  });
+const get = ({ authorization }: TestPlatform, path: string) => fetch(`${t.url}${path}`, { headers: { authorization } });
+
+/** What a response says of the limits. */
+const said = ({ status, headers }: Response) => ({
+  status,
+  retryAfter: headers.get('retry-after'),
+  policy: headers.get('ratelimit-policy'),
+  state: headers.get('ratelimit'),
+});
+
+describe('a platform with 1 request a second and 3 at once', () => {
+  const policy = '"api-token";q=40000;w=2, "platform";q=3;w=3';
+  const served = (left: number) => ({
+    status: 200,
+    retryAfter: null,
+    policy,
+    state: `"platform";r=${left};t=${3 - left}`,
+  });
+  const refused = { status: 429, retryAfter: '1', policy, state: '"platform";r=0;t=3' };
+  const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
+
+  test('sees what is left in each answer, is refused the fourth, and is served again a second later, on both APIs', async () => {
+    const platform = await limitedTo({ platform: slow });
+    for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
+    const overGraphql = await post(platform);
+    expect(said(overGraphql)).toEqual(refused);
+    expect(await overGraphql.json()).toEqual({
+      errors: [{ message: 'this platform has made too many requests: at most 1 a second and 3 at once', extensions }],
+    });
+    const overRest = await get(platform, '/2025-10-13/customers');
+    expect(said(overRest)).toEqual(refused);
+    const message = 'this platform has made too many requests: at most 1 a second and 3 at once';
+    expect(await overRest.json()).toEqual({ status: 429, code: 'RATE_LIMITED', message, details: { reason: message } });
+    now += 1_000;
+    expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
+    expect(said(await post(platform))).toEqual(refused);
+  });
+
+  test('keeps no other platform from anything', async () => {
+    const platform = await limitedTo({ platform: slow });
+    for (let sent = 0; sent < 4; sent += 1) await post(platform);
+    expect((await post(platform)).status).toBe(429);
+    expect((await post(t.platform)).status).toBe(200);
+  });
+
+  test('is refused event streams before they begin, and operations and reservations of a single-connection stream', async () => {
+    const platform = await limitedTo({ platform: slow });
+    const events = { accept: 'text/event-stream' };
+    const stream = await post(platform, events, { query: 'subscription { events { id } }' });
+    expect(said(stream)).toEqual(served(2));
+    const reserved = await fetch(`${t.url}/graphql/stream`, {
+      method: 'PUT',
+      headers: { authorization: platform.authorization },
+    });
+    expect(said(reserved)).toEqual({ ...served(1), status: 201 });
+    const token = { 'x-graphql-event-stream-token': await reserved.text() };
+    const operation = { query, extensions: { operationId: 'one' } };
+    expect(said(await post(platform, token, operation, '/graphql/stream'))).toEqual({ ...served(0), status: 202 });
+
+    expect(said(await post(platform, events, { query: 'subscription { events { id } }' }))).toEqual(refused);
+    expect(said(await post(platform, token, operation, '/graphql/stream'))).toEqual(refused);
+    // The stream itself needs no credentials but its token, and is still there.
+    const opened = await openEventStream(`${t.url}/graphql/stream`, '', undefined, token);
+    expect((await opened.events.next()).value).toMatchObject({ data: { payload: { data: { viewer: {} } } } });
+    opened.cut();
+    await stream.body?.cancel();
+  });
+
+  test('is refused operations on a socket, which stays open, and a socket beyond the limit', async () => {
+    const platform = await limitedTo({ platform: slow });
+    const raw = await openRawSocket(t.url, platform.authorization);
+    const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
+    for (const id of ['1', '2']) {
+      ask(id);
+      expect(await raw.receive('next')).toMatchObject({ id, payload: { data: { viewer: { kind: 'PLATFORM' } } } });
+    }
+    ask('3');
+    expect(await raw.receive('error')).toMatchObject({ id: '3', payload: [{ extensions }] });
+    const second = await openRawSocket(t.url, platform.authorization);
+    expect(await second.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('too many requests') });
+    now += 1_000;
+    ask('4');
+    expect(await raw.receive('next')).toMatchObject({ id: '4' });
+    raw.socket.close();
+  });
+
+  test('is refused a body before it is read, and documents that are not valid count, too', async () => {
+    const platform = await limitedTo({ platform: slow });
+    for (const text of ['{ nothing }', '{', 'mutation { no }']) {
+      expect((await post(platform, {}, { query: text })).headers.get('ratelimit')).toMatch(/^"platform";r=/);
+    }
+    expect((await post(platform, {}, { query: '{'.repeat(90_000) })).status).toBe(429);
+  });
+
+  test('stores no refusal under an idempotency key', async () => {
+    const platform = await limitedTo({ platform: slow });
+    const create = () =>
+      fetch(`${t.url}/2025-10-13/customers`, {
+        method: 'POST',
+        headers: {
+          authorization: platform.authorization,
+          'content-type': 'application/json',
+          'idempotency-key': 'once',
+        },
+        body: JSON.stringify({ customerType: 'INDIVIDUAL', platformCustomerId: 'one' }),
+      });
+    for (let sent = 0; sent < 3; sent += 1) await post(platform);
+    expect((await create()).status).toBe(429);
+    now += 2_000;
+    const made = await create();
+    expect([made.status, made.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    const again = await create();
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  });
+});
+
+test('each API token has a limit of its own, and each client token has', async () => {
+  const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
+  const other = await withNewCredentials(platform, t.url);
+  const customerId = await newCustomer(platform);
+  const tokens = [];
+  for (const _each of [1, 2]) tokens.push((await mint(platform, { customerId, permissions: ['VIEW'] })).token);
+  const [first, second] = tokens.map((token) => connect(t.url, '', `Bearer ${token}`));
+  if (!first || !second) throw new Error('no tokens');
+  expect((await post(platform)).headers.get('ratelimit')).toBe('"api-token";r=1;t=5');
+  await post(platform);
+  expect((await post(platform)).status).toBe(429);
+  expect((await post(other)).status).toBe(200);
+
+  for (const left of [2, 1, 0]) {
+    expect((await post(first)).headers.get('ratelimit')).toBe(`"client-token";r=${left};t=${3 - left}`);
+  }
+  const refused = await post(first);
+  expect(refused.status).toBe(429);
+  expect((await refused.json()).errors[0].message).toContain('this client token has made too many requests');
+  expect((await post(second)).status).toBe(200);
+});
+
+test('a platform’s own limit replaces that of the settings, also a lower one, and ends with `default`', async () => {
+  const { database } = t.gateway.payments;
+  const platform = await limitedTo({ clientToken: { perSecond: 5, burst: 5 } });
+  const customerId = await newCustomer(platform);
+  const { token } = await mint(platform, { customerId, permissions: ['VIEW'] });
+  const app = connect(t.url, '', `Bearer ${token}`);
+  expect((await post(app)).headers.get('ratelimit-policy')).toBe('"client-token";q=5;w=1, "platform";q=40000;w=2');
+  const name = `limited ${platforms}`;
+  expect(await changeRates(database, name, { clientToken: null })).toEqual({
+    platform: null,
+    apiToken: null,
+    clientToken: null,
+  });
+  await expect(changeRates(database, 'nobody', {})).rejects.toThrow('there is no platform named "nobody"');
+});
+
+test('without limits answers say nothing of them', async () => {
+  const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
+  const unlimited = await startTestGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
+  const response = await fetch(`${unlimited.url}/2025-10-13/config`, {
+    headers: { authorization: t.platform.authorization },
+  });
+  expect(said(response)).toEqual({ status: 200, retryAfter: null, policy: null, state: null });
+  await unlimited.stop();
+});
+
+describe('the buckets', () => {
+  const none: Rates = { platform: null, apiToken: null, clientToken: null };
+  const viewer = (tokenId: string, own: Partial<Rates> = {}) => ({
+    kind: 'PLATFORM' as const,
+    platformId: 'one',
+    environment: 'SANDBOX' as const,
+    permissions: [],
+    bound: { kind: 'PLATFORM' as const },
+    subject: 'Platform:one',
+    expiresAt: null,
+    tokenId,
+    rates: { ...none, ...own },
+  });
+
+  test('hold a burst and gain the rate, however long the pause', () => {
+    let time = 0;
+    const limits = new RateLimits({ ...none, platform: { perSecond: 10, burst: 20 } }, () => time);
+    const served = () => {
+      let count = 0;
+      while (!limits.count(viewer('a')).refusal) count += 1;
+      return count;
+    };
+    expect(served()).toBe(20);
+    time += 550;
+    expect(served()).toBe(5);
+    time += 50;
+    expect(served()).toBe(1);
+    time += 3_600_000;
+    expect(served()).toBe(20);
+  });
+
+  test('say when a refused request may come again, and take nothing for it', () => {
+    let time = 0;
+    const rates = { ...none, platform: { perSecond: 1_000, burst: 10 }, apiToken: { perSecond: 1, burst: 4 } };
+    const limits = new RateLimits(rates, () => time);
+    for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('a')).refusal).toBeUndefined();
+    for (let sent = 0; sent < 100; sent += 1) expect(limits.count(viewer('a')).refusal?.retryAfter).toBe(1);
+    // What was refused for the token has cost the platform nothing: six of its ten are left for another token.
+    for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('b')).refusal).toBeUndefined();
+    expect(limits.count(viewer('c')).quotas[1]?.bucket.tokens).toBe(1);
+    time += 999;
+    expect(limits.count(viewer('a')).refusal?.message).toContain('this API token');
+    time += 1;
+    expect(limits.count(viewer('a')).refusal).toBeUndefined();
+  });
+
+  test('follow a limit that is changed', () => {
+    const limits = new RateLimits(none, () => 0);
+    const ask = (burst: number) =>
+      limits.count(viewer('a', { platform: { perSecond: 1, burst } })).quotas[0]?.bucket.tokens;
+    expect([ask(10), ask(10), ask(5), ask(5)]).toEqual([9, 8, 4, 3]);
+  });
+});

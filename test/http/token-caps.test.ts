@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { mint } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+
+/** How many sockets, subscriptions and reserved streams a token may have open. */
+
+let t: TestGateway;
+let authorization: string;
+beforeAll(async () => {
+  t = await startTestGateway({
+    SOCKETS_PER_CLIENT_TOKEN: 2,
+    STREAMS_PER_CLIENT_TOKEN: 3,
+    RESERVATIONS_PER_CLIENT_TOKEN: 2,
+  });
+  const customerId = await newCustomer(t.platform);
+  authorization = `Bearer ${(await mint(t.platform, { customerId, permissions: ['VIEW'] })).token}`;
+});
+afterAll(() => t.stop());
+
+const subscription = { query: 'subscription { transactionUpdates { status } }' };
+
+test('a client token has two sockets; the third is told to try again, and may when one has closed', async () => {
+  const first = await openRawSocket(t.url, authorization);
+  const second = await openRawSocket(t.url, authorization);
+  const third = await openRawSocket(t.url, authorization);
+  expect(await third.closed).toEqual({ code: 1013, reason: 'a client token has at most 2 sockets at once' });
+  // Another token is not concerned.
+  const other = await openRawSocket(t.url, t.platform.authorization);
+  expect(other.socket.readyState).toBe(other.socket.OPEN);
+  first.socket.close();
+  await vi.waitFor(async () => {
+    const again = await openRawSocket(t.url, authorization);
+    expect(again.socket.readyState).toBe(again.socket.OPEN);
+    again.socket.close();
+  });
+  for (const { socket } of [second, other]) socket.close();
+});
+
+test('a client token has three subscriptions over all transports; a fourth alone is refused, until one ends', async () => {
+  const message = 'a client token has at most 3 subscriptions at once';
+  const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
+  const raw = await openRawSocket(t.url, authorization);
+  const subscribe = (id: string) => raw.send({ id, type: 'subscribe', payload: subscription });
+  subscribe('1');
+  subscribe('2');
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  const stream = await openEventStream(`${t.url}/graphql`, authorization, subscription);
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(3));
+
+  subscribe('3');
+  expect(await raw.receive('next')).toMatchObject({ id: '3', payload: { errors: refused } });
+  const fourth = await openEventStream(`${t.url}/graphql`, authorization, subscription);
+  expect((await nextOf(fourth.events)).data.errors).toEqual(refused);
+  // A query is no subscription.
+  raw.send({ id: '4', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
+  expect(await raw.receive('next')).toMatchObject({ id: '4', payload: { data: {} } });
+
+  stream.cut();
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  subscribe('5');
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(3));
+  raw.send({ id: '5', type: 'complete' });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  // One that is refused itself takes nothing.
+  for (const id of ['6', '7', '8', '9']) {
+    raw.send({
+      id,
+      type: 'subscribe',
+      payload: { query: 'subscription { transactionUpdates(after: "x") { status } }' },
+    });
+    expect(await raw.receive('next')).toMatchObject({
+      id,
+      payload: { errors: [{ extensions: { code: 'INVALID_INPUT' } }] },
+    });
+  }
+  subscribe('10');
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(3));
+  raw.socket.close();
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  const after = await openEventStream(`${t.url}/graphql`, authorization, subscription);
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
+  after.cut();
+});
+
+test('a client token has two reserved streams, open or not; a third is refused until one ends', async () => {
+  const url = `${t.url}/graphql/stream`;
+  const reserve = () => fetch(url, { method: 'PUT', headers: { authorization } });
+  const token = await (await reserve()).text();
+  expect((await reserve()).status).toBe(201);
+  const refused = await reserve();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect((await refused.json()).errors).toEqual([
+    {
+      message: 'a client token has at most 2 single-connection event streams at once',
+      extensions: { code: 'RATE_LIMITED', retryAfter: 1 },
+    },
+  ]);
+  const open = await openEventStream(url, '', undefined, { 'x-graphql-event-stream-token': token });
+  expect((await reserve()).status).toBe(429);
+  open.cut();
+  await vi.waitFor(async () => expect((await reserve()).status).toBe(201));
+});

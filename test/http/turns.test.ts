@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Turns } from '../../src/http/turns.ts';
+
+/** The turns of requests of several tenants, by a clock that the tests set. */
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const platform = (key: string) => ({ key, isPlatform: true });
+const stranger = { key: 'address 192.0.2.1', isPlatform: false };
+
+/** Begins so many requests, and answers how many of them are at work by and by. */
+function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: number) {
+  const begun = { count: 0 };
+  for (let sent = 0; sent < count; sent += 1) {
+    const wait = turns.begin(tenant);
+    if (wait) wait.then(() => (begun.count += 1));
+    else begun.count += 1;
+  }
+  return begun;
+}
+const settled = () => new Promise(setImmediate);
+
+test('a platform that is alone has all its requests worked on at once', () => {
+  expect(begin(new Turns(3), platform('a'), 100).count).toBe(100);
+});
+
+test('beside another platform only so many of each are, and the next when one has ended, in their order', async () => {
+  const turns = new Turns(3);
+  begin(turns, platform('b'), 1);
+  const first = begin(turns, platform('a'), 3);
+  const second = begin(turns, platform('a'), 2);
+  // The storm of one platform makes another wait for none of it.
+  expect([first.count, second.count, begin(turns, platform('b'), 2).count]).toEqual([3, 0, 2]);
+  turns.end(platform('a'));
+  await settled();
+  expect(second.count).toBe(1);
+  turns.end(platform('a'));
+  turns.end(platform('a'));
+  await settled();
+  expect(second.count).toBe(2);
+});
+
+test('a second after the last request of another platform all that wait are worked on', async () => {
+  const turns = new Turns(3);
+  begin(turns, platform('b'), 1);
+  const storm = begin(turns, platform('a'), 10);
+  vi.advanceTimersByTime(999);
+  turns.end(platform('a'));
+  await settled();
+  expect(storm.count).toBe(4);
+  vi.advanceTimersByTime(1);
+  turns.end(platform('a'));
+  await settled();
+  expect(storm.count).toBe(10);
+});
+
+test('strangers at one address are always limited, and limit no platform', () => {
+  const turns = new Turns(3);
+  expect(begin(turns, stranger, 5).count).toBe(3);
+  expect(begin(turns, platform('a'), 10).count).toBe(10);
+  expect(begin(turns, stranger, 5).count).toBe(0);
+  expect(begin(turns, platform('a'), 10).count).toBe(10);
+});
