@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { feedEnd } from '../setup/acts.ts';
@@ -49,7 +50,6 @@ const environment = {
   LOG_LEVEL: 'silent',
   // A lease ends after two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
-  DATABASE_POOL: '5',
   // Starts take half of the processor time when what was compiled once is read again.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
@@ -108,6 +108,7 @@ export async function survive(options: Survival): Promise<void> {
 /** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */
 async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
   await migrate(databaseUrl);
+  await makeServingLogin(databaseUrl);
   const gateway = await startTestGateway({ ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') }, databaseUrl);
   const platform = await gateway.newPlatform('faults');
   const scenes: Scene[] = [];
