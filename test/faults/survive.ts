@@ -232,11 +232,12 @@ function print(
   violations: readonly Violation[],
   seconds: number,
 ): void {
-  const found = (kind: Violation['kind'], name?: string) =>
-    violations.filter((violation) => violation.kind === kind && (!name || violation.during === name)).length;
+  const found = (kind: Violation['kind'], name: FaultName) =>
+    violations.filter((violation) => violation.kind === kind && violation.during === name).length;
   const lines = tallies.map(({ name, tried, survived, skipped }) =>
     skipped === undefined
-      ? `${name}: tried ${tried}, survived ${survived}, lost ${found('lost', name)}, doubled ${found('doubled', name)}`
+      ? `${name}: tried ${tried}, survived ${survived}, lost ${found('lost', name)}, doubled ${found('doubled', name)}, ` +
+        `wrongly answered ${found('refused but happened', name) + found('wrong receipt', name)}`
       : `${name}: SKIPPED, ${skipped}`,
   );
   const ended = (outcome: string) => history.filter((command) => command.outcome === outcome).length;
