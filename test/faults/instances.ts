@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 
-/** One of the places at which an instance of the service runs, and the way from there to the database. */
+/** An instance of the service, whatever process it is at present, and its way to the database. */
 export interface Instance {
   /** The present address, or the last one. */
   readonly url: string;
@@ -12,7 +12,7 @@ export interface Instance {
   kill(): Promise<void>;
   /** Starts it again, and waits until it serves: until the database is there. */
   start(): Promise<void>;
-  /** Starts another process in its place, and then stops the old one in an orderly way. */
+  /** Starts another process, and then stops the old one in an orderly way. */
   replace(): Promise<void>;
   /** Stops the process without its knowledge, and lets it go on. */
   pause(): void;

@@ -28,7 +28,7 @@ export interface LoadOptions {
   readonly during: () => string;
 }
 
-/** Clients that move money, and note what they are told. */
+/** Clients that move money, and note the answers. */
 export interface Load {
   readonly history: readonly Command[];
   readonly internalErrors: readonly string[];
@@ -196,7 +196,7 @@ class Client {
       }
       this.disturbed += 1;
       isOpen ||= attempt.kind === 'unknown';
-      // Some give up, and believe what they were told.
+      // Some give up, and believe the answers.
       if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {
         note(isOpen ? 'unknown' : 'refused', attempt.kind);
         return undefined;
