@@ -33,6 +33,8 @@ export interface Database {
   readText(text: string, values: readonly unknown[]): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
+  /** Opens another pool in the same role, for work that must not wait for this one. Its connections have this name in `pg_stat_activity`. */
+  openPool(applicationName: string, poolSize: number): pg.Pool;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
   /** Wakes the background work of this process after a commit, so that it need not wait for its next round. */
@@ -122,6 +124,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     readText: (text, values) => queryText(pool, new TextQuery(names.nameOf(text), text, values)),
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
+    openPool: (application_name, poolSize) => openPool({ ...connection, application_name }, { ...options, poolSize }),
     commits: options.commits ?? new EventEmitter(),
     async close() {
       await prisma.$disconnect();
