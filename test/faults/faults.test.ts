@@ -5,7 +5,7 @@ test('kills of the service and of Postgres lose nothing and double nothing', { t
   survive({
     seed: 17,
     instances: 2,
-    clients: 8,
+    clients: 4,
     followers: 2,
     commandsBetween: 5,
     faults: { 'kill -9 of an instance': 3, 'immediate stop of Postgres': 1 },

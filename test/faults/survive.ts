@@ -47,6 +47,8 @@ const secretKey = Buffer.alloc(32, 7).toString('base64');
 const environment = {
   SANDBOX_PACE_MS: '20',
   SECRET_KEY: secretKey,
+  // No quote that a client has left expires by itself while the evidence is read.
+  SANDBOX_QUOTE_SECONDS: '7200',
   LOG_LEVEL: 'silent',
   // A lease ends after two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
