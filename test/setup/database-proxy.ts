@@ -9,6 +9,9 @@ export interface DatabaseProxy {
   readonly connections: number;
   /** Passes nothing on the connections that are open now, both ways; new ones are good. Answers how many it froze. */
   freeze(): number;
+  /** Lets nothing through on the connections that are open now, both ways, until `goOn`; then nothing is missing. */
+  stall(): void;
+  goOn(): void;
   /** How many of the frozen connections their clients have given up. */
   readonly givenUp: number;
   /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
@@ -113,6 +116,12 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     freeze() {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
+    },
+    stall() {
+      for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
+    },
+    goOn() {
+      for (const { client, server } of pairs) for (const socket of [client, server]) socket.resume();
     },
     shut() {
       isShut = true;
