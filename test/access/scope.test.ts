@@ -20,7 +20,7 @@ import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
-import { createEndpoint } from '../webhooks/endpoint.ts';
+import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
  * Every query, mutation, subscription and node of the schema is called by those who may not see what it names, on every
@@ -53,9 +53,12 @@ beforeAll(async () => {
   ids.InternalAccount = victim.usd;
   ids.ExternalAccount = victim.outsideUsd;
   ids.Account = victim.usd;
-  ids.WebhookEndpoint = (
-    await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] })
-  ).id;
+  const hook = { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] };
+  ids.WebhookEndpoint = (await createEndpoint(t.platform, hook)).id;
+  // A new endpoint gets a test event.
+  const endpoint = await endpointUntil(t.platform, ids.WebhookEndpoint, (one) => one.deliveries.length > 0);
+  ids.WebhookDelivery = endpoint.deliveries[0].id;
+  ids.Event = endpoint.deliveries[0].event.id;
   ids.ApiToken = apiTokens.edges[0].node.id;
   ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
   secrets = Object.values(ids).map((id) => id.slice(id.indexOf(':') + 1));
@@ -77,6 +80,7 @@ const typeOfId: Readonly<Record<string, string>> = {
   sourceAccountId: 'InternalAccount',
   lookupId: 'Lookup',
   endpointId: 'WebhookEndpoint',
+  eventId: 'Event',
   destinationAccountId: 'ExternalAccount',
   sendingAccountId: 'InternalAccount',
   receivingAccountId: 'ExternalAccount',

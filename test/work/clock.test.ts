@@ -6,7 +6,7 @@ import { setClockBack } from '../setup/clock-jumps.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 let database: ThrowawayDatabase;
 let sql: pg.Client;
@@ -22,9 +22,10 @@ beforeAll(async () => {
   serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
   platform = await serving.newPlatform('timekeeper');
   scene = await makeScene(platform, 10_000n);
-  // 202: the platform decides later, and does not.
-  receiver = await startReceiver(answer(202));
-  await act(platform, 'createWebhookEndpoint', { url: receiver.url }, 'endpoint { id }');
+  receiver = await startReceiver();
+  // It is not asked about incoming payments: nobody answers for the platform.
+  const endpoint = { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] };
+  await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }');
 });
 afterAll(async () => {
   await sql.end();
