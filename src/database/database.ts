@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
+import { connectionName, readAddress } from './address.ts';
 import { isAnswerTimeout } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 import { noPlatform } from './platform-scope.ts';
@@ -23,8 +24,8 @@ export type DatabaseRole = 'gateway_serving' | 'gateway_work';
  */
 export interface Database {
   readonly url: string;
-  /** The parameters of a connection outside of the pool, in the same role and with the same settings. */
-  readonly connection: pg.ClientConfig;
+  /** Returns the parameters of a connection outside of the pool, in the same role and with the same settings. */
+  connectionFor(use: string): pg.ClientConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
@@ -87,13 +88,26 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
   return statementMs + graceMs;
 }
 
-/** Returns the parameters of a connection to `url` under the settings above; money (int8) arrives as bigint. */
-export function connectionConfig(url: string, role: DatabaseRole, statementMs = defaultStatementMs): pg.ClientConfig {
+interface ConnectionOptions {
+  readonly url: string;
+  readonly role: DatabaseRole;
+  /** What the connection is for, as its name says: the role's work, if left out. */
+  readonly use?: string | undefined;
+  readonly statementMs?: number | undefined;
+}
+
+/**
+ * Returns the parameters of a connection under the settings above; money (int8) arrives as bigint. The operator's `options` in
+ * the address are added, and set nothing that the program sets.
+ */
+export function connectionConfig({ url, role, use, statementMs }: ConnectionOptions): pg.ClientConfig {
+  const address = readAddress(url);
+  const settings = sessionSettings(role, statementMs ?? defaultStatementMs).map((setting) => `-c ${setting}`);
   return {
-    connectionString: url,
-    options: sessionSettings(role, statementMs)
-      .map((setting) => `-c ${setting}`)
-      .join(' '),
+    connectionString: address.url,
+    // Of two values for one setting Postgres takes the last.
+    options: [address.options, ...settings].join(' ').trim(),
+    application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
     // After this the system probes the other end ten times, a second apart (libuv): 15 seconds in all. Its default takes hours.
     keepAliveInitialDelayMillis: 5_000,
@@ -106,8 +120,7 @@ export function connectionConfig(url: string, role: DatabaseRole, statementMs = 
 
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const connection = connectionConfig(options.url, options.role, options.statementMs);
-  const pool = openPool(connection, options);
+  const pool = openPool(connectionConfig(options), options);
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
@@ -115,7 +128,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     url: options.url,
-    connection,
+    connectionFor: (use) => connectionConfig({ ...options, use }),
     answerTimeoutMs: answerTimeoutMs(options.statementMs),
     pool,
     prisma,

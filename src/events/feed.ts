@@ -204,8 +204,7 @@ export class Feed {
 
   async #listen(): Promise<void> {
     const client = new pg.Client({
-      ...this.#database.connection,
-      application_name: 'feed',
+      ...this.#database.connectionFor('feed'),
       connectionTimeoutMillis: listenTimeoutMs,
       query_timeout: listenTimeoutMs,
     });
