@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { connectionName, readAddress } from './address.ts';
-import { isAnswerTimeout } from './faults.ts';
+import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 import { noPlatform } from './platform-scope.ts';
 import { PrismaDriver } from './prisma-driver.ts';
@@ -143,7 +143,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Opens a pool that destroys connections on which no result arrives in time. */
+/** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
 function openPool(
   connection: pg.ClientConfig,
   { role, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions,
@@ -167,8 +167,8 @@ function openPool(
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The others have probably lost the server too: a statement on one of them would wait as long for nothing.
-    else if (isAnswerTimeout(error)) for (const other of idle) discard(other, error);
+    // The others have probably lost the server too, or can only read too: a statement on one of them would fail as this one.
+    else if (isAnswerTimeout(error) || isReadOnly(error)) for (const other of idle) discard(other, error);
   });
   return pool;
 }
