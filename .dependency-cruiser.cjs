@@ -47,10 +47,12 @@ const modules = {
   ),
   'graphql/server': [...nouns, 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
   'graphql/transports': ['graphql/server', 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
+  // What an operator sees.
+  observe: ['database/migrations', ...domain],
   rest: ['rest/endpoints', 'rest/schemas', ...apis],
   'rest/schemas': ['records', ...allOfPayments],
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
-  http: ['graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
+  http: ['observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
   cli: ['root', 'start', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],

@@ -4,6 +4,7 @@ import { ConfigError, type GatewaySettings } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
+import { ReadinessWatch } from './observe/readiness.ts';
 import type { Resolver } from './outside/addresses.ts';
 import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
@@ -66,23 +67,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(serving, log);
   const sessions = new Sessions(serving, log);
-  const closing = [() => sessions.leave(0), close];
+  const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
+  const closing = [() => sessions.leave(0), () => readiness.close(), close];
   if (!config.OWNER_MAY_SERVE) {
     await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
   }
   await feed.open().catch((error: unknown) => abandon(error, closing));
+  readiness.open();
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
-  const parts = { sessions, workers, feed, database: { close }, log };
+  const parts = { sessions, workers, feed, readiness, database: { close }, log };
   const instance = { payments, serving, feed, sessions };
   if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
   const ofRequests = { ...payments, database: serving };
   const apis = await startServing(options, {
     payments: ofRequests,
     webhooks: { ...webhooks, payments: ofRequests },
-    feed,
-    sessions,
+    ...{ feed, sessions, readiness },
   }).catch((error: unknown) =>
-    abandon(listenError(error, config), [() => sessions.leave(0), () => feed.close(), () => workers?.stop(), close]),
+    abandon(listenError(error, config), [() => feed.close(), () => workers?.stop(), ...closing]),
   );
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }

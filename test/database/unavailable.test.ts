@@ -81,9 +81,8 @@ const overSocket = (document: string): Call => ({
         return { unavailable: code === 'SERVICE_UNAVAILABLE', answer: result };
       }
     } catch (error) {
-      const refused = Array.isArray(error) ? error[0] : error;
-      const unavailable = refused?.extensions?.code === 'SERVICE_UNAVAILABLE';
-      return { unavailable, answer: String(error?.code ?? error) };
+      const [refused]: Data[] = Array.isArray(error) ? error : [error];
+      return { unavailable: refused.extensions?.code === 'SERVICE_UNAVAILABLE', answer: refused };
     } finally {
       await client.dispose();
     }
