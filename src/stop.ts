@@ -5,6 +5,7 @@ import type { Database } from './database/database.ts';
 import type { Feed } from './events/feed.ts';
 import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
+import type { MetricsServer } from './observe/metrics.ts';
 import type { ReadinessWatch } from './observe/readiness.ts';
 import type { startWorkers } from './work/workers.ts';
 
@@ -26,6 +27,7 @@ export interface Running {
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
   readonly readiness: Pick<ReadinessWatch, 'close'>;
+  readonly metrics: Pick<MetricsServer, 'close'> | undefined;
   readonly database: Pick<Database, 'close'>;
   readonly log: Logger;
 }
@@ -48,6 +50,7 @@ export async function stopInOrder({
   workers,
   feed,
   readiness,
+  metrics,
   database,
   log,
 }: Running): Promise<void> {
@@ -71,6 +74,7 @@ export async function stopInOrder({
     'database',
     feed.close().then(() => {
       readiness.close();
+      metrics?.close();
       return database.close();
     }),
   );

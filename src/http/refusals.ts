@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../access/rate-limits.ts';
+import { earlyRefusals } from '../observe/instruments/instruments.ts';
 
 /** The API that a request is for: it decides the form of errors. */
 export type Api = 'GRAPHQL' | 'REST';
@@ -27,6 +28,7 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
 
 /** Answers a request that was not processed: the client may send it again. */
 export function refuse(response: ServerResponse, api: Api, { status, code, message, retryAfter }: EarlyRefusal): void {
+  earlyRefusals.inc({ code });
   response.setHeader('retry-after', String(retryAfter));
   const body =
     api === 'REST'

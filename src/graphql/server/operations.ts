@@ -25,6 +25,7 @@ import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
 import { isTemporaryFailure, StreamOpenings } from './stream-openings.ts';
 import { superviseStream } from './supervise-stream.ts';
 import { withTimeLimit } from './time-limit.ts';
+import { timeOperation } from './time-operation.ts';
 
 /** The parameters of an operation, as a client sends them. */
 export interface OperationParams {
@@ -125,7 +126,11 @@ export class Operations {
   }
 
   /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
-  async answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+  answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+    return timeOperation(args, this.#answer(args));
+  }
+
+  async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
     const onTimeout = () => {
       context.isAbandoned = () => true;
