@@ -1,5 +1,5 @@
 import { refusalIn } from '../core/refusal.ts';
-import { commands } from '../observe/instruments/instruments.ts';
+import { commands } from '../instruments/instruments.ts';
 import type { Operation } from './operations.ts';
 
 /** Awaits a command and counts what came of it. */

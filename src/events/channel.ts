@@ -1,4 +1,4 @@
-import { slowReaders } from '../observe/instruments/instruments.ts';
+import { slowReaders } from '../instruments/instruments.ts';
 
 /** The error of a channel whose reader fell too far behind. */
 export class Overflow extends Error {

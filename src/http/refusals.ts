@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../access/rate-limits.ts';
-import { earlyRefusals } from '../observe/instruments/instruments.ts';
+import { earlyRefusals } from '../instruments/instruments.ts';
 
 /** The API that a request is for: it decides the form of errors. */
 export type Api = 'GRAPHQL' | 'REST';

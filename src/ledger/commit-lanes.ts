@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { wasRolledBack } from '../database/faults.ts';
-import { plansWaiting } from '../observe/instruments/instruments.ts';
+import { plansWaiting } from '../instruments/instruments.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**

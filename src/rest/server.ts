@@ -6,7 +6,7 @@ import type { ApiTokens } from '../access/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/platform-scope.ts';
-import { requestSeconds } from '../observe/instruments/instruments.ts';
+import { requestSeconds } from '../instruments/instruments.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { loopFailures, loopSuccess } from '../observe/instruments/instruments.ts';
+import { loopFailures, loopSuccess } from '../instruments/instruments.ts';
 
 /** A repeated piece of background work. */
 export interface Loop {

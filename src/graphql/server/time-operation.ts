@@ -1,5 +1,5 @@
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, Kind } from 'graphql';
-import { requestSeconds } from '../../observe/instruments/instruments.ts';
+import { requestSeconds } from '../../instruments/instruments.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
 /** The labels of each document that names no operation of several: most requests repeat one. */
