@@ -301,7 +301,8 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
 
   const transfers = { url: gateway.url, headers: gatewayHeaders, bodies: writes.transferMany };
   const { customerIds } = writes;
-  const streams = { gateway, databaseUrl: prepared.url, authorization, customerIds, transfers };
+  const { platformId } = prepared;
+  const streams = { gateway, databaseUrl: prepared.url, platformId, authorization, customerIds, transfers };
   facts.push(...(await measureStreams({ ...streams, measureMs: timing.measureMs * 2 })));
   await drained(prepared.url);
   facts.push(...(await measureOverload(prepared, gateway, timing)));

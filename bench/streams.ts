@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { servingUrl } from '../src/database/embedded/serving-login.ts';
+import { feedCursor } from '../src/events/cursor.ts';
+import type { ReplayJob } from './load/replays.ts';
 import type { RequestJob } from './load/requests.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
 import { cpuOf, measure, memoryOf, requests, type Server, startServer, watchCores } from './measure.ts';
@@ -23,6 +25,7 @@ export interface Streams {
   /** The same database, for an instance of the subscribers' own: so its time and memory are theirs alone. */
   readonly databaseUrl: string;
   readonly authorization: string;
+  readonly platformId: string;
   readonly customerIds: readonly string[];
   readonly transfers: Omit<RequestJob, 'connections'>;
   readonly measureMs: number;
@@ -41,7 +44,11 @@ export async function measureStreams(streams: Streams): Promise<Fact[]> {
     ROLE: 'serve',
   });
   try {
-    return [...(await measureFanOut(instance, streams)), ...(await measureIdle(instance, streams))];
+    return [
+      ...(await measureFanOut(instance, streams)),
+      ...(await measureBesideReplays(instance, streams)),
+      ...(await measureIdle(instance, streams)),
+    ];
   } finally {
     await instance.stop();
   }
@@ -87,6 +94,37 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   } finally {
     await drop(subscribers, instance);
   }
+}
+
+/** The same with replays beside: each reads the feed from its beginning, again and again, on the subscribers' instance. */
+async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
+  const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
+  const facts: Fact[] = [];
+  for (const replays of [8, 50, 200]) {
+    const subscribers = await subscribe(instance, streams, customerIds, 20);
+    const child = fork(path.join(import.meta.dirname, 'load/replays.ts'), {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    });
+    try {
+      const after = feedCursor(platformId, 0n);
+      child.send({ url: instance.url, authorization, after, replays, messages: 10_000 } satisfies ReplayJob);
+      await once(child, 'message');
+      subscribers.send('reset');
+      const rate = { ...transfers, rate: 50, connections: 16 };
+      const { requests: sent, wrong } = await measure(requests(rate, gateway), { warmUpMs: 0, measureMs });
+      const { messages, p50, p99 } = await arrived(subscribers, 2 * (sent - wrong));
+      child.send('read');
+      const [{ received }] = (await once(child, 'message')) as [{ received: number }];
+      facts.push({
+        what: `commit → subscriber, ${customerIds.length} subscribers, beside ${replays} replays of ${received} messages`,
+        value: `p50 ${p50} ms, p99 ${p99} ms; ${messages} of ${2 * (sent - wrong)} changes arrived`,
+      });
+    } finally {
+      child.kill();
+      await drop(subscribers, instance);
+    }
+  }
+  return facts;
 }
 
 /** What has arrived when all has, or when nothing more came for ten seconds: a transfer ends when its rail gets to it. */

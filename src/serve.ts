@@ -13,6 +13,7 @@ import type { GatewaySettings } from './config.ts';
 import type { Feed } from './events/feed.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
+import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
@@ -89,6 +90,7 @@ export async function startServing(
     host: config.HOST,
     port: config.PORT,
     graphql,
+    distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
     singleConnections: createSingleConnections({
       ...{ operations, credentials, sessions, keepAliveMs },
       reservations: caps.reservations,

@@ -34,6 +34,8 @@ export interface Database {
   readText(text: string, values: readonly unknown[]): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
+  /** Opens another pool in the same role, for work that must not wait for this one. The names of its connections say its use. */
+  openPool(use: string, poolSize: number): pg.Pool;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
   /** Wakes the background work of this process after a commit, so that it need not wait for its next round. */
@@ -51,6 +53,8 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
   readonly statementMs?: number;
+  /** Settings of its sessions that replace those of the program, such as `lock_timeout=60000`. For tests only. */
+  readonly settings?: readonly string[];
   /** The most that Prisma may take in one transaction, in milliseconds: 30 seconds. For tests only. */
   readonly transactionMs?: number;
 }
@@ -94,19 +98,22 @@ interface ConnectionOptions {
   /** What the connection is for, as its name says: the role's work, if left out. */
   readonly use?: string | undefined;
   readonly statementMs?: number | undefined;
+  readonly settings?: readonly string[] | undefined;
 }
 
 /**
  * Returns the parameters of a connection under the settings above; money (int8) arrives as bigint. The operator's `options` in
  * the address are added, and set nothing that the program sets.
  */
-export function connectionConfig({ url, role, use, statementMs }: ConnectionOptions): pg.ClientConfig {
+export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): pg.ClientConfig {
   const address = readAddress(url);
-  const settings = sessionSettings(role, statementMs ?? defaultStatementMs).map((setting) => `-c ${setting}`);
+  const own = [...sessionSettings(role, statementMs ?? defaultStatementMs), ...(settings ?? [])].map(
+    (setting) => `-c ${setting}`,
+  );
   return {
     connectionString: address.url,
     // Of two values for one setting Postgres takes the last.
-    options: [address.options, ...settings].join(' ').trim(),
+    options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
     // After this the system probes the other end ten times, a second apart (libuv): 15 seconds in all. Its default takes hours.
@@ -135,6 +142,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     readText: (text, values) => queryText(pool, new TextQuery(names.nameOf(text), text, values)),
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
+    openPool: (use, poolSize) => openPool(connectionConfig({ ...options, use }), { ...options, poolSize }),
     commits: options.commits ?? new EventEmitter(),
     async close() {
       await prisma.$disconnect();

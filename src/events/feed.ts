@@ -2,63 +2,21 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
-import { asPlatform } from '../database/platform-scope.ts';
-import { columnsOf } from '../database/rows.ts';
-import { statement } from '../database/statement.ts';
 import { Channel } from './channel.ts';
-import { type EventFilter, offer, type Subject, type Subscriber, SubscriberIndex } from './subscribers.ts';
+import type { Hub } from './hub.ts';
+import { FeedReads } from './reads.ts';
+import { RecentEvents, RecentMemory } from './recent.ts';
+import { Replays } from './replays.ts';
+import { type EventFilter, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** How many events a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
-const pageSize = 500;
 /** How often the feed polls for new events: notifications are only hints. */
 const pollMs = 1_000;
 /** How many milliseconds a new listener may take to connect; then it is tried again. */
 const listenTimeoutMs = 5_000;
 /** After so many polls that find events without a notification, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
-
-const columns = columnsOf('Event', 'e');
-
-const eventsAfter = statement<Event>(
-  'events_after',
-  `select ${columns} from event e where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${pageSize}`,
-);
-
-const eventsOf = (of: Subject['of']) =>
-  statement<Event>(
-    `events_of_${of}_after`,
-    `select ${columns} from event e
-     where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4 order by sequence limit ${pageSize}`,
-  );
-const eventsOfSubject = {
-  customer: eventsOf('customer'),
-  transaction: eventsOf('transaction'),
-  account: eventsOf('account'),
-};
-
-const headStatement = statement<{ sequence: bigint }>(
-  'feed_head',
-  'select sequence from feed_head where platform_id = $1',
-);
-
-/** Returns the last sequence of a platform's feed: 0 before the first event. */
-export async function feedHead(database: Database, platformId: string): Promise<bigint> {
-  const [row] = await asPlatform(platformId, () => headStatement(database.pool, platformId));
-  return row?.sequence ?? 0n;
-}
-
-/** One platform's feed in this process: read once from the database, and dispatched to all subscribers. */
-interface Hub {
-  readonly subscribers: Set<Subscriber>;
-  /** The subscribers that have caught up, indexed by subject: an event costs as much as it has readers. */
-  readonly live: SubscriberIndex;
-  /** The last sequence that was dispatched here. */
-  head: bigint;
-  /** The last sequence known to exist. */
-  target: bigint;
-  reading: Promise<void> | undefined;
-}
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
@@ -67,7 +25,11 @@ interface Hub {
 export class Feed {
   readonly #database: Database;
   readonly #log: Logger;
+  readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
+  readonly #opening = new Map<string, Promise<Hub>>();
+  readonly #memory = new RecentMemory();
+  readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
   #listener: pg.Client | undefined;
   /** The current attempt to listen. */
@@ -80,6 +42,8 @@ export class Feed {
   constructor(database: Database, log: Logger) {
     this.#database = database;
     this.#log = log;
+    this.#reads = new FeedReads(database);
+    this.#replays = new Replays(this.#reads);
   }
 
   /** Starts to listen for notifications, and to poll every second. */
@@ -94,6 +58,7 @@ export class Feed {
     for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
     await this.#connecting?.catch(() => undefined);
     await this.#listener?.end().catch(() => undefined);
+    await this.#reads.close();
   }
 
   /** The number of subscriptions that are open in this process. */
@@ -126,24 +91,36 @@ export class Feed {
     filter: EventFilter,
     onDrop?: () => void,
   ): Promise<Channel<Event>> {
-    const fetched = await this.#hub(platformId);
-    const hub = this.#hubs.get(platformId) ?? fetched;
+    const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
     const release = () => {
       hub.subscribers.delete(subscriber);
       hub.live.delete(subscriber);
-      if (hub.subscribers.size === 0) this.#hubs.delete(platformId);
+      if (hub.subscribers.size > 0) return;
+      this.#hubs.delete(platformId);
+      hub.recent.clear();
     };
     const channel = new Channel<Event>(maxBacklog, release, onDrop);
     const subscriber: Subscriber = { filter, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
-    this.#catchUp(platformId, hub, subscriber).catch((error: unknown) => {
+    this.#replays.catchUp(hub, subscriber).catch((error: unknown) => {
       if (channel.ended) return;
       this.#log.error({ err: error }, 'a subscriber could not catch up and was dropped');
       channel.fail(error);
       onDrop?.();
     });
     return channel;
+  }
+
+  /**
+   * Says whether memory shows that all events after a position of the feed are from after `time`. False where only the
+   * database knows.
+   */
+  isRecent(platformId: string, position: bigint, time: Date): boolean {
+    const hub = this.#hubs.get(platformId);
+    if (!hub || position > hub.head) return false;
+    const next = hub.recent.at(position + 1n);
+    return next ? next.occurredAt > time : position === hub.head;
   }
 
   /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
@@ -159,29 +136,24 @@ export class Feed {
     });
   }
 
-  async #hub(platformId: string): Promise<Hub> {
-    const existing = this.#hubs.get(platformId);
-    if (existing) return existing;
-    const head = await feedHead(this.#database, platformId);
-    return { subscribers: new Set(), live: new SubscriberIndex(), head, target: head, reading: undefined };
-  }
-
-  async #catchUp(platformId: string, hub: Hub, subscriber: Subscriber): Promise<void> {
-    while (subscriber.position < hub.head && !subscriber.channel.ended) {
-      const { subject } = subscriber.filter;
-      const end = hub.head;
-      const range = [platformId, subscriber.position.toString(), end.toString()];
-      const { pool } = this.#database;
-      const events = await asPlatform(platformId, () =>
-        subject ? eventsOfSubject[subject.of](pool, ...range, subject.id) : eventsAfter(pool, ...range),
-      );
-      for (const event of events) offer(subscriber, event);
-      // A short page was the last one: the subject has no more events up to `end`.
-      if (events.length < pageSize) subscriber.position = end;
-      await subscriber.channel.drained();
-    }
-    // No `await` since its position was compared with the hub's: the next event that the hub dispatches is its next one.
-    if (!subscriber.channel.ended) hub.live.add(subscriber);
+  /** Opens a platform's hub, once for all subscribers that come meanwhile. */
+  async #openHub(platformId: string): Promise<Hub> {
+    const opening =
+      this.#opening.get(platformId) ??
+      this.#reads
+        .head(platformId)
+        .then((head) => ({
+          platformId,
+          subscribers: new Set<Subscriber>(),
+          live: new SubscriberIndex(),
+          recent: new RecentEvents(this.#memory),
+          ...{ head, target: head, reading: undefined },
+        }))
+        .finally(() => this.#opening.delete(platformId));
+    this.#opening.set(platformId, opening);
+    const opened = await opening;
+    // Another subscriber may have opened it, ended, and been followed by one with a newer hub.
+    return this.#hubs.get(platformId) ?? opened;
   }
 
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
@@ -195,10 +167,9 @@ export class Feed {
 
   async #readToTarget(platformId: string, hub: Hub): Promise<void> {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
-      const events = await asPlatform(platformId, () =>
-        eventsAfter(this.#database.pool, platformId, hub.head.toString(), hub.target.toString()),
-      );
+      const events = await this.#reads.live(platformId, hub.head, hub.target);
       for (const event of events) {
+        hub.recent.add(event);
         // Subscribers that still catch up read it themselves.
         hub.live.dispatch(event);
         hub.head = event.sequence;
@@ -264,7 +235,8 @@ export class Feed {
       );
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
-      feedHead(this.#database, platformId)
+      this.#reads
+        .head(platformId)
         .then((head) => {
           if (!isCounted && head > hub.target) {
             isCounted = true;

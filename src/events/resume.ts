@@ -1,25 +1,64 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
+import type { Feed } from './feed.ts';
+import type { EventFilter, Subject } from './subscribers.ts';
+
+const halfDayMs = 12 * 60 * 60 * 1000;
+/** The most old events that are searched for one of these types; where there are more, the cursor counts as too old. */
+const maxSearched = 100_000;
+
+const isOld = (alias: string) => `${alias}.occurred_at < clock_timestamp() - $3::int * interval '1 day'`;
 
 const resumeStatement = statement<{ ahead: boolean; old: boolean }>(
   'resume_after',
   `select $2::bigint > coalesce((select sequence from feed_head where platform_id = $1), 0) as ahead,
-     exists (select from event where platform_id = $1 and sequence = $2::bigint + 1
-               and occurred_at < clock_timestamp() - $3::int * interval '1 day') as old`,
+     exists (select from event e where platform_id = $1 and sequence = $2::bigint + 1 and ${isOld('e')}) as old`,
+);
+
+const firstIsOld = (of: Subject['of']) =>
+  statement<{ old: boolean }>(
+    `first_of_${of}_is_old`,
+    `select ${isOld('e')} as old from event e
+     where platform_id = $1 and sequence > $2 and ${of}_id = $4 and ($5::event_type[] is null or type = any($5))
+     order by sequence limit 1`,
+  );
+const firstOfSubject = {
+  customer: firstIsOld('customer'),
+  transaction: firstIsOld('transaction'),
+  account: firstIsOld('account'),
+};
+
+const oldOfTypes = statement<{ old: boolean }>(
+  'old_of_types_after',
+  `select coalesce(bool_or(e.type = any($4::event_type[])), false) or count(*) = ${maxSearched} as old
+   from event e where platform_id = $1 and sequence > $2 and sequence <= $2::bigint + ${maxSearched} and ${isOld('e')}`,
 );
 
 /**
  * Says whether a stream may resume after this position of the feed. Events are never deleted, since they are the timeline
  * and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a stream replays. A
- * client with an expired cursor loses nothing: `events(after:)` still reads on from it, page by page. A stream cannot
- * resume at a position that the feed has not reached (a database restored from a backup): it would skip the events before.
+ * position is too old when an event that the stream wants lies after it and is older: a stream on which nothing happened may
+ * resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` still reads on from it,
+ * page by page. A stream cannot resume at a position that the feed has not reached (a database restored from a backup): it
+ * would skip the events before.
  */
 export async function mayResume(
-  database: Database,
-  platformId: string,
-  sequence: bigint,
+  { pool }: Pick<Database, 'pool'>,
+  feed: Feed,
+  after: { readonly platformId: string; readonly sequence: bigint },
+  { subject, types }: Pick<EventFilter, 'subject' | 'types'>,
   retentionDays: number,
 ): Promise<boolean> {
-  const [row] = await resumeStatement(database.pool, platformId, sequence.toString(), retentionDays);
-  return row !== undefined && !row.ahead && !row.old;
+  const { platformId, sequence } = after;
+  // Half of the time, since this process' clock may differ from the database's.
+  if (feed.isRecent(platformId, sequence, new Date(Date.now() - retentionDays * halfDayMs))) return true;
+  const values = [platformId, sequence.toString(), retentionDays] as const;
+  const [row] = await resumeStatement(pool, ...values);
+  if (!row || row.ahead) return false;
+  if (!row.old) return true;
+  if (!subject && !types) return false;
+  const [wanted] = subject
+    ? await firstOfSubject[subject.of](pool, ...values, subject.id, types ?? null)
+    : await oldOfTypes(pool, ...values, types);
+  return !wanted?.old;
 }

@@ -1,4 +1,4 @@
-import type { Event } from '../database/generated/client/client.ts';
+import type { Event, EventType } from '../database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
 /** The object whose events a subscriber reads: the database has an index on each of these columns. */
@@ -9,6 +9,8 @@ export interface EventFilter {
   readonly wants: (event: Event) => boolean;
   /** The subject of all wanted events: catching up then reads only its events. */
   readonly subject?: Subject | undefined;
+  /** The types of all wanted events: catching up then reads only these. */
+  readonly types?: readonly EventType[] | undefined;
 }
 
 /** One reader of a platform's feed in this process. */
@@ -66,9 +68,11 @@ export class SubscriberIndex {
   }
 }
 
-/** Gives an event to a subscriber that wants it, unless it was offered before. */
-export function offer(subscriber: Subscriber, event: Event): void {
-  if (event.sequence <= subscriber.position) return;
+/** Gives an event to a subscriber that wants it, unless it was offered before. Returns whether it did. */
+export function offer(subscriber: Subscriber, event: Event): boolean {
+  if (event.sequence <= subscriber.position) return false;
   subscriber.position = event.sequence;
-  if (subscriber.filter.wants(event)) subscriber.channel.push(event);
+  if (!subscriber.filter.wants(event)) return false;
+  subscriber.channel.push(event);
+  return true;
 }

@@ -24,6 +24,8 @@ export interface Context {
   readonly maxAnswerBytes: number;
   /** The response of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
+  /** The cursor after which an event stream resumes, beside the stream's own `after`: the later of the two holds. */
+  readonly resumeAfter?: string | undefined;
   readonly webhooks: Webhooks;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: bigint;

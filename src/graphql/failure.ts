@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../access/rate-limits.ts';
 
 /** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
@@ -37,4 +37,12 @@ export function abandoned(): GraphQLError {
 /** Creates the error of a malformed or out-of-range argument. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
+}
+
+/** Formats an error for a message on an open connection, where an HTTP status means nothing. */
+export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
+  const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
+  if (!extensions) return rest;
+  const { http: _http, ...others } = extensions;
+  return { ...rest, extensions: others };
 }

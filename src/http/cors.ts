@@ -6,7 +6,8 @@ export type AllowedOrigins = readonly string[];
 /** The answer to a preflight request: the methods and headers that a page of another origin may use. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
-  'access-control-allow-headers': 'authorization, content-type, accept, idempotency-key, x-graphql-event-stream-token',
+  'access-control-allow-headers':
+    'authorization, content-type, accept, idempotency-key, last-event-id, x-graphql-event-stream-token',
   'access-control-max-age': '600',
 } as const;
 

@@ -26,9 +26,15 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
+/** The most seconds that a stream waits beyond those of other requests: many are refused at once when their clients reconnect. */
+const streamSpreadSeconds = 5;
+
 /** Answers a request that was not processed: the client may send it again. */
-export function refuse(response: ServerResponse, api: Api, { status, code, message, retryAfter }: EarlyRefusal): void {
+export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
+  const { status, code, message } = refusal;
   earlyRefusals.inc({ code });
+  const isStream = response.req.headers.accept?.includes('text/event-stream') ?? false;
+  const retryAfter = refusal.retryAfter + (isStream ? Math.floor(Math.random() * streamSpreadSeconds) : 0);
   response.setHeader('retry-after', String(retryAfter));
   const body =
     api === 'REST'

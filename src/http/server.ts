@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from 'node:stream';
 import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
+import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
+import type { DistinctConnections } from '../graphql/transports/distinct-connections.ts';
 import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
-import { withoutStatus } from '../graphql/transports/operation.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { isReady, type ReadinessWatch } from '../observe/readiness.ts';
 import { restPrefix } from '../rest/app.ts';
@@ -26,6 +27,8 @@ export interface HttpOptions {
   readonly graphql: GraphqlServer;
   /** Who sends requests, and how many they may send. */
   readonly callers: CallerOptions;
+  /** Event streams with a connection for each operation. */
+  readonly distinctConnections: DistinctConnections;
   /** Event streams that carry several operations. */
   readonly singleConnections: SingleConnections;
   readonly origins: AllowedOrigins;
@@ -227,8 +230,7 @@ async function answerGraphql(
       .catch(() => 'UNAVAILABLE' as const);
     if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
-    // Proxies that buffer a whole response would never pass an event stream on.
-    response.setHeader('x-accel-buffering', 'no');
+    if (await options.distinctConnections(request, response, body)) return;
   }
   // GraphiQL's page has its policy in itself.
   if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");

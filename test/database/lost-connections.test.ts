@@ -167,12 +167,15 @@ describe('while the database is out of reach', () => {
       graphql(stranger, 'application/json'),
       graphql(stranger, 'application/graphql-response+json'),
       graphql(stranger, 'application/json', 'GET'),
-      graphql(stranger, 'text/event-stream'),
     ];
     for (const response of await Promise.all(answers)) {
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await response.text()).toContain('"SERVICE_UNAVAILABLE"');
     }
+    // Clients of streams come back one after the other.
+    const stream = await graphql(stranger, 'text/event-stream');
+    expect([stream.status, stream.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-5]$/)]);
+    expect(await stream.text()).toContain('"SERVICE_UNAVAILABLE"');
     expect(await (await graphql(remembered.authorization, 'text/event-stream')).text()).toContain(
       '"SERVICE_UNAVAILABLE"',
     );

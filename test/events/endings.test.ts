@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
-import { ended, execute, quote, transactionOf } from '../setup/acts.ts';
+import { ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
@@ -88,5 +89,60 @@ test('what has ended, and whose end is not in the feed yet, is shown at once; th
   ]);
   // The cursor of a present state is the feed's own at that time: what was not in it comes after it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
+  await t.stop();
+});
+
+const untilFinal = `subscription ($id: ID!, $after: String) {
+  transactionUpdates(transactionId: $id, until: FINAL, after: $after) { cursor status terminal final } }`;
+
+async function allUntilFinal(platform: TestPlatform, variables: object): Promise<Data[]> {
+  const all: Data[] = [];
+  for await (const { data } of platform.watch(untilFinal, variables)) all.push(data.transactionUpdates);
+  return all;
+}
+
+/** A payment that leaves the installation, and that the bank returns so many milliseconds after its delivery. */
+function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
+  return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
+}
+
+test('a stream until FINAL lasts while a bank may return the money, and ends with the return or without', async () => {
+  const t = await startTestGateway();
+  const scene = await makeScene(t.platform);
+  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+
+  const delivered = await quote(t.platform, usdToEur(scene));
+  await execute(t.platform, delivered.id);
+  const plain = await allUntilFinal(t.platform, { id: delivered.transaction.id, after: viewer.feedCursor });
+  expect(plain.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, final: true });
+
+  const { id, transaction } = await returned(t.platform, scene, 300);
+  const following = allUntilFinal(t.platform, { id: transaction.id });
+  await execute(t.platform, id);
+  const all = await following;
+  expect(all.slice(-2)).toMatchObject([
+    { status: 'COMPLETED', terminal: true, final: false },
+    { status: 'REFUNDED', terminal: true, final: true },
+  ]);
+  // Over now: resumed anywhere it brings the rest and completes, and of what it said then it says what is true now.
+  for (const [at, { cursor }] of all.entries()) {
+    expect(await allUntilFinal(t.platform, { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
+  }
+  expect(await allUntilFinal(t.platform, { id: transaction.id })).toEqual([all.at(-1)]);
+
+  const watched = await returned(t.platform, scene, 1_200);
+  await execute(t.platform, watched.id);
+  const stream = t.platform.watch(untilFinal, { id: watched.transaction.id });
+  let last: Data;
+  do last = (await nextOf(stream)).data.transactionUpdates;
+  while (!last.terminal);
+  expect(last).toMatchObject({ status: 'COMPLETED', final: false });
+  const resumed = allUntilFinal(t.platform, { id: watched.transaction.id, after: last.cursor });
+  // As when the rail says that the money has not come back.
+  await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
+    uuidOf(watched.transaction.id, 'Transaction'),
+  ]);
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+  expect(await resumed).toEqual([]);
   await t.stop();
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
-import { nextOf } from '../setup/streams.ts';
+import { nextOf, openRawSocket } from '../setup/streams.ts';
 
 let t: TestGateway;
 let stranger: TestPlatform;
@@ -177,6 +178,44 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   await recovered.return?.();
 });
 
+test('a cursor expires only where something that the stream wants lies after it and is too old', async () => {
+  const quiet = await makeScene(t.platform);
+  const { transaction } = await newQuote();
+  const { pool } = t.gateway.payments.database;
+  const before = await feedEnd(t.platform);
+  const old = `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
+    values ($1, uuid_v7(), 'TEST', now() - interval '40 days', $2, 1, '{}')`;
+  await pool.query(old, [t.platform.platformId, uuidOf(scene.customerId, 'Customer')]);
+  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 10_000 });
+
+  const ofTransaction =
+    'subscription ($id: ID!, $after: String) { transactionUpdates(transactionId: $id, after: $after) { cursor } }';
+  const { feed } = t.gateway;
+  const expired = async (query: string, variables: object) => {
+    const raw = await openRawSocket(t.url, t.platform.authorization);
+    raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
+    const refusal = raw.receive('next').then(({ payload }) => payload.errors[0].extensions.code);
+    const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 10_000 }).then(() => undefined);
+    const code = await Promise.race([opened, refusal]);
+    raw.socket.terminate();
+    await refusal.catch(() => undefined);
+    opened.catch(() => undefined);
+    await vi.waitFor(() => expect(feed.subscriptions).toBe(0));
+    return code === 'CURSOR_EXPIRED';
+  };
+  for (const [document, variables, isExpired] of [
+    [events, {}, true],
+    [events, { filter: { types: ['TEST'] } }, true],
+    [events, { filter: { types: ['KYC_STATUS'] } }, false],
+    [events, { filter: { customerId: scene.customerId } }, true],
+    [events, { filter: { customerId: scene.customerId, types: ['QUOTE_STATUS'] } }, false],
+    [events, { filter: { customerId: quiet.customerId } }, false],
+    [accountUpdates, { id: quiet.usd }, false],
+    [ofTransaction, { id: transaction.id }, false],
+  ] as const)
+    expect([variables, await expired(document, variables)]).toEqual([variables, isExpired]);
+});
+
 test('a stream of what is not there, or is not the caller’s, is refused alike', async () => {
   const { id, transaction } = await newQuote();
   const asked = [
@@ -184,6 +223,8 @@ test('a stream of what is not there, or is not the caller’s, is refused alike'
     ['subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor } }', transaction.id],
     ['subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }', scene.customerId],
     [accountUpdates, scene.usd],
+    ['subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }', scene.customerId],
+    ['subscription ($id: ID!) { events(filter: { transactionId: $id }) { id } }', transaction.id],
   ] as const;
   for (const [document, known] of asked) {
     const unknown = `${known.slice(0, -6)}000000`;
@@ -192,11 +233,13 @@ test('a stream of what is not there, or is not the caller’s, is refused alike'
       [stranger, known],
       [t.platform, unknown],
       [t.platform, 'nonsense'],
+      [t.platform, ''],
     ] as const) {
       refusals.push((await nextOf(platform.watch(document, { id: named }))).errors);
     }
     expect(refusals[0]).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
     expect(refusals[1]).toEqual(refusals[0]);
     expect(refusals[2]).toEqual(refusals[0]);
+    expect(refusals[3]).toEqual(refusals[0]);
   }
 });

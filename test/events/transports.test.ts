@@ -97,6 +97,22 @@ test('a single-connection event stream is for whoever reserved it', async () => 
   expect((await post(token, body, 'Bearer nothing')).status).toBe(401);
 });
 
+test('an instance that does not know a reserved stream says whether it has ended or is another’s, and what to do', async () => {
+  const refusal = async (token: Record<string, string>, of: TestGateway) => {
+    const response = await post(token, { query: watchEvents, extensions: { operationId: 'x' } }, undefined, of);
+    const { errors } = await response.json();
+    return [response.status, errors[0].extensions.code, errors[0].message];
+  };
+  const token = await reserve();
+  expect(await refusal(token, hasty)).toEqual([404, 'NOT_FOUND', expect.stringContaining('on another instance')]);
+  const open = await openEventStream(stream(), t.platform.authorization, undefined, token);
+  open.cut();
+  await vi.waitFor(async () =>
+    expect(await refusal(token, t)).toEqual([404, 'NOT_FOUND', expect.stringContaining('has ended')]),
+  );
+  expect(await refusal({}, t)).toEqual([404, 'NOT_FOUND', expect.stringContaining('PUT reserves one')]);
+});
+
 test('a client that vanishes is let go without another event, on every transport', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
@@ -322,7 +338,7 @@ test('pings of the server reach sockets and event streams alike', async () => {
     headers: { authorization: t.platform.authorization, accept: 'text/event-stream', ...token },
   });
   const reader = response.body?.getReader();
-  const sign = ':\n\n';
+  const sign = ':\n';
   let text = '';
   // A slow reader finds several in one piece.
   while (text.length < 3 * sign.length) text += new TextDecoder().decode((await reader?.read())?.value);

@@ -20,6 +20,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { TokenCap } from '../../src/access/token-caps.ts';
 import { Operations } from '../../src/graphql/server/operations.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';
+import { asResults } from '../../src/graphql/server/stream-messages.ts';
 
 export interface Params {
   query: string;
@@ -65,7 +66,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
   const sockets = useServer(
     {
       execute: (args) => operations.execute(args),
-      subscribe: (args) => operations.subscribe(args),
+      subscribe: async (args) => asResults(await operations.subscribe(args)),
       onSubscribe: async (_context, _id, params) => {
         const prepared = await operations.prepare({}, params);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;

@@ -7,6 +7,7 @@ const ofCredentials: ReadonlySet<string> = new Set([
   'api_token_used',
   'client_token',
   'set_platform',
+  'tokens_alive',
 ]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */

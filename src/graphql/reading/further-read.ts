@@ -14,13 +14,8 @@ import { Planner } from './plan.ts';
  * @returns the first such field, as `Type.field`; undefined where there is none
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
-  const { schema, variableValues: variables } = info;
-  const planner = new Planner({
-    schema,
-    fragments: new Map(Object.entries(info.fragments)),
-    variables,
-    isTyped: false,
-  });
+  const { schema } = info;
+  const planner = plannerOf(info);
 
   function find(type: GraphQLNamedType, sets: readonly SelectionSetNode[]): string | undefined {
     if (isAbstractType(type)) return findFirst(schema.getPossibleTypes(type), (one) => find(one, sets));
@@ -33,10 +28,26 @@ export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean
     });
   }
 
-  return find(
-    getNamedType(info.returnType),
-    info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []),
+  return find(getNamedType(info.returnType), selectionsOf(info));
+}
+
+/** Returns the names of the fields that a document selects of the object being resolved. */
+export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
+  const type = getNamedType(info.returnType);
+  if (!isObjectType(type)) throw new Error(`${type.name} is not an object type`);
+  return new Set(
+    plannerOf(info)
+      .selectedFields(type, selectionsOf(info))
+      .map(({ node }) => node.name.value),
   );
+}
+
+function plannerOf({ schema, fragments, variableValues: variables }: GraphQLResolveInfo): Planner {
+  return new Planner({ schema, fragments: new Map(Object.entries(fragments)), variables, isTyped: false });
+}
+
+function selectionsOf({ fieldNodes }: GraphQLResolveInfo): SelectionSetNode[] {
+  return fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 }
 
 function findFirst<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {

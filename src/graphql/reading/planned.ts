@@ -3,8 +3,9 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { tableOf } from '../../database/conditions.ts';
 import { columnName } from '../../database/rows.ts';
 import type { Context } from '../context.ts';
+import { findFurtherRead } from './further-read.ts';
 import { typeKey, typeReadOf } from './plan.ts';
-import type { Read } from './reads.ts';
+import type { Model, Read } from './reads.ts';
 import { runField } from './run.ts';
 
 /**
@@ -44,6 +45,23 @@ async function readField(
   const model = typeReadOf(info.parentType)?.model;
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
   return runField(context, info, { row });
+}
+
+/**
+ * Resolves a field to a row that a message of a stream has. Where the document selects more than the row has, it reads all of
+ * that in one statement; where this fails, the row's fields read what they need, and report their own errors.
+ */
+export async function readAround<Row extends object>(
+  model: Model,
+  row: Row,
+  context: Context,
+  info: GraphQLResolveInfo,
+  isNeeded = findFurtherRead(info, false) !== undefined,
+): Promise<Row> {
+  if (!isNeeded) return row;
+  const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
+  // As in `planned`.
+  return read.catch(() => row) as Promise<Row>;
 }
 
 /** Serializes a row of the domain as JSON of its columns, from which Postgres makes the row again. */

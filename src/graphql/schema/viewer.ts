@@ -1,7 +1,7 @@
 import type { Viewer as ViewerShape } from '../../access/viewer.ts';
 import { publicId } from '../../core/ids.ts';
 import { feedCursor } from '../../events/cursor.ts';
-import { feedHead } from '../../events/feed.ts';
+import { feedHead } from '../../events/reads.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { Environment, Permission, ViewerKind } from './enums.ts';

@@ -1,31 +1,40 @@
 import type { ServerResponse } from 'node:http';
 import {
+  createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  subscribe,
   type ValidationRule,
 } from 'graphql';
-import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
+import { isAsyncIterable } from 'graphql-yoga';
 import { RateLimited } from '../../access/rate-limits.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
-import { asPlatform, iterateAsPlatform } from '../../database/platform-scope.ts';
+import { Slots } from '../../core/slots.ts';
+import { asPlatform } from '../../database/platform-scope.ts';
 import type { Context } from '../context.ts';
-import { failure, rateLimited } from '../failure.ts';
+import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
-import { isTemporaryFailure, StreamOpenings } from './stream-openings.ts';
+import { SharedResults } from './shared-results.ts';
+import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { superviseStream } from './supervise-stream.ts';
+import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { timeOperation } from './time-operation.ts';
+
+/**
+ * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
+ * once, all would wait for the database until they time out.
+ */
+const maxOpenings = 256;
 
 /** The parameters of an operation, as a client sends them. */
 export interface OperationParams {
@@ -43,6 +52,8 @@ export interface Transport {
   readonly closeForRetry?: () => void;
   /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
   readonly isGone?: () => boolean;
+  /** The cursor after which an event stream resumes (Last-Event-ID). */
+  readonly resumeAfter?: string | undefined;
   /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
 }
@@ -80,7 +91,8 @@ export interface Prepared extends ExecutionArgs {
 export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
-  readonly #openings = new StreamOpenings();
+  readonly #openings = new Slots(maxOpenings);
+  readonly #shared = new SharedResults((result, args) => this.#messageText(result, args));
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -151,7 +163,7 @@ export class Operations {
   }
 
   /** Opens a subscription, unless its token has too many open. */
-  async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+  async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { viewer } = args.contextValue as Context;
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
@@ -169,49 +181,46 @@ export class Operations {
   async #subscribe(
     args: ExecutionArgs,
     end: () => void,
-  ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+  ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { sessions, present } = this.#options;
     const context = args.contextValue as Context;
     // The wait for its turn is outside of the time limit.
     const { platformId } = context.viewer;
-    const stream = await this.#openings.open(() => asPlatform(platformId, () => this.#open(args, context)));
+    const stream = await this.#openings.run(() => asPlatform(platformId, () => this.#open(args, context)));
     if (!isAsyncIterable(stream)) {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
     if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream);
-    let isFirst = true;
-    return mapAsyncIterator(
-      iterateAsPlatform(platformId, stream),
-      (result: ExecutionResult) => {
-        const presentedAnswer = result.errors ? this.#present(result, args) : result;
-        const isReported = isFirst && context.reportsCost;
-        isFirst = false;
-        return isReported
-          ? { ...presentedAnswer, extensions: { ...presentedAnswer.extensions, cost: costReport(args) } }
-          : presentedAnswer;
+    const follower = this.#shared.join(args);
+    const leave = () => {
+      follower.leave();
+      end();
+    };
+    return streamMessages(
+      stream,
+      { ...follower, leave },
+      {
+        present,
+        ...(context.reportsCost && { extensionsOfFirst: { cost: costReport(args) } }),
       },
-      (error: unknown) => {
-        end();
-        throw present(error);
-      },
-      end,
     );
   }
 
-  async #open(
-    args: ExecutionArgs,
-    context: Context,
-  ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
-    // graphql-js' type is an AsyncGenerator; transports need its iterator only.
-    const opening: Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> = subscribe(args);
-    const stream = await withTimeLimit(opening, this.#options.operationMs, {
+  async #open(args: ExecutionArgs, context: Context): Promise<AsyncIterable<unknown> | ExecutionResult> {
+    const stream = await withTimeLimit(createSourceEventStream(args), this.#options.operationMs, {
       onLateResult: (result) => {
-        if (isAsyncIterable(result)) result.return?.();
+        if (isAsyncIterable(result)) result[Symbol.asyncIterator]().return?.();
       },
     });
     if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;
+  }
+
+  /** Returns a result of a subscription as JSON, for an open connection, where an HTTP status means nothing. */
+  #messageText(result: ExecutionResult, args: ExecutionArgs): string {
+    const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
+    return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
   }
 
   #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {

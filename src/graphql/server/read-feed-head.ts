@@ -1,5 +1,5 @@
 import { type DocumentNode, visit } from 'graphql';
-import { feedHead } from '../../events/feed.ts';
+import { feedHead } from '../../events/reads.ts';
 import type { Context } from '../context.ts';
 
 /**

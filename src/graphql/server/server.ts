@@ -16,6 +16,7 @@ import { renderGraphiqlPage } from './graphiql-page.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
+import { asResults } from './stream-messages.ts';
 import { useRequests } from './use-requests.ts';
 
 /** What the GraphQL endpoint is served with. */
@@ -69,7 +70,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
-  const { authorization, response } = transport;
+  const { authorization, response, resumeAfter } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
@@ -78,7 +79,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
     ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
-    ...{ closeForRetry, isAbandoned, eventStream: response },
+    ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter },
   };
 }
 
@@ -120,7 +121,7 @@ export function useOperations(operations: Operations): Plugin {
       setExecuteFn((args) => operations.execute(args));
     },
     onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn((args) => operations.subscribe(args));
+      setSubscribeFn(async (args) => asResults(await operations.subscribe(args)));
     },
   };
 }

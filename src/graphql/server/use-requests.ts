@@ -16,7 +16,11 @@ export function useRequests(): Plugin {
   };
 }
 
-function readQuery(params: URLSearchParams): GraphQLParams {
+/**
+ * Reads an operation from the parameters of a URL.
+ * @throws GraphQLError where one of them is malformed
+ */
+export function readQuery(params: URLSearchParams): GraphQLParams {
   const json = (name: string) => {
     const text = params.get(name);
     return text ? parseJsonPart(text, name) : undefined;

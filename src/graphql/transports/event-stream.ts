@@ -3,8 +3,10 @@ import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { Session, Sessions } from '../../access/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import { withoutStatus } from '../failure.ts';
+import type { StreamMessage } from '../server/stream-messages.ts';
 import { superviseStream } from '../server/supervise-stream.ts';
-import { withoutStatus } from './operation.ts';
+import { beginEventStream, sendEvent } from './server-events.ts';
 
 /** A reserved stream that nobody opens within this time ends. */
 const reservationMs = 30_000;
@@ -64,20 +66,9 @@ export class EventStream {
     const { sessions, keepAliveMs } = this.#options;
     clearTimeout(this.#reservation);
     this.#response = response;
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    });
-    response.write(':\n\n');
-    const ping = setInterval(() => {
-      if (!response.writableNeedDrain) response.write(':\n\n');
-    }, keepAliveMs).unref();
+    beginEventStream(response, 200, { keepAliveMs });
     this.#session = superviseStream(sessions, this.viewer, response);
-    response.once('close', () => {
-      clearInterval(ping);
-      this.#end();
-    });
+    response.once('close', () => this.#end());
     this.#opened.resolve();
   }
 
@@ -95,17 +86,17 @@ export class EventStream {
     this.#operations.set(id, operation);
     try {
       const result = await start(() => operation.isStopped || this.#isEnded);
-      await (isAsyncIterable<object>(result) ? this.#follow(id, operation, result) : this.#next(id, result));
+      await (isAsyncIterable<StreamMessage>(result) ? this.#follow(id, operation, result) : this.#next(id, result));
     } finally {
       this.#operations.delete(id);
     }
-    await this.#send('complete', { id });
+    await this.#send('complete', JSON.stringify({ id }));
   }
 
   /** Sends the error of an operation that does not run, and `complete`. */
   async refuse(id: string, error: GraphQLError): Promise<void> {
     await this.#next(id, { errors: [error] });
-    await this.#send('complete', { id });
+    await this.#send('complete', JSON.stringify({ id }));
   }
 
   /** Ends an operation: a subscription, also one that is still opening; any other begins nothing more. */
@@ -131,34 +122,24 @@ export class EventStream {
     this.#operations.clear();
   }
 
-  async #follow(id: string, operation: RunningOperation, results: AsyncIterable<object>): Promise<void> {
+  async #follow(id: string, operation: RunningOperation, results: AsyncIterable<StreamMessage>): Promise<void> {
     const iterator = results[Symbol.asyncIterator]();
     operation.results = iterator;
     if (operation.isStopped || this.#isEnded) await iterator.return?.();
     for (;;) {
       const { done, value } = await iterator.next();
       if (done) return;
-      await this.#next(id, value);
+      await this.#send('next', `{"id":${JSON.stringify(id)},"payload":${value.text}}`);
     }
   }
 
   #next(id: string, payload: object): Promise<void> {
-    return this.#send('next', { id, payload: withoutStatuses(payload) });
+    return this.#send('next', JSON.stringify({ id, payload: withoutStatuses(payload) }));
   }
 
-  /** Writes a message and waits until the connection takes more, so that an operation never runs ahead of its reader. */
-  async #send(event: 'next' | 'complete', data: object): Promise<void> {
+  async #send(event: 'next' | 'complete', data: string): Promise<void> {
     await this.#opened.promise;
-    const response = this.#response;
-    if (!response || response.destroyed || this.#isEnded) return;
-    if (response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
-    await new Promise<void>((resolve) => {
-      const resume = () => {
-        response.off('drain', resume).off('close', resume);
-        resolve();
-      };
-      response.on('drain', resume).on('close', resume);
-    });
+    if (this.#response && !this.#isEnded) await sendEvent(this.#response, { event, data });
   }
 }
 

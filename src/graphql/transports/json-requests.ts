@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
+import { withoutStatus } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import type { OperationParams } from '../server/operations.ts';
 import type { GraphqlServer } from '../server/server.ts';
-import { withoutStatus } from './operation.ts';
 
 type MediaType = 'application/json' | 'application/graphql-response+json';
 
@@ -49,13 +49,16 @@ function mediaType(accept: string | undefined): MediaType | undefined {
 }
 
 /** Reads the operation from a body. Undefined where the body is no GraphQL request. */
-function readOperation(body: string): OperationParams | undefined {
-  let json: unknown;
+export function readOperation(body: string): OperationParams | undefined {
   try {
-    json = parseJson(body);
+    return operationOf(parseJson(body));
   } catch {
     return undefined;
   }
+}
+
+/** Checks the parameters of a request. Undefined where they are not those of GraphQL. */
+export function operationOf(json: unknown): OperationParams | undefined {
   if (!isObject(json) || Array.isArray(json)) return undefined;
   for (const name in json) if (!requestMembers.has(name)) return undefined;
   const { query, variables, operationName, extensions } = json;
@@ -79,7 +82,7 @@ function isUnavailable({ data, errors = [] }: ExecutionResult): boolean {
 }
 
 /** Returns the highest status of the errors, else 200. Statuses of GraphQL over HTTP itself (`spec`) leave application/json at 200. */
-function statusOf({ errors = [] }: ExecutionResult, type: MediaType): number {
+export function statusOf({ errors = [] }: ExecutionResult, type: MediaType): number {
   let status = 0;
   for (const { extensions } of errors) {
     const http = extensions.http as { readonly status?: number; readonly spec?: boolean } | undefined;

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
@@ -9,11 +9,11 @@ import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
-import { rateLimited } from '../failure.ts';
+import { rateLimited, withoutStatus } from '../failure.ts';
 import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
-import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
+import { maxOperations, tooManyOperations } from './operation.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 
@@ -59,6 +59,8 @@ export function createSingleConnections(options: SingleConnectionOptions): Singl
 class Handler {
   readonly #options: SingleConnectionOptions;
   readonly #streams = new Map<string, EventStream>();
+  /** The name of this instance in the tokens of its streams: another one does not know them. */
+  readonly #instance = randomBytes(6).toString('base64url');
 
   constructor(options: SingleConnectionOptions) {
     this.#options = options;
@@ -73,7 +75,7 @@ class Handler {
     const viewer = await this.#options.credentials.authenticate(request.headers.authorization ?? '');
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (request.method === 'PUT') return this.#reserve(viewer, response);
-    if (!stream) return refuse(response, 404, 'NOT_FOUND', 'no such stream: PUT reserves one');
+    if (!stream) return refuse(response, 404, 'NOT_FOUND', this.#reasonOfAbsence(token));
     if (request.method === 'POST') return this.#start(stream, viewer, { request, response, body });
     if (request.method === 'DELETE') {
       if (!isOwner(stream, viewer)) return refuseStranger(response);
@@ -84,6 +86,15 @@ class Handler {
     refuse(response, 405, 'METHOD_NOT_ALLOWED', 'PUT, GET, POST or DELETE');
   }
 
+  /** Says why there is no stream with a token, and what to do. */
+  #reasonOfAbsence(token: string | undefined): string {
+    const [instance, id] = token?.split('.') ?? [];
+    if (id === undefined) return 'no such stream: PUT reserves one';
+    return instance === this.#instance
+      ? 'the stream has ended: PUT reserves another'
+      : 'the stream was reserved on another instance, or before a restart: PUT reserves another here. All requests of a stream go to one instance; with several of them route by x-graphql-event-stream-token, or use a connection for each operation';
+  }
+
   #reserve(viewer: Viewer, response: ServerResponse): void {
     const { sessions, reservations, keepAliveMs } = this.#options;
     const release = reservations.open(viewer);
@@ -92,7 +103,7 @@ class Handler {
       answer(response, 429, { errors: [rateLimited(release)] });
       return;
     }
-    const token = randomUUID();
+    const token = `${this.#instance}.${randomUUID()}`;
     const onEnd = () => {
       this.#streams.delete(token);
       release();

@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
+import type { ExecutionResult } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
+import { isAsyncIterable } from 'graphql-yoga';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Credentials } from '../../access/credentials.ts';
 import { RateLimited, type RateLimits } from '../../access/rate-limits.ts';
@@ -9,9 +11,10 @@ import type { Session, Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { reviveExact } from '../../bodies/json.ts';
-import { rateLimited } from '../failure.ts';
-import type { Operations } from '../server/operations.ts';
-import { maxOperations, tooManyOperations, withoutStatus } from './operation.ts';
+import { rateLimited, withoutStatus } from '../failure.ts';
+import type { Operations, Prepared } from '../server/operations.ts';
+import type { StreamMessage } from '../server/stream-messages.ts';
+import { maxOperations, tooManyOperations } from './operation.ts';
 
 /** The limits of one socket. */
 export const socketLimits = {
@@ -43,6 +46,11 @@ type Extra = {
   /** The ids of the operations under way. */
   operationIds?: Set<string>;
 };
+
+/** An operation that may run, and how the messages of its stream are sent. */
+interface SocketOperation extends Prepared {
+  readonly send: (payload: string) => Promise<void>;
+}
 
 /** What sockets are served with. */
 export interface SocketOptions {
@@ -112,7 +120,11 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
     execute: (args) => operations.execute(args),
-    subscribe: (args) => operations.subscribe(args),
+    subscribe: async (args) => {
+      const stream = await operations.subscribe(args);
+      // What onSubscribe has returned.
+      return isAsyncIterable(stream) ? sendAll(stream, (args as SocketOperation).send) : stream;
+    },
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
@@ -127,8 +139,11 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
       const transport = { authorization: extra.authorization, closeForRetry, isGone };
       const prepared = await operations.prepare(transport, params);
-      if (Array.isArray(prepared)) operationIds.delete(id);
-      return prepared as Exclude<typeof prepared, readonly unknown[]>;
+      if ('document' in prepared) {
+        return { ...prepared, send: (payload) => sendNext(extra, id, payload) } satisfies SocketOperation;
+      }
+      operationIds.delete(id);
+      return prepared;
     },
     // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
     onError: ({ extra }, id, _payload, errors) => {
@@ -141,6 +156,53 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       extra.operationIds?.delete(id);
     },
     onClose: ({ extra }) => extra.session?.close(),
+  };
+}
+
+/** Sends a message with a payload that is JSON already. Resolves when the system has taken it. */
+function sendNext({ socket, request }: Extra, id: string, payload: string): Promise<void> {
+  if (socket.readyState !== socket.OPEN) return Promise.resolve();
+  const connection = request.socket;
+  if (connection.writableCorked === 0) {
+    // What other operations of this socket send meanwhile goes to the system in the same call.
+    connection.cork();
+    process.nextTick(() => connection.uncork());
+  }
+  return new Promise((resolve, reject) => {
+    const text = `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
+    socket.send(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/**
+ * Sends the messages of a stream as they are. To graphql-ws, which would serialize each for itself, it is a stream without
+ * messages that ends when this one ends.
+ */
+function sendAll(
+  stream: AsyncIterableIterator<StreamMessage>,
+  send: SocketOperation['send'],
+): AsyncIterableIterator<ExecutionResult> {
+  let isStopped = false;
+  return {
+    async next() {
+      for (;;) {
+        const { done, value } = await stream.next();
+        if (done || isStopped) return { done: true, value: undefined };
+        // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
+        await send(value.text).catch(async (error: unknown) => {
+          await stream.return?.();
+          throw error;
+        });
+      }
+    },
+    async return() {
+      isStopped = true;
+      await stream.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
   };
 }
 

@@ -109,11 +109,31 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'an event is skipped where a subscriber has caught up',
     file: 'src/events/subscribers.ts',
-    find: 'if (event.sequence <= subscriber.position) return;',
-    put: 'if (event.sequence <= subscriber.position + 1n) return;',
+    find: 'if (event.sequence <= subscriber.position) return false;',
+    put: 'if (event.sequence <= subscriber.position + 1n) return false;',
     caughtBy: {
       file: 'test/events/streams.test.ts',
       title: 'an account that never changed shows its balance, then each change with the balance before and after',
+    },
+  },
+  {
+    bug: 'replays read on the connections of live events',
+    file: 'src/events/reads.ts',
+    find: "this.#replays = database.openPool('feed-replay', replayConnections);",
+    put: 'this.#replays = this.#live;',
+    caughtBy: {
+      file: 'test/events/replays.test.ts',
+      title: 'while replays wait for the database, live events and requests do not; those that queue share one read',
+    },
+  },
+  {
+    bug: 'followers that see different things share the text of an event',
+    file: 'src/graphql/server/shared-results.ts',
+    find: 'return JSON.stringify([scope, variables]);',
+    put: 'return JSON.stringify([variables]);',
+    caughtBy: {
+      file: 'test/events/sharing.test.ts',
+      title: 'callers that see different things share nothing, with the same document for the same event',
     },
   },
   {

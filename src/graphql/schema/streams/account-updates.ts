@@ -1,10 +1,13 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
+import type { Event } from '../../../database/generated/client/client.ts';
 import { readRow } from '../../../database/read-rows.ts';
 import { type Account as AccountRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { InternalAccount } from '../nouns.ts';
 import { type Money, MoneyType, money } from '../values/money.ts';
@@ -22,7 +25,12 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   description: 'A change of what an internal account can spend, or (the first message) what it can spend now.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
-    account: t.expose('account', { type: InternalAccount, description: 'The account as of this change.' }),
+    account: t.field({
+      type: InternalAccount,
+      description: 'The account as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Account', update.account, context, info),
+    }),
     oldBalance: t.expose('oldBalance', {
       type: MoneyType,
       nullable: true,
@@ -32,6 +40,18 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
   }),
 });
+
+function updateOf({ platformId, sequence, snapshot, oldBalance, newBalance, occurredAt }: Event): AccountUpdate {
+  // The database's triggers wrote the snapshot in this form.
+  const account = rowFromSnapshot('Account', snapshot);
+  return {
+    cursor: feedCursor(platformId, sequence),
+    account,
+    oldBalance: oldBalance === null ? null : money(oldBalance, account.currency),
+    newBalance: money(newBalance ?? account.posted, account.currency),
+    occurredAt,
+  };
+}
 
 /** Returns how a stream of one internal account reads and shows it. */
 function accountStream({ payments, viewer }: Context, id: string): RowStream<AccountRow, AccountUpdate> {
@@ -45,20 +65,11 @@ function accountStream({ payments, viewer }: Context, id: string): RowStream<Acc
     whereEvents: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
     isOwnEvent: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
     subject: (row) => ({ of: 'account', id: row.id }),
+    types: ['ACCOUNT_STATUS'],
     // The first version of an account has no ACCOUNT_STATUS event: no balance has changed.
     hasEvent: (row) => row.version > 1,
-    toUpdate: (event, first) => {
-      // The database's triggers wrote the snapshot in this form.
-      const account = rowFromSnapshot('Account', event.snapshot);
-      const { oldBalance, newBalance } = event;
-      return {
-        cursor: feedCursor(event.platformId, event.sequence),
-        account,
-        oldBalance: first || oldBalance === null ? null : money(oldBalance, account.currency),
-        newBalance: money(newBalance ?? account.posted, account.currency),
-        occurredAt: event.occurredAt,
-      };
-    },
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, oldBalance: null }),
     currentState: (account, cursor) => ({
       cursor,
       account,

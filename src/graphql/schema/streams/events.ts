@@ -16,7 +16,8 @@ import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
-import { planned, readNode } from '../../reading/planned.ts';
+import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
+import { planned, readAround, readNode } from '../../reading/planned.ts';
 import {
   base64Url,
   type Env,
@@ -25,6 +26,7 @@ import {
   reads,
   referredRow,
   type Sql,
+  sameRow,
   sql,
   typeReads,
 } from '../../reading/reads.ts';
@@ -34,6 +36,7 @@ import { EventType } from '../enums.ts';
 import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, watchMany } from './stream.ts';
+import { visibleCustomerId, visibleTransactionId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
@@ -205,21 +208,45 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
   };
 }
 
-/** Returns the same conditions as `whereEvents`, as a function of one event. */
-function filterOf(viewer: Viewer, filter: Filter): EventFilterOf {
-  const { customerId, transactionId } = filterIds(viewer, filter);
+/**
+ * Returns the same conditions as `whereEvents`, for a stream.
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see: a stream of nothing would wait for ever
+ */
+async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
+  const { types } = filter ?? {};
+  const customerId =
+    filter?.customerId == null ? undefined : await visibleCustomerId(context, filter.customerId, 'filter.customerId');
+  const transactionId =
+    filter?.transactionId == null
+      ? undefined
+      : await visibleTransactionId(context, filter.transactionId, 'filter.transactionId');
   return {
     wants: (event) =>
-      (!filter?.types || filter.types.includes(event.type)) &&
-      (customerId === undefined || (customerId !== null && event.customerId === customerId)) &&
-      (transactionId === undefined || (transactionId !== null && event.transactionId === transactionId)),
+      (!types || types.includes(event.type)) &&
+      (!customerId || event.customerId === customerId) &&
+      (!transactionId || event.transactionId === transactionId),
     subject: transactionId
       ? { of: 'transaction', id: transactionId }
       : customerId
         ? { of: 'customer', id: customerId }
         : undefined,
+    types: types ?? undefined,
   };
 }
+
+/** Tells whether a document selects a row that an event only refers to. */
+function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
+  const selected = selectedNames(info);
+  const refersTo = (field: string, model: Noun, id: string | null) =>
+    id !== null && modelOf[event.type] !== model && selected.has(field);
+  return (
+    refersTo('transaction', 'Transaction', event.transactionId) ||
+    refersTo('quote', 'Quote', event.quoteId) ||
+    refersTo('customer', 'Customer', event.customerId)
+  );
+}
+
+const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event.sequence), event });
 
 const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
 
@@ -248,8 +275,16 @@ builder.subscriptionField('events', (t) =>
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
     },
-    subscribe: (_root, { after, filter }, context) =>
-      watchMany(context, after, filterOf(context.viewer, filter), (event) => event),
-    resolve: (event) => event,
+    subscribe: async (_root, { after, filter }, context) =>
+      watchMany(context, after, await filterOf(context, filter), messageOf),
+    ...reads(sameRow),
+    resolve: ({ event }, _args, context, info) =>
+      readAround(
+        'Event',
+        event,
+        context,
+        info,
+        refersFurther(event, info) || findFurtherRead(info, false) !== undefined,
+      ),
   }),
 );

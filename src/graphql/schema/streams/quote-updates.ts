@@ -7,6 +7,8 @@ import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { QuoteStatus } from '../enums.ts';
 import { Quote } from '../nouns.ts';
@@ -25,7 +27,12 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   description: 'A change of a quote, or (the first message) its present state.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
-    quote: t.expose('quote', { type: Quote, description: 'The quote as of this change.' }),
+    quote: t.field({
+      type: Quote,
+      description: 'The quote as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Quote', update.quote, context, info),
+    }),
     previousStatus: t.expose('previousStatus', {
       type: QuoteStatus,
       nullable: true,
@@ -36,6 +43,18 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
   }),
 });
+
+function updateOf(event: Event): QuoteUpdate {
+  return {
+    cursor: feedCursor(event.platformId, event.sequence),
+    // The database's triggers wrote the snapshot in this form.
+    quote: rowFromSnapshot('Quote', event.snapshot),
+    previousStatus: event.previousStatus as Status | null,
+    status: event.status as Status,
+    terminal: event.terminal,
+    occurredAt: event.occurredAt,
+  };
+}
 
 /** Returns how a stream of one quote reads and shows it. */
 function quoteStream({ payments, viewer }: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
@@ -48,16 +67,10 @@ function quoteStream({ payments, viewer }: Context, id: string): RowStream<Quote
     whereEvents: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
     isOwnEvent: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
     subject: (row) => ({ of: 'transaction', id: row.transactionId }),
+    types: ['QUOTE_STATUS'],
     hasEvent: () => true,
-    toUpdate: (event: Event, first) => ({
-      cursor: feedCursor(event.platformId, event.sequence),
-      // The database's triggers wrote the snapshot in this form.
-      quote: rowFromSnapshot('Quote', event.snapshot),
-      previousStatus: first ? null : (event.previousStatus as Status | null),
-      status: event.status as Status,
-      terminal: event.terminal,
-      occurredAt: event.occurredAt,
-    }),
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, previousStatus: null }),
     currentState: (quote, cursor) => ({
       cursor,
       quote,

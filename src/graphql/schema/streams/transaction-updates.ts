@@ -1,17 +1,23 @@
-import { visibleCustomers, visibleTransactions } from '../../../access/visible.ts';
+import { visibleTransactions } from '../../../access/visible.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
+import type { Database } from '../../../database/database.ts';
 import type { Event, TransactionStatus as Status } from '../../../database/generated/client/client.ts';
 import { readRow } from '../../../database/read-rows.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import { paymentEvents } from '../../../events/history.ts';
+import { finalityOf } from '../../../payments/settlement/finality.ts';
 import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
 import { afterDescription, type RowStream, watchMany, watchOne } from './stream.ts';
+import { endWhenFinal } from './until-final.ts';
+import { visibleCustomerId } from './visible-ids.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -26,7 +32,12 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   description: 'A change of a transaction, or (the first message of a stream of one) its present state.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
-    transaction: t.expose('transaction', { type: Transaction, description: 'The transaction as of this change.' }),
+    transaction: t.field({
+      type: Transaction,
+      description: 'The transaction as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Transaction', update.transaction, context, info),
+    }),
     previousStatus: t.expose('previousStatus', {
       type: TransactionStatus,
       nullable: true,
@@ -34,20 +45,39 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
     }),
     status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
     terminal: t.exposeBoolean('terminal', {
-      description: 'Whether this is its end. A stream of one transaction completes after it.',
+      description:
+        'Whether its status is terminal. A stream of one transaction completes after it, unless it is to last until FINAL.',
+    }),
+    final: t.boolean({
+      description:
+        'Whether nothing can follow, as of now: after COMPLETED a bank may still return the money, and after FAILED or REJECTED a refund may still be paid.',
+      resolve: ({ terminal, transaction }, _args, { payments }) => terminal && isFinal(payments.database, transaction),
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
   }),
 });
 
+const StreamEnd = builder.enumType('StreamEnd', {
+  description: 'What a stream of one transaction lasts until.',
+  values: {
+    TERMINAL: { description: 'Its first terminal status.' },
+    FINAL: { description: 'The point after which nothing can follow: no bank return, and no refund that waits.' },
+  } as const,
+});
+
+async function isFinal(database: Database, { platformId, id, version }: TransactionRow): Promise<boolean> {
+  const finality = await finalityOf(database, platformId, id);
+  return finality?.isFinal === true && finality.version === version;
+}
+
 const isPaymentEvent = (event: Event) => paymentEvents.includes(event.type);
 
-function updateOf(event: Event, first = false): TransactionUpdate {
+function updateOf(event: Event): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event.sequence),
     // The database's triggers wrote the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
-    previousStatus: first ? null : (event.previousStatus as Status | null),
+    previousStatus: event.previousStatus as Status | null,
     status: event.status as Status,
     terminal: event.terminal,
     occurredAt: event.occurredAt,
@@ -55,7 +85,12 @@ function updateOf(event: Event, first = false): TransactionUpdate {
 }
 
 /** Returns how a stream of one transaction reads and shows it. */
-function transactionStream({ payments, viewer }: Context, id: string): RowStream<TransactionRow, TransactionUpdate> {
+function transactionStream(
+  { payments, viewer }: Context,
+  id: string,
+  until: typeof StreamEnd.$inferType,
+): RowStream<TransactionRow, TransactionUpdate> {
+  const { database } = payments;
   const uuid = uuidOf(id, 'Transaction');
   return {
     findRow: async () =>
@@ -66,8 +101,10 @@ function transactionStream({ payments, viewer }: Context, id: string): RowStream
     whereEvents: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
     isOwnEvent: (row, event) => event.transactionId === row.id && isPaymentEvent(event),
     subject: (row) => ({ of: 'transaction', id: row.id }),
+    types: paymentEvents,
     hasEvent: () => true,
     toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, previousStatus: null }),
     currentState: (transaction, cursor) => ({
       cursor,
       transaction,
@@ -76,8 +113,16 @@ function transactionStream({ payments, viewer }: Context, id: string): RowStream
       terminal: terminalTransactionStatuses.has(transaction.status),
       occurredAt: transaction.updatedAt,
     }),
-    isLast: (event) => event.terminal,
-    hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
+    ...(until === 'TERMINAL'
+      ? {
+          isLast: (event) => event.terminal,
+          hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
+        }
+      : {
+          isLast: () => false,
+          hasEnded: (row) => isFinal(database, row),
+          endLater: (channel) => endWhenFinal(channel, async () => finalityOf(database, viewer.platformId, uuid ?? '')),
+        }),
   };
 }
 
@@ -89,32 +134,28 @@ builder.subscriptionField('transactionUpdates', (t) =>
     args: {
       transactionId: t.arg.id({ description: 'Only this one.' }),
       customerId: t.arg.id({ description: "Only this customer's." }),
+      until: t.arg({
+        type: StreamEnd,
+        required: true,
+        defaultValue: 'TERMINAL',
+        description: 'When a stream of one transaction completes. Other streams never do.',
+      }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, { transactionId, customerId, after }, context) => {
+    subscribe: async (_root, { transactionId, customerId, until, after }, context) => {
       if (transactionId != null && customerId != null)
         throw invalidInput('transactionId and customerId exclude each other', 'customerId');
-      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId));
-      if (customerId == null) return watchMany(context, after, { wants: isPaymentEvent }, updateOf);
-      const customer = await visibleCustomerId(context, customerId);
+      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId, until));
+      if (customerId == null)
+        return watchMany(context, after, { wants: isPaymentEvent, types: paymentEvents }, updateOf);
+      const customer = await visibleCustomerId(context, customerId, 'customerId');
       const filter = {
         wants: (event: Event) => isPaymentEvent(event) && event.customerId === customer,
         subject: { of: 'customer', id: customer } as const,
+        types: paymentEvents,
       };
       return watchMany(context, after, filter, updateOf);
     },
     resolve: (update) => update,
   }),
 );
-
-/**
- * Returns the UUID of a customer that the caller may see.
- * @throws GraphQLError NOT_FOUND
- */
-async function visibleCustomerId({ payments, viewer }: Context, id: string): Promise<string> {
-  const uuid = uuidOf(id, 'Customer');
-  const customer =
-    uuid && (await readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id: uuid }] }));
-  if (!customer) throw failure('NOT_FOUND', 'no such customer', { field: 'customerId' });
-  return customer.id;
-}

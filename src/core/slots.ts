@@ -1,0 +1,29 @@
+/** Limits how many pieces of work run at once. The others wait in a queue. */
+export class Slots {
+  readonly #limit: number;
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether the next piece of work would have to wait. */
+  get isFull(): boolean {
+    return this.#running >= this.#limit;
+  }
+
+  /** Runs `work`, after all that is before it in the queue. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#limit) this.#running += 1;
+    // Whoever finishes passes its slot on, so that no later one overtakes the queue.
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
+import type { Follower } from './shared-results.ts';
+
+/** One message of a subscription. */
+export interface StreamMessage {
+  /** The whole result, as JSON. */
+  readonly text: string;
+  /** Its place in the feed; undefined where it has none. */
+  readonly cursor: string | undefined;
+}
+
+interface MessageOptions {
+  /** Converts an error of the stream to the one that clients see. */
+  readonly present: (error: unknown) => GraphQLError;
+  readonly extensionsOfFirst?: NonNullable<ExecutionResult['extensions']>;
+}
+
+/** Returns the messages of an open subscription, each executed when its reader asks for it. */
+export function streamMessages(
+  payloads: AsyncIterable<unknown>,
+  follower: Follower,
+  { present, extensionsOfFirst }: MessageOptions,
+): AsyncIterableIterator<StreamMessage> {
+  const source = payloads[Symbol.asyncIterator]();
+  let extensions = extensionsOfFirst;
+  return {
+    async next() {
+      try {
+        const { done, value } = await source.next();
+        if (!done) {
+          const text = await follower.textOf(value);
+          const message = { text: extensions ? withExtensions(text, extensions) : text, cursor: cursorOf(value) };
+          extensions = undefined;
+          return { done: false, value: message };
+        }
+      } catch (error) {
+        follower.leave();
+        await source.return?.();
+        throw present(error);
+      }
+      follower.leave();
+      return { done: true, value: undefined };
+    },
+    async return() {
+      follower.leave();
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Returns the same stream with its messages as data, for a server that serializes them itself. */
+export function asResults(
+  stream: AsyncIterableIterator<StreamMessage> | ExecutionResult,
+): AsyncIterableIterator<ExecutionResult> | ExecutionResult {
+  if (!isAsyncIterable(stream)) return stream;
+  return mapAsyncIterator(stream, ({ text }): ExecutionResult => JSON.parse(text));
+}
+
+function withExtensions(text: string, extensions: object): string {
+  return `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}`;
+}
+
+function cursorOf(payload: unknown): string | undefined {
+  const hasCursor = typeof payload === 'object' && payload !== null && 'cursor' in payload;
+  return hasCursor && typeof payload.cursor === 'string' ? payload.cursor : undefined;
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { bodyText, unsupportedBody } from '../../bodies/body.ts';
+import { withoutStatus } from '../failure.ts';
+import type { OperationParams, Operations } from '../server/operations.ts';
+import type { StreamMessage } from '../server/stream-messages.ts';
+import { readQuery } from '../server/use-requests.ts';
+import { operationOf, readOperation, statusOf } from './json-requests.ts';
+import { beginEventStream, sendEvent } from './server-events.ts';
+
+/** Answers a subscription that asks for an event stream. Returns false for any other request, before anything is executed. */
+export type DistinctConnections = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+) => Promise<boolean>;
+
+/** A client waits this long before it opens a stream again, in milliseconds: not all at once after a restart. */
+const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
+
+interface DistinctConnectionOptions {
+  readonly operations: Operations;
+  /** How often an open stream sends a sign of life, in milliseconds. */
+  readonly keepAliveMs: number;
+}
+
+/**
+ * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md).
+ * Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of the HTML standard
+ * resume by themselves.
+ */
+export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
+  const { operations, keepAliveMs } = options;
+  return async (request, response, body) => {
+    const params = readParams(request, body);
+    if (!params) return false;
+    const { authorization, 'last-event-id': lastEventId } = request.headers;
+    // Undefined where proxies or libraries send it more than once.
+    const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
+    const prepared = await operations.prepare({ authorization, response, resumeAfter }, params);
+    if (!('document' in prepared) || !prepared.isSubscription) return false;
+    const stream = await operations.subscribe(prepared);
+    if (!response.destroyed) {
+      const status = isAsyncIterable(stream) ? 200 : statusOf(stream, 'application/json');
+      const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
+      beginEventStream(response, status, { keepAliveMs, retryMs });
+    }
+    await (isAsyncIterable(stream) ? sendStream(response, stream) : sendRefusal(response, stream));
+    return true;
+  };
+}
+
+/** Reads the operation of a request. Undefined where it is malformed. */
+function readParams(request: IncomingMessage, body: Buffer): OperationParams | undefined {
+  if (request.method === 'GET') {
+    try {
+      return operationOf(readQuery(new URL(request.url ?? '/', 'http://localhost').searchParams));
+    } catch {
+      return undefined;
+    }
+  }
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  const text = request.method !== 'POST' || unsupportedBody({ type, encoding }) ? undefined : bodyText(body);
+  return text === undefined ? undefined : readOperation(text);
+}
+
+async function sendStream(response: ServerResponse, stream: AsyncIterableIterator<StreamMessage>): Promise<void> {
+  response.once('close', () => stream.return?.());
+  if (response.destroyed) await stream.return?.();
+  try {
+    for await (const { text, cursor } of stream) await sendEvent(response, { event: 'next', data: text, id: cursor });
+  } catch {
+    // Clients take `complete` as the end, and a cut as a reason to resume.
+    response.destroy();
+    return;
+  }
+  await complete(response);
+}
+
+async function sendRefusal(response: ServerResponse, { errors = [], ...rest }: ExecutionResult): Promise<void> {
+  const data = JSON.stringify({ ...rest, errors: errors.map(withoutStatus) });
+  await sendEvent(response, { event: 'next', data });
+  await complete(response);
+}
+
+async function complete(response: ServerResponse): Promise<void> {
+  await sendEvent(response, { event: 'complete', data: '' });
+  response.end();
+}

@@ -1,0 +1,155 @@
+import { request } from 'node:http';
+import { createClient } from 'graphql-sse';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { feedEnd } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+/** Event streams as clients of the HTML standard read them: they resume without any code of the app's. */
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({}, undefined, { pace: { keepAliveMs: 20 } });
+});
+afterAll(() => t.stop());
+
+const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
+
+/** Commits events, and answers their cursors when the feed has them. */
+async function commit(count: number): Promise<string[]> {
+  const after = await feedEnd(t.platform);
+  await t.gateway.payments.database.pool.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select $1, uuid_v7(), 'TEST', now(), n, '{}' from generate_series(1, $2::int) n`,
+    [t.platform.platformId, count],
+  );
+  return vi.waitFor(async () => {
+    const { events } = await t.platform.ask(
+      'query ($after: String) { events(after: $after, first: 100) { edges { cursor } } }',
+      { after },
+    );
+    expect(events.edges).toHaveLength(count);
+    return events.edges.map((edge: Data) => edge.cursor);
+  });
+}
+
+interface Dispatched {
+  readonly type: string;
+  readonly data: string;
+  readonly lastEventId: string;
+}
+
+/** What a client of the standard knows: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+class StandardClient {
+  readonly events: Dispatched[] = [];
+  readonly lines: string[] = [];
+  lastEventId = '';
+  retryMs: number | undefined;
+  #type = '';
+  #data = '';
+
+  read(line: string): void {
+    this.lines.push(line);
+    if (line === '') this.#dispatch();
+    const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+    if (field === 'event') this.#type = value;
+    if (field === 'data') this.#data += `${value}\n`;
+    if (field === 'id') this.lastEventId = value;
+    if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
+  }
+
+  #dispatch(): void {
+    const data = this.#data;
+    // Parsers that are less strict than the standard dispatch an empty message here.
+    expect(data).not.toBe('');
+    this.events.push({ type: this.#type, data: data.slice(0, -1), lastEventId: this.lastEventId });
+    this.#type = '';
+    this.#data = '';
+  }
+}
+
+/** Opens an event stream with a GET, as EventSource does, reads until `isDone`, and cuts it. */
+async function readUntil(
+  isDone: (client: StandardClient) => boolean,
+  { variables = {}, lastEventId }: { variables?: object; lastEventId?: string } = {},
+): Promise<StandardClient> {
+  const url = new URL(`${t.url}/graphql`);
+  url.search = String(new URLSearchParams({ query, variables: JSON.stringify(variables) }));
+  const headers = { authorization: t.platform.authorization, accept: 'text/event-stream' };
+  const client = new StandardClient();
+  await new Promise<void>((resolve, reject) => {
+    const sent = request(url, {
+      headers: { ...headers, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
+    });
+    sent.on('response', (response) => {
+      expect([response.statusCode, response.headers['content-type']]).toEqual([
+        200,
+        'text/event-stream; charset=utf-8',
+      ]);
+      let rest = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) client.read(line);
+        if (!isDone(client)) return;
+        sent.destroy();
+        resolve();
+      });
+      response.on('error', () => undefined);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+  return client;
+}
+
+test('every message has its cursor as id, and signs of life are no messages', async () => {
+  const start = await feedEnd(t.platform);
+  const cursors = await commit(3);
+  const client = await readUntil(
+    ({ events, lines }) => events.length === 3 && lines.filter((line) => line === ':').length > 3,
+    { variables: { after: start } },
+  );
+  expect(client.events.map(({ type, lastEventId }) => [type, lastEventId])).toEqual(
+    cursors.map((cursor) => ['next', cursor]),
+  );
+  for (const { data, lastEventId } of client.events) expect(JSON.parse(data).data.events.cursor).toBe(lastEventId);
+  expect(client.retryMs).toBeGreaterThanOrEqual(500);
+  expect(client.retryMs).toBeLessThan(2_500);
+});
+
+test('a stream resumes after Last-Event-ID, also where the request still has the `after` of its first time', async () => {
+  const start = await feedEnd(t.platform);
+  const cursors = await commit(4);
+  for (const variables of [{}, { after: start }]) {
+    const resumed = await readUntil(({ events }) => events.length === 2, { variables, lastEventId: cursors[1] ?? '' });
+    expect(resumed.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(2));
+  }
+  // A later `after` holds, too: the app has read further by other means.
+  const later = await readUntil(({ events }) => events.length === 1, {
+    variables: { after: cursors[2] },
+    lastEventId: cursors[0] ?? '',
+  });
+  expect(later.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(3));
+});
+
+test('a Last-Event-ID that is no cursor of this feed is refused by name, and the stream completes', async () => {
+  const { events } = await readUntil(({ events: all }) => all.length === 2, { lastEventId: 'nonsense' });
+  expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({
+    errors: [{ message: 'Last-Event-ID is not a cursor of this feed', extensions: { code: 'INVALID_INPUT' } }],
+  });
+  expect(events[1]).toMatchObject({ type: 'complete', data: '' });
+});
+
+test('graphql-sse reads these streams as they are', async () => {
+  const start = await feedEnd(t.platform);
+  const cursors = await commit(2);
+  const client = createClient({
+    url: `${t.url}/graphql/stream`,
+    headers: { authorization: t.platform.authorization, 'last-event-id': cursors[0] ?? '' },
+    retryAttempts: 0,
+  });
+  const messages = client.iterate({ query, variables: { after: start } });
+  expect((await messages.next()).value).toMatchObject({ data: { events: { cursor: cursors[1] } } });
+  await messages.return?.();
+  client.dispose();
+});

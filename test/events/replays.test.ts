@@ -1,0 +1,117 @@
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { feedEnd } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { nextOf } from '../setup/streams.ts';
+
+/** Readers that come from far behind, beside those that follow what happens now. */
+
+let real: TestGateway;
+let wired: TestGateway;
+let near: TestPlatform;
+let closeWire: () => void;
+/** The replays' statements that have been sent through the wire, and how many of them wait while `isHeld`. */
+let sent = 0;
+let isHeld = false;
+const held: (() => void)[] = [];
+const replay = /\0(?:events_(?:after|of_\w+)|last_events)\0/;
+
+beforeAll(async () => {
+  real = await startTestGateway();
+  const { hostname, port } = new URL(real.databaseUrl);
+  const wire = createServer((client: Socket) => {
+    const server = dial(Number(port), hostname);
+    for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
+    client.on('data', (data) => {
+      const isReplay = replay.test(data.toString('latin1'));
+      if (isReplay) sent += 1;
+      if (isReplay && isHeld) held.push(() => server.write(data));
+      else server.write(data);
+    });
+    server.pipe(client);
+    client.on('close', () => server.destroy());
+    server.on('close', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+  closeWire = () => wire.close();
+  const through = new URL(real.databaseUrl);
+  const address = wire.address();
+  through.host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : ''}`;
+  wired = await startTestGateway({ ROLE: 'serve' }, through.href);
+  near = connect(wired.url, real.platform.platformId, real.platform.authorization);
+});
+afterAll(async () => {
+  await wired.stop();
+  closeWire();
+  await real.stop();
+});
+
+/** Commits events: a TEST each, and one KYC_STATUS after every `rare` of them. Waits until the feed has them. */
+async function commit(count: number, rare = Number.POSITIVE_INFINITY): Promise<void> {
+  const { pool } = real.gateway.payments.database;
+  await pool.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select $1, uuid_v7(), case when n % $3 = 0 then 'KYC_STATUS'::event_type else 'TEST' end, now(), n, '{}'
+     from generate_series(1, $2::int) n`,
+    [real.platform.platformId, count, Number.isFinite(rare) ? rare : count + 1],
+  );
+  await vi.waitFor(
+    async () => {
+      const { rows } = await pool.query('select from outbox limit 1');
+      expect(rows).toHaveLength(0);
+    },
+    { timeout: 30_000 },
+  );
+}
+
+const events =
+  'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id type } }';
+
+async function take(stream: AsyncIterator<Data>, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push((await nextOf(stream)).data.events.id);
+  await stream.return?.();
+  return ids;
+}
+
+test('while replays wait for the database, live events and requests do not; those that queue share one read', async () => {
+  const start = await feedEnd(real.platform);
+  await commit(300);
+  const live = near.watch(events);
+  const next = nextOf(live);
+  await vi.waitFor(() => expect(wired.gateway.feed.subscriptions).toBe(1));
+  sent = 0;
+  isHeld = true;
+  const replays = Array.from({ length: 20 }, () => take(near.watch(events, { after: start }), 301));
+  await vi.waitFor(() => expect([wired.gateway.feed.subscriptions, held.length]).toEqual([21, 3]));
+  await commit(1);
+  expect((await next).data.events.type).toBe('TEST');
+  for (let request = 0; request < 12; request += 1) {
+    expect(await near.ask('{ viewer { kind } customers { totalCount } }')).toMatchObject({
+      viewer: { kind: 'PLATFORM' },
+    });
+  }
+  expect(held).toHaveLength(3);
+  isHeld = false;
+  for (const release of held.splice(0)) release();
+  const [first = [], ...others] = await Promise.all(replays);
+  expect(new Set(first).size).toBe(301);
+  for (const other of others) expect(other).toEqual(first);
+  expect(sent).toBe(3);
+  await live.return?.();
+  await vi.waitFor(() => expect(wired.gateway.feed.subscriptions).toBe(0));
+});
+
+test('a replay of one type reads that type alone, however many events of others lie between', async () => {
+  const start = await feedEnd(real.platform);
+  await commit(12_000, 4_000);
+  sent = 0;
+  const found = await take(near.watch(events, { after: start, filter: { types: ['KYC_STATUS'] } }), 3);
+  const { events: list } = await real.platform.ask(
+    'query ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { edges { node { id } } } }',
+    { after: start },
+  );
+  expect(found).toEqual(list.edges.map((edge: Data) => edge.node.id));
+  // Two spans of numbers, none of them in pages of what nobody asked for.
+  expect(sent).toBe(2);
+});

@@ -1,0 +1,156 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { uuidOf } from '../../src/core/ids.ts';
+import { stepLock } from '../../src/events/sequencer.ts';
+import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { lockedCustomers } from '../setup/locked-customers.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { Statements } from '../setup/statements.ts';
+import { openRawSocket, type RawSocket } from '../setup/streams.ts';
+
+/** Followers of the same thing: what they share, and what they never do. */
+
+let t: TestGateway;
+/** An instance that serves the streams and nothing else, so that its statements are theirs. */
+let serving: TestGateway;
+let statements: Statements;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  serving = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
+  statements = new Statements(serving.gateway.serving.pool);
+  scene = await makeScene(t.platform);
+});
+afterAll(async () => {
+  await serving.stop();
+  await t.stop();
+});
+
+const events = `subscription ($filter: EventFilter, $customers: Boolean = true, $name: String) {
+  events(filter: $filter) { cursor type
+    quote { id status transaction { id } } transaction { id status customer { id } }
+    customer @include(if: $customers) { id transactions(first: 1, filter: { reference: $name }) { totalCount } } } }`;
+const updates = `subscription ($customerId: ID) { transactionUpdates(customerId: $customerId) {
+  cursor status transaction { id status customer { id } quote { id status } } } }`;
+const ofQuotes = { types: ['QUOTE_STATUS'] };
+
+const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
+const subscribed = (count: number) =>
+  vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+
+/** Subscribes on a socket with each of these variables. The ids of the operations are those of the list. */
+async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {
+  for (const [at, one] of variables.entries())
+    raw.send({ id: String(at), type: 'subscribe', payload: { query, variables: one } });
+}
+
+/** The next message of each operation, in the order of their ids. */
+async function messages(raw: RawSocket, count: number): Promise<Data[]> {
+  const received = await Promise.all(Array.from({ length: count }, () => raw.receive('next')));
+  return received.sort((a, b) => a.id - b.id);
+}
+
+test('an event with all that it refers to is one statement, for all followers of the same thing together', async () => {
+  for (const [query, variables] of [
+    [events, { filter: ofQuotes }],
+    [updates, { customerId: scene.customerId }],
+  ] as const) {
+    const raw = await openRawSocket(serving.url, t.platform.authorization);
+    await follow(raw, query, Array(10).fill(variables));
+    await subscribed(10);
+    const { result, statements: sent } = await statements.during(async () => {
+      const { id, transaction } = await newQuote();
+      return { quoteId: id, transactionId: transaction.id, received: await messages(raw, 10) };
+    });
+    const { quoteId, transactionId, received } = result;
+    expect(received.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, at) => String(at)));
+    const [first] = received;
+    const { transaction, quote: ofEvent } = first.payload.data.events ?? first.payload.data.transactionUpdates;
+    expect(ofEvent ?? transaction.quote).toMatchObject({ id: quoteId, status: 'PENDING' });
+    expect(transaction).toMatchObject({ id: transactionId, customer: { id: scene.customerId } });
+    for (const { payload } of received) expect(payload).toEqual(first.payload);
+    expect(sent).toHaveLength(1);
+    raw.socket.close();
+    await subscribed(0);
+  }
+});
+
+test('followers with other variables share nothing that these decide; the arguments of the stream itself do not count', async () => {
+  const raw = await openRawSocket(serving.url, t.platform.authorization);
+  await follow(raw, events, [
+    { filter: ofQuotes },
+    { filter: { ...ofQuotes, customerId: scene.customerId } },
+    { filter: ofQuotes, customers: false },
+    { filter: ofQuotes, name: 'nobody has this' },
+  ]);
+  await subscribed(4);
+  const { result, statements: sent } = await statements.during(async () => {
+    await newQuote();
+    return messages(raw, 4);
+  });
+  const customers = result.map(({ payload }) => payload.data.events.customer?.transactions.totalCount);
+  expect(customers).toEqual([expect.any(Number), expect.any(Number), undefined, 0]);
+  expect(customers[0]).toBeGreaterThan(0);
+  expect(sent).toHaveLength(3);
+  raw.socket.close();
+  await subscribed(0);
+});
+
+test('callers that see different things share nothing, with the same document for the same event', async () => {
+  const { id, transaction } = await newQuote();
+  const query =
+    'subscription ($filter: EventFilter) { events(filter: $filter) { transaction { id } customer { id } } }';
+  const tokens = await Promise.all([
+    mint(t.platform, { customerId: scene.customerId }),
+    mint(t.platform, { transactionId: transaction.id }),
+  ]);
+  const callers = [t.platform.authorization, ...tokens.map(({ token }) => `Bearer ${token}`)];
+  const sockets = await Promise.all(callers.map((authorization) => openRawSocket(serving.url, authorization)));
+  for (const raw of sockets) await follow(raw, query, Array(2).fill({ filter: { types: ['OUTGOING_PAYMENT'] } }));
+  await subscribed(6);
+  await execute(t.platform, id);
+  const seen: Data[] = [];
+  for (const raw of sockets) {
+    for (const { payload } of await messages(raw, 2)) {
+      expect(payload.data.events.transaction).toEqual({ id: transaction.id });
+      seen.push(payload.data.events.customer);
+    }
+  }
+  const customer = { id: scene.customerId };
+  expect(seen).toEqual([customer, customer, customer, customer, null, null]);
+  for (const raw of sockets) raw.socket.close();
+  await subscribed(0);
+});
+
+test('a follower that leaves while an event is read takes nothing from the others', async () => {
+  const variables = { filter: { types: ['TEST'] } };
+  const [leaves, stays] = [
+    await openRawSocket(serving.url, t.platform.authorization),
+    await openRawSocket(serving.url, t.platform.authorization),
+  ];
+  await follow(leaves, events, [variables]);
+  await subscribed(1);
+  await follow(stays, events, [variables]);
+  await subscribed(2);
+  // The event is committed, and gets its place in the feed while nobody can read customers.
+  const holder = new pg.Client(t.databaseUrl);
+  await holder.connect();
+  await holder.query('select pg_advisory_lock($1)', [stepLock]);
+  await holder.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
+     values ($1, uuid_v7(), 'TEST', now(), $2, 1, '{}')`,
+    [t.platform.platformId, uuidOf(scene.customerId, 'Customer')],
+  );
+  const customers = await lockedCustomers(t.databaseUrl);
+  await holder.end();
+  await customers.waitedFor();
+  leaves.socket.terminate();
+  await subscribed(1);
+  await customers.release();
+  const [message] = await messages(stays, 1);
+  expect(message.payload.errors).toBeUndefined();
+  expect(message.payload.data.events.customer.id).toBe(scene.customerId);
+  stays.socket.close();
+  await subscribed(0);
+});

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { add, divide, isLess, multiply, roundDown, roundHalfUp, roundUp, whole } from '../../src/core/fraction.ts';
+import { convertToReceiving, type PricingRequest, readTerms } from '../../src/payments/pricing/pricing-terms.ts';
+import { numbersOf, numbersOfOther, priced, requests } from './quote-cases.ts';
+import { Definitions, integer, type Value } from './smt.ts';
+import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';
+
+/**
+ * The theorems about prices speak of a model (pricing.smt2). Here the model is compared with the source: the same text
+ * that the solver reads is evaluated with the results of the real functions. test/soak/proofs.soak.ts proves the
+ * theorems.
+ */
+
+const text = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
+const model = new Definitions(text);
+
+const anyInteger = fc.oneof(fc.bigInt(-20n, 20n), fc.bigInt(-(10n ** 40n), 10n ** 40n));
+const anyPositive = fc.oneof(fc.bigInt(1n, 12n), fc.bigInt(1n, 10n ** 40n));
+
+describe('the model of the roundings', () => {
+  it.each([
+    ['round_down', roundDown],
+    ['round_up', roundUp],
+    ['round_half_up', roundHalfUp],
+  ] as const)('%s says what the source computes', (name, round) => {
+    fc.assert(
+      fc.property(anyInteger, anyPositive, (n, d) => {
+        const values = { n: integer(n), d: integer(d) };
+        expect(model.evaluate(`(${name} n d)`, values)).toEqual(integer(round({ numerator: n, denominator: d })));
+        for (const { claim } of roundings) expect(model.evaluate(claim, values)).toBe(true);
+      }),
+    );
+  });
+
+  it('fractions are added, multiplied, divided and compared by the formulas of the theorems', () => {
+    fc.assert(
+      fc.property(anyInteger, anyPositive, anyInteger, anyPositive, (a, b, c, d) => {
+        const [x, y] = [
+          { numerator: a, denominator: b },
+          { numerator: c, denominator: d },
+        ];
+        expect(add(x, y)).toEqual({ numerator: a * d + c * b, denominator: b * d });
+        expect(multiply(x, y)).toEqual({ numerator: a * c, denominator: b * d });
+        expect(isLess(x, y)).toBe(a * d < c * b);
+        if (c > 0n) expect(divide(x, y)).toEqual({ numerator: a * d, denominator: b * c });
+      }),
+    );
+  });
+});
+
+/** Leaves out the variable fee that a theorem is without. */
+function withoutFee(request: PricingRequest, theorem: string): PricingRequest {
+  if (theorem.includes("without the platform's"))
+    return { ...request, platformFee: { ...request.platformFee, variableFeeRate: '0' } };
+  if (theorem.includes("without the service's"))
+    return { ...request, rate: { ...request.rate, serviceVariableFeeRate: '0' } };
+  return request;
+}
+
+/** What makes a price up. One unit more or less of any of them must not satisfy the model. */
+const computed = {
+  SENDING: ['receive', 'platform_part', 'service_part', 'fees'],
+  RECEIVING: ['send', 'fees', 'taken'],
+};
+
+describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote, %s locked', (side) => {
+  it('says what priceQuote computes, and nothing else', () => {
+    const given = quotes.find(({ locked, alike }) => locked === side && !alike)?.given ?? [];
+    const holds = (values: Record<string, Value>) => given.every((each) => model.evaluate(each, values) === true);
+    fc.assert(
+      fc.property(requests(side), (request) => {
+        const price = priced(request);
+        fc.pre(price !== undefined);
+        const values = numbersOf(request, price);
+        expect(holds(values)).toBe(true);
+        for (const name of computed[side])
+          for (const step of [1n, -1n]) {
+            const other = { ...values, [name]: add(values[name] as Exclude<Value, boolean>, whole(step)) };
+            expect(holds(other), name).toBe(false);
+          }
+      }),
+    );
+  });
+
+  it.each(quotes.filter(({ locked }) => locked === side))('$name', (theorem) => {
+    let applied = 0;
+    fc.assert(
+      fc.property(requests(side), fc.bigInt(0n, 10n ** 6n), (any, more) => {
+        const request = withoutFee(any, theorem.name);
+        const price = priced(request);
+        fc.pre(price !== undefined);
+        const other = {
+          ...request,
+          ...(theorem.alike === 'MORE' && { lockedAmount: request.lockedAmount + more }),
+          ...(theorem.alike === 'BACK' && {
+            lockedSide: side === 'SENDING' ? ('RECEIVING' as const) : ('SENDING' as const),
+            lockedAmount: side === 'SENDING' ? price.totalReceivingAmount : price.totalSendingAmount,
+          }),
+        };
+        const otherPrice = theorem.alike ? priced(other) : price;
+        fc.pre(otherPrice !== undefined);
+        const values = { ...numbersOf(request, price), ...numbersOfOther(other, otherPrice) };
+        const applies = theorem.given.every((each) => model.evaluate(each, values) === true);
+        expect(applies).toBe(true);
+        expect(model.evaluate(theorem.claim, values)).toBe(true);
+        applied += 1;
+      }),
+    );
+    expect(applied).toBeGreaterThan(20);
+  });
+});
+
+it("the model of the counterparty's fee says what enters the fixed fees", () => {
+  fc.assert(
+    fc.property(requests('SENDING'), (request) => {
+      const { fixedFees, unitsBought } = readTerms(request);
+      const amount = fixedFees - request.rate.serviceFixedFee - request.platformFee.fixedFee;
+      const fee = whole(request.rate.counterpartyFixedFee);
+      const values = { fee, units_bought: unitsBought, amount: whole(amount) };
+      for (const each of [...convertedFee.given, convertedFee.claim])
+        expect(model.evaluate(each, values), each).toBe(true);
+    }),
+  );
+});
+
+it('half a unit is rounded up, in the model as in the source', () => {
+  fc.assert(
+    fc.property(requests('SENDING'), fc.bigInt(0n, 10n ** 9n), (request, halves) => {
+      const terms = { ...readTerms(request), fixedFees: 0n, shareAfterFee: whole(1n) };
+      const { amount } = convertToReceiving({ ...terms, unitsBought: { numerator: 1n, denominator: 2n } }, halves);
+      const values = { receive: whole(amount), send: whole(halves) };
+      expect(model.evaluate('(to_receiving send 0 0.5 0 0 receive)', values)).toBe(true);
+    }),
+  );
+});
+
+it('the wrong roundings of the soak can be planted: each text occurs once in the model and once in the source', () => {
+  for (const { find, source } of wrongRoundings) {
+    expect(text.split(find), find).toHaveLength(2);
+    expect(readFileSync(source.file, 'utf8').split(source.find), source.find).toHaveLength(2);
+  }
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { maxAmount } from '../../src/core/checks.ts';
+import { currencies } from '../../src/core/currencies.ts';
+import { whole } from '../../src/core/fraction.ts';
+import { type Pricing, priceQuote } from '../../src/payments/pricing/pricing.ts';
+import { type PricingRequest, readTerms } from '../../src/payments/pricing/pricing-terms.ts';
+import type { Value } from './smt.ts';
+
+/** Quotes as priceQuote makes them, with the names that the model gives to their numbers. */
+
+const amounts = fc.oneof(
+  fc.bigInt(1n, 200n),
+  fc.bigInt(1n, 10n ** 9n),
+  fc.bigInt(1n, maxAmount),
+  fc.constantFrom(1n, 2n, maxAmount - 1n, maxAmount),
+);
+/** At most 15 significant digits, and 18 after the point. */
+const rates = fc
+  .tuple(fc.bigInt(1n, 10n ** 6n), fc.integer({ min: -8, max: 6 }))
+  .map(([digits, exponent]) => (exponent >= 0 ? `${digits}${'0'.repeat(exponent)}` : decimal(digits, -exponent)));
+const feeRates = fc.oneof(
+  fc.constantFrom('0', '0.5', '0.001', '0.499999999999999', '0.000000000000001'),
+  fc.integer({ min: 0, max: 999 }).map((thousandths) => decimal(BigInt(thousandths), 3)),
+);
+const fixedFees = fc.oneof(fc.constant(0n), fc.bigInt(0n, 100n), fc.bigInt(0n, 10n ** 12n));
+const currency = fc.constantFrom(...currencies);
+
+function decimal(digits: bigint, places: number): string {
+  const text = digits.toString().padStart(places + 1, '0');
+  return `${text.slice(0, -places)}.${text.slice(-places)}`;
+}
+
+/** Any request: of all currencies, with amounts and rates from one end of their ranges to the other. */
+export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<PricingRequest> =>
+  fc.record({
+    sending: currency,
+    receiving: currency,
+    lockedSide: fc.constant(lockedSide),
+    lockedAmount: amounts,
+    rate: fc.record({
+      rate: rates,
+      serviceFixedFee: fixedFees,
+      serviceVariableFeeRate: feeRates,
+      counterpartyFixedFee: fixedFees,
+      minSendingAmount: fc.constant(1n),
+      maxSendingAmount: fc.constant(maxAmount),
+      bridge: fc.constant('100000'),
+    }),
+    platformFee: fc.record({ fixedFee: fixedFees, variableFeeRate: feeRates }),
+  });
+
+/** Prices a request, or returns undefined where there is no price. */
+export function priced(request: PricingRequest): Pricing | undefined {
+  const price = priceQuote(request);
+  return 'code' in price ? undefined : price;
+}
+
+/** Names the numbers of a quote as the model does. */
+export function numbersOf(request: PricingRequest, price: Pricing): Record<string, Value> {
+  const { fixedFees: fixed, unitsBought, platformRate, serviceRate } = readTerms(request);
+  return {
+    fixed: whole(fixed),
+    units_bought: unitsBought,
+    platform: platformRate,
+    service: serviceRate,
+    send: whole(price.totalSendingAmount),
+    receive: whole(price.totalReceivingAmount),
+    platform_part: whole(price.platformFee - request.platformFee.fixedFee),
+    service_part: whole(price.rateDetails.serviceApiVariableFeeAmount),
+    fees: whole(price.feesIncluded),
+    taken: whole(price.steps.some(({ step }) => step === 'roundingSurplus') ? 1n : 0n),
+  };
+}
+
+/** Names the numbers of the other quote of a theorem. */
+export function numbersOfOther(request: PricingRequest, price: Pricing): Record<string, Value> {
+  return Object.fromEntries(Object.entries(numbersOf(request, price)).map(([name, value]) => [`${name}2`, value]));
+}

@@ -1,0 +1,72 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The model checker Spin, where it and a C compiler are installed. */
+
+const source = join(import.meta.dirname, 'payments.pml');
+
+/** The size of a model, as constants of payments.pml: { QUOTES: 1 }. A constant that is only defined is an empty text. */
+export type Size = Readonly<Record<string, number | ''>>;
+
+const defines = (size: Size) =>
+  Object.entries(size).map(([name, value]) => `-D${name}${value === '' ? '' : `=${value}`}`);
+
+/** What a verification found. */
+export interface Verified {
+  readonly errors: number;
+  readonly states: number;
+  readonly output: string;
+}
+
+/**
+ * Checks every run of the model of a size.
+ * @param property `states`: assertions, and that no process is stuck; or the name of a formula of the model
+ */
+export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'ends' | 'tells'): Verified {
+  const folder = mkdtempSync(join(tmpdir(), 'spin-'));
+  const isProgress = ['answers', 'ends', 'tells'].includes(property);
+  try {
+    copyFileSync(source, join(folder, 'payments.pml'));
+    const run = (program: string, ...options: string[]) =>
+      spawnSync(program, options, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 26, timeout: 900_000 });
+    run('spin', '-a', ...defines(isProgress ? { ...size, FOR_EVER: '' } : size), 'payments.pml');
+    run('gcc', '-O2', '-w', '-DCOLLAPSE', ...(isProgress ? ['-DNFAIR=4'] : ['-DSAFETY']), '-o', 'pan', 'pan.c');
+    const how = isProgress ? ['-a', '-f', '-N', property] : property === 'states' ? ['-noclaim'] : ['-N', property];
+    const { stdout } = run('./pan', '-m1000000', ...how);
+    const [, errors] = /errors: (\d+)/.exec(stdout) ?? [];
+    const [, states] = /(\d+(?:\.\d+e\+\d+)?) states, stored/.exec(stdout) ?? [];
+    if (errors === undefined || states === undefined || /max search depth too small/.test(stdout))
+      throw new Error(stdout || 'the verification did not run');
+    return { errors: Number(errors), states: Number(states), output: stdout };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A run of the model: which actor went at each step, and from which point, and what came of it. */
+export interface Run {
+  readonly steps: readonly string[];
+  readonly status: string;
+  readonly answers: readonly string[];
+}
+
+/** Simulates one run of the model of a size, which a seed decides. */
+export function simulate(size: Size, seed: number): Run {
+  const folder = mkdtempSync(join(tmpdir(), 'spin-'));
+  try {
+    const output = execFileSync('spin', [`-n${seed}`, '-T', ...defines(size), source], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const last = (name: string) => new RegExp(`\\t${name}\\[\\d\\] = (\\w+)`, 'g');
+    return {
+      steps: [...output.matchAll(/STEP (.*)/g)].map(([, step]) => step ?? ''),
+      status: [...output.matchAll(last('status'))].at(-1)?.[1] ?? '',
+      answers: [...output.matchAll(last('answered'))].map(([, answer]) => answer ?? ''),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,319 @@
+/**
+ * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver
+ * prove each: that no numbers satisfy what is given and not the claim. `npm test` evaluates each with the results of
+ * priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of pricing.smt2.
+ */
+export interface Theorem {
+  readonly name: string;
+  /** The variables that are whole numbers for the proof, and those that are any real number. */
+  readonly whole: readonly string[];
+  readonly real: readonly string[];
+  readonly given: readonly string[];
+  readonly claim: string;
+}
+
+/** A theorem about a quote. `alike`: the other quote that it speaks of, with the same terms (its names end with 2). */
+export interface QuoteTheorem extends Theorem {
+  readonly locked: 'SENDING' | 'RECEIVING';
+  readonly alike?: 'MORE' | 'BACK';
+}
+
+const greatestAmount = '9000000000000000';
+
+// ------------------------------------------------------------------------------------------------------- the roundings
+
+const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
+
+/** Of n and d: what src/core/fraction.ts computes is the rounding that its name says. */
+export const roundings: readonly Theorem[] = [
+  {
+    ...fraction,
+    name: 'roundDown is the greatest whole number not above the value',
+    claim: '(and (<= (* (round_down n d) d) n) (< n (* (+ (round_down n d) 1) d)))',
+  },
+  {
+    ...fraction,
+    name: 'roundUp is the least whole number not below the value',
+    claim: '(and (< (* (- (round_up n d) 1) d) n) (<= n (* (round_up n d) d)))',
+  },
+  {
+    ...fraction,
+    name: 'roundHalfUp is the nearest whole number, and the upper of two',
+    claim: '(and (<= (* 2 (round_half_up n d) d) (+ (* 2 n) d)) (< (+ (* 2 n) d) (* 2 (+ (round_half_up n d) 1) d)))',
+  },
+];
+
+const bridge = { whole: [], real: ['n', 'd', 'w', 'x'] };
+const value = ['(> d 0)', '(= (* x d) n)'];
+
+/** From whole numerators and denominators to exact values, so that the other theorems may speak of these alone. */
+export const bridges: readonly Theorem[] = [
+  {
+    ...bridge,
+    name: 'what roundDown is, as a statement about the exact value',
+    given: [...value, '(<= (* w d) n)', '(< n (* (+ w 1) d))'],
+    claim: '(rounded_down w x)',
+  },
+  {
+    ...bridge,
+    name: 'what roundUp is, as a statement about the exact value',
+    given: [...value, '(< (* (- w 1) d) n)', '(<= n (* w d))'],
+    claim: '(rounded_up w x)',
+  },
+  {
+    ...bridge,
+    name: 'what roundHalfUp is, as a statement about the exact value',
+    given: [...value, '(<= (* 2 w d) (+ (* 2 n) d))', '(< (+ (* 2 n) d) (* 2 (+ w 1) d))'],
+    claim: '(rounded_half_up w x)',
+  },
+  ...['rounded_down', 'rounded_up', 'rounded_half_up'].map((rounding) => ({
+    name: `${rounding}: one whole number and no other, and never less for a greater value`,
+    whole: ['v', 'w'],
+    real: ['x', 'y'],
+    given: [`(${rounding} v x)`, `(${rounding} w y)`, '(<= x y)'],
+    claim: '(and (<= v w) (=> (= x y) (= v w)))',
+  })),
+  ...(
+    [
+      ['add', '(= (* (+ x y) (* b d)) (+ (* a d) (* c b)))'],
+      ['multiply', '(= (* x y (* b d)) (* a c))'],
+      ['divide', '(=> (> c 0) (= (* x (* b c)) (* y (* a d))))'],
+      ['isLess', '(= (ite (< x y) 1 0) (ite (< (* a d) (* c b)) 1 0))'],
+    ] as const
+  ).map(([operation, claim]) => ({
+    name: `${operation} of fractions is exact`,
+    whole: [],
+    real: ['a', 'b', 'c', 'd', 'x', 'y'],
+    given: ['(> b 0)', '(> d 0)', '(= (* x b) a)', '(= (* y d) c)'],
+    claim,
+  })),
+];
+
+// ---------------------------------------------------------------------------------------------------------- the quotes
+
+const terms = ['fixed', 'units_bought', 'platform', 'service'];
+const soundTerms = '(sound_terms fixed units_bought platform service)';
+const parts = ['send', 'receive', 'platform_part', 'service_part', 'fees'];
+const both = `(and (>= receive 1) (<= receive ${greatestAmount}) (> send fixed) (<= send ${greatestAmount}))`;
+
+const sending = {
+  locked: 'SENDING',
+  whole: [],
+  real: [...terms, ...parts],
+  given: [
+    soundTerms,
+    both,
+    '(sending_locked send receive fixed units_bought platform service platform_part service_part fees)',
+  ],
+} as const;
+const receiving = {
+  locked: 'RECEIVING',
+  whole: [],
+  real: [...terms, ...parts, 'taken'],
+  given: [
+    soundTerms,
+    both,
+    '(receiving_locked send receive fixed units_bought platform service platform_part service_part fees taken)',
+  ],
+} as const;
+
+/** Makes the amounts of a theorem whole: most of them hold without it, and the solver is faster with real numbers. */
+function wholeAmounts<T extends Theorem>(theorem: T): T {
+  const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
+  return { ...theorem, whole: amounts, real: theorem.real.filter((name) => !amounts.includes(name)) };
+}
+
+const exactReceive = '(* (- send fixed) (- 1 platform service) units_bought)';
+/** Half a receiving unit's worth, before variable fees. */
+const halfUnit = '(/ 1 (* 2 units_bought (- 1 platform service)))';
+const allIsPaid = `(and (>= platform_part 0) (>= service_part 0) (>= (- send fees) 0) (<= fees ${greatestAmount}))`;
+
+export const quotes: readonly QuoteTheorem[] = [
+  {
+    ...sending,
+    name: 'SENDING: what arrives is nearest to what the rate gives, and never above it by more than half a unit',
+    claim: `(and (<= (- receive ${exactReceive}) 0.5) (< (- ${exactReceive} receive) 0.5))`,
+  },
+  {
+    ...sending,
+    name: 'SENDING: the rate law holds within half a receiving unit and one sending unit',
+    claim: `(let ((difference (- (* (- send fees) units_bought) receive)))
+      (and (<= difference (+ 0.5 units_bought)) (>= difference (- (+ 0.5 units_bought)))))`,
+  },
+  ...(['platform', 'service'] as const).map((absent) =>
+    wholeAmounts({
+      ...sending,
+      name: `SENDING, without the ${absent}'s variable fee: the rate law holds within one unit of one currency`,
+      given: [...sending.given, `(= ${absent} 0)`],
+      claim: '(rate_law send fees receive units_bought)',
+    }),
+  ),
+  wholeAmounts({
+    ...sending,
+    name: 'SENDING: no fee is negative, and the fees are never more than is sent',
+    claim: allIsPaid,
+  }),
+  wholeAmounts({
+    ...sending,
+    alike: 'MORE',
+    name: 'SENDING: who sends more never has less received',
+    real: [...terms, 'send', 'receive', 'send2', 'receive2'],
+    given: [
+      soundTerms,
+      '(to_receiving send fixed units_bought platform service receive)',
+      '(to_receiving send2 fixed units_bought platform service receive2)',
+      '(<= send send2)',
+    ],
+    claim: '(<= receive receive2)',
+  }),
+  ...(['platform', 'service'] as const).map((earner) =>
+    wholeAmounts({
+      ...sending,
+      alike: 'MORE',
+      name: `SENDING: who sends more never pays a smaller variable fee to the ${earner}`,
+      real: ['fixed', earner, 'send', 'send2', `${earner}_part`, `${earner}_part2`],
+      given: [
+        `(and (>= ${earner} 0) (< ${earner} 1) (<= send send2))`,
+        `(variable_fee (- send fixed) ${earner} ${earner}_part)`,
+        `(variable_fee (- send2 fixed) ${earner} ${earner}_part2)`,
+      ],
+      claim: `(<= ${earner}_part ${earner}_part2)`,
+    }),
+  ),
+  {
+    ...receiving,
+    name: 'RECEIVING: what is sent pays for what arrives, and one unit less would not',
+    claim: `(and (>= ${exactReceive} receive) (> receive (* (- (- send 1) fixed) (- 1 platform service) units_bought)))`,
+  },
+  {
+    ...receiving,
+    name: 'RECEIVING: the rate law holds within one unit of one currency',
+    claim: '(rate_law send fees receive units_bought)',
+  },
+  wholeAmounts({
+    ...receiving,
+    name: 'RECEIVING: a surplus is one unit, and taken only where somebody charges a variable fee',
+    claim: '(or (= taken 0) (and (= taken 1) (> (+ platform service) 0)))',
+  }),
+  {
+    ...receiving,
+    name: 'RECEIVING: of what is sent, less than two units are neither fee nor price, and never more than one unit is missing',
+    claim: `(let ((left (surplus send fees receive units_bought))) (and (>= left (- 1)) (< left 2)))`,
+  },
+  wholeAmounts({
+    ...receiving,
+    name: 'RECEIVING: no fee is negative, and the fees are never more than is sent',
+    claim: allIsPaid,
+  }),
+  wholeAmounts({
+    ...receiving,
+    alike: 'MORE',
+    name: 'RECEIVING: who wants more received never sends less',
+    real: [...receiving.real, 'receive2', 'send2'],
+    given: [
+      ...receiving.given,
+      '(to_sending receive2 fixed units_bought platform service send2)',
+      '(<= receive receive2)',
+    ],
+    claim: '(<= send send2)',
+  }),
+  wholeAmounts({
+    ...receiving,
+    alike: 'BACK',
+    name: 'SENDING what RECEIVING was quoted delivers at least as much, and more by what one unit buys at most',
+    real: [...receiving.real, 'receive2'],
+    given: [...receiving.given, '(to_receiving send fixed units_bought platform service receive2)'],
+    claim: '(and (>= receive2 receive) (< receive2 (+ receive 0.5 (* units_bought (- 1 platform service)))))',
+  }),
+  {
+    ...sending,
+    alike: 'BACK',
+    name: 'RECEIVING what SENDING delivered costs the same, but for half a receiving unit rounded up',
+    real: [...sending.real, 'send2'],
+    given: [...sending.given, '(to_sending receive fixed units_bought platform service send2)'],
+    claim: `(and (> send2 (- send ${halfUnit})) (< send2 (+ send ${halfUnit} 1)))`,
+  },
+];
+
+/** The fee of the counterparty, before it enters the fixed fees. */
+export const convertedFee: Theorem = wholeAmounts({
+  name: "the counterparty's fee is converted to the nearest unit, and is not negative",
+  whole: [],
+  real: ['fee', 'amount', 'units_bought'],
+  given: ['(>= fee 0)', '(> units_bought 0)', '(converted_fee fee units_bought amount)'],
+  claim: '(and (>= amount 0) (<= (- amount (/ fee units_bought)) 0.5) (< (- (/ fee units_bought) amount) 0.5))',
+});
+
+export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
+
+/** A wrong rounding: in the model, and the same in the source. */
+export interface WrongRounding {
+  readonly wrong: string;
+  /** In pricing.smt2. */
+  readonly find: string;
+  readonly put: string;
+  readonly source: { readonly file: string; readonly find: string; readonly put: string };
+  /** The theorem that is then false. */
+  readonly breaks: string;
+}
+
+const pricingTerms = 'src/payments/pricing/pricing-terms.ts';
+const named = (begin: string) => allTheorems.find(({ name }) => name.startsWith(begin))?.name ?? begin;
+
+export const wrongRoundings: readonly WrongRounding[] = [
+  {
+    wrong: 'what arrives is rounded up',
+    find: '(rounded_half_up receive',
+    put: '(rounded_up receive',
+    source: {
+      file: pricingTerms,
+      find: 'shareAfterFee), unitsBought);\n  return { exact, amount: roundHalfUp(exact) };',
+      put: 'shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
+    },
+    breaks: named('SENDING: what arrives is nearest'),
+  },
+  {
+    wrong: 'what must be sent is rounded half up',
+    find: '(rounded_up send',
+    put: '(rounded_half_up send',
+    source: {
+      file: pricingTerms,
+      find: 'return { exact, amount: roundUp(exact) };',
+      put: 'return { exact, amount: roundHalfUp(exact) };',
+    },
+    breaks: named('RECEIVING: what is sent pays'),
+  },
+  {
+    wrong: 'variable fees are rounded up',
+    find: '(rounded_half_up amount (* charged rate))',
+    put: '(rounded_up amount (* charged rate))',
+    source: {
+      file: pricingTerms,
+      find: 'multiply(whole(charged), rate);\n  return { exact, amount: roundHalfUp(exact) };',
+      put: 'multiply(whole(charged), rate);\n  return { exact, amount: roundUp(exact) };',
+    },
+    breaks: named('SENDING: no fee is negative'),
+  },
+  {
+    wrong: 'the surplus stays where it is',
+    find: '(ite (or (<= surplus 1) (<= (* surplus units_bought) 1)) 0.0 1.0)',
+    put: '0.0',
+    source: {
+      file: 'src/payments/pricing/pricing.ts',
+      find: 'if (keepsRateLaw) return fees;',
+      put: 'if (keepsRateLaw || !keepsRateLaw) return fees;',
+    },
+    breaks: named('RECEIVING: the rate law'),
+  },
+  {
+    wrong: 'a unit is taken where it breaks the rate law on one side only',
+    find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
+    put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
+    source: {
+      file: 'src/payments/pricing/pricing.ts',
+      find: '!isLess(everything, surplus) || !isLess(',
+      put: '!isLess(everything, surplus) && !isLess(',
+    },
+    breaks: named('RECEIVING: a surplus is one unit'),
+  },
+];

@@ -1,0 +1,367 @@
+import { expect } from 'vitest';
+import { Refusal } from '../../src/core/refusal.ts';
+import { approveTransaction } from '../../src/payments/approvals/approvals.ts';
+import { executeQuote } from '../../src/payments/quotes/execute-quote.ts';
+import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
+import { createQuote } from '../../src/payments/quotes/quotes.ts';
+import { sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
+import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
+import type { Actor, Played } from './scheduler.ts';
+import type { World } from './world.ts';
+
+/** A race between actors. Each schedule plays it on rows of its own. */
+export interface Race {
+  readonly name: string;
+  prepare(world: World): Promise<Started>;
+}
+
+/** A race that can begin, and what must hold when it is over. */
+export interface Started {
+  readonly actors: readonly Actor[];
+  /** The payments of this race, as uuids. */
+  readonly transactions: readonly string[];
+  check(played: Played): Promise<void>;
+}
+
+/** Longer than a quote lives, than a platform may take to decide, and than a lease lasts. */
+const longerThanAll = 301;
+const leaseEnds = 3;
+
+const refusedWith = (result: unknown) => (result instanceof Refusal ? result.code : undefined);
+
+/** What a command came to: `done`, `replayed`, or the code of its refusal. An error is an error of the schedule. */
+function outcomeOf(result: unknown): string {
+  const code = refusedWith(result);
+  if (code) return code;
+  if (result instanceof Error) throw result;
+  return (result as { readonly replayed: boolean }).replayed ? 'replayed' : 'done';
+}
+
+/** The position of a step, or infinity where it was not taken. */
+function at({ steps }: Played, step: string): number {
+  const position = steps.indexOf(step);
+  return position === -1 ? Number.POSITIVE_INFINITY : position;
+}
+
+const clockStep = `clock: ${longerThanAll} s pass`;
+
+const clock = (world: World, number: number, seconds = longerThanAll): Actor => ({
+  name: 'clock',
+  number,
+  act: () => world.pass(number, seconds),
+});
+
+const executor = (world: World, number: number, quoteId: string, key = world.newKey()): Actor => ({
+  name: `executor ${number}`,
+  number,
+  act: () => executeQuote(world.payments(number), world.caller, quoteId, key),
+});
+
+const expiry = (world: World, number: number): Actor => ({
+  name: 'expiry',
+  number,
+  act: () => expireQuotes(world.payments(number), 10),
+});
+
+const worker = (world: World, number: number): Actor => ({
+  name: `worker ${number}`,
+  number,
+  act: () => settleDueOrders(world.payments(number), 10),
+});
+
+async function newQuote(
+  world: World,
+  isDeposit = false,
+): Promise<{ readonly id: string; readonly transaction: string }> {
+  const { usd, outsideEur, customerId } = world.scene;
+  const { row } = await createQuote(world.payments(0), world.caller, {
+    source: isDeposit
+      ? { kind: 'REALTIME_FUNDING', customerId, currency: 'USDC' }
+      : { kind: 'ACCOUNT', accountId: usd },
+    destination: { kind: 'ACCOUNT', accountId: outsideEur },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: isDeposit ? 50_000_000n : 1_000n,
+    immediatelyExecute: false,
+  });
+  return { id: `Quote:${row.id}`, transaction: row.transactionId };
+}
+
+/** What the database says of a payment. */
+interface Books {
+  readonly status: string;
+  readonly quoteStatus: string | null;
+  readonly failureReason: string | null;
+  /** The kinds of its journals, in alphabetical order. */
+  readonly journals: readonly string[];
+}
+
+async function booksOf(world: World, transaction: string): Promise<Books> {
+  const { rows } = await world.client.query<Books>(
+    `select t.status, t.failure_reason as "failureReason",
+       (select q.status from quote q where q.platform_id = t.platform_id and q.id = t.quote_id) as "quoteStatus",
+       array(select j.kind::text from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id order by 1) as journals
+     from transaction t where t.platform_id = $1 and t.id = $2`,
+    [world.caller.platformId, transaction],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('the payment is missing');
+  return row;
+}
+
+const executed = { status: 'PROCESSING', quoteStatus: 'PROCESSING', journals: ['debit'] };
+
+const executionAgainstExpiry: Race = {
+  name: 'an execution against the expiry of its quote',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world);
+    return {
+      actors: [executor(world, 1, id), expiry(world, 2), clock(world, 3)],
+      transactions: [transaction],
+      async check(played) {
+        const outcome = outcomeOf(played.results.get('executor 1'));
+        const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
+        // The clock that decides is the one under the lock, right after the actor stands there.
+        const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
+        expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
+        if (inTime) expect(done).toBe(0);
+        expect(done).toBe(inTime ? 0 : found);
+        const books = await booksOf(world, transaction);
+        if (inTime) expect(books).toMatchObject(executed);
+        else if (done === 1) expect(books).toMatchObject({ status: 'EXPIRED', quoteStatus: 'EXPIRED', journals: [] });
+        else expect(books).toMatchObject({ status: 'PENDING', quoteStatus: 'PENDING', journals: [] });
+      },
+    };
+  },
+};
+
+const twoExecutors: Race = {
+  name: 'two executors of one quote',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world);
+    return {
+      actors: [executor(world, 1, id), executor(world, 2, id)],
+      transactions: [transaction],
+      async check({ results }) {
+        const outcomes = [outcomeOf(results.get('executor 1')), outcomeOf(results.get('executor 2'))];
+        expect(outcomes.toSorted()).toEqual(['CONFLICT', 'done']);
+        expect(await booksOf(world, transaction)).toMatchObject(executed);
+      },
+    };
+  },
+};
+
+const oneKeyTwice: Race = {
+  name: 'one execution, sent three times with its key',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world);
+    const key = world.newKey();
+    return {
+      actors: [1, 2, 3].map((number) => executor(world, number, id, key)),
+      transactions: [transaction],
+      async check({ results }) {
+        const outcomes = [...results.values()].map(outcomeOf).toSorted();
+        expect(outcomes).toEqual(['done', 'replayed', 'replayed']);
+        expect(await booksOf(world, transaction)).toMatchObject(executed);
+      },
+    };
+  },
+};
+
+const depositor = (world: World, number: number, quoteId: string): Actor => ({
+  name: `depositor ${number}`,
+  number,
+  act: () => sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, world.newKey()),
+});
+
+const depositAgainstExpiry: Race = {
+  name: 'a deposit against the expiry of its quote',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world, true);
+    return {
+      actors: [depositor(world, 1, id), expiry(world, 2), clock(world, 3)],
+      transactions: [transaction],
+      async check(played) {
+        expect(outcomeOf(played.results.get('depositor 1'))).toBe('done');
+        const { done } = played.results.get('expiry') as { readonly done: number };
+        const books = await booksOf(world, transaction);
+        if (at(played, 'depositor 1: locked') < at(played, clockStep))
+          expect(books).toMatchObject({ ...executed, journals: ['debit', 'deposit'] });
+        else {
+          const status = done === 1 ? 'EXPIRED' : 'FAILED';
+          const failureReason = 'QUOTE_EXPIRED';
+          expect(books).toMatchObject({ status, quoteStatus: status, failureReason, journals: ['deposit'] });
+        }
+      },
+    };
+  },
+};
+
+const twoDeposits: Race = {
+  name: 'two deposits for one quote, against its expiry',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world, true);
+    return {
+      actors: [depositor(world, 1, id), depositor(world, 2, id), expiry(world, 3), clock(world, 4)],
+      transactions: [transaction],
+      async check({ results }) {
+        const outcomes = [outcomeOf(results.get('depositor 1')), outcomeOf(results.get('depositor 2'))];
+        expect(outcomes.toSorted()).toEqual(['CONFLICT', 'done']);
+        const { journals } = await booksOf(world, transaction);
+        expect(journals.filter((kind) => kind === 'deposit')).toHaveLength(1);
+      },
+    };
+  },
+};
+
+const approvalAgainstClock: Race = {
+  name: 'an approval against its clock',
+  async prepare(world) {
+    const { row } = await sandboxReceiveUma(world.payments(0), world.caller, {
+      senderUmaAddress: '$alice@vasp.example.com',
+      customerId: world.scene.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 100n,
+    });
+    // The order waits for the decision of the platform from now on.
+    await world.settleAll();
+    const input = { transactionId: `Transaction:${row.id}` };
+    return {
+      actors: [
+        {
+          name: 'approval',
+          number: 1,
+          act: () => approveTransaction(world.payments(1), world.caller, input, world.newKey()),
+        },
+        worker(world, 2),
+        clock(world, 3),
+      ],
+      transactions: [row.id],
+      async check(played) {
+        const outcome = outcomeOf(played.results.get('approval'));
+        await world.settleAll();
+        const books = await booksOf(world, row.id);
+        if (outcome === 'done') {
+          expect(books.status).toBe('COMPLETED');
+          return;
+        }
+        expect(['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']).toContain(outcome);
+        expect(at(played, clockStep)).toBeLessThan(Number.POSITIVE_INFINITY);
+        expect(books).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT', journals: [] });
+      },
+    };
+  },
+};
+
+const leases = (withClock: boolean): Race => ({
+  name: withClock ? 'two workers on one order, whose lease ends' : 'a lease against a lease',
+  async prepare(world) {
+    const { usd, outsideUsd } = world.scene;
+    const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100n };
+    const { row } = await transferOut(world.payments(0), world.caller, input);
+    const before = world.performed.length;
+    return {
+      actors: [worker(world, 1), worker(world, 2), ...(withClock ? [clock(world, 3, leaseEnds)] : [])],
+      transactions: [row.id],
+      async check({ results }) {
+        const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
+        const performed = world.performed.length - before;
+        expect(performed).toBe(taken.reduce((sum, count) => sum + count));
+        // One worker has it, unless the lease of the first ended before its outcome was in the books.
+        if (withClock) expect([1, 2]).toContain(performed);
+        else expect(taken.toSorted()).toEqual([0, 1]);
+        await world.settleAll();
+        expect(await booksOf(world, row.id)).toMatchObject({ status: 'COMPLETED', journals: ['debit', 'delivery'] });
+      },
+    };
+  },
+});
+
+/** Three executions at once: the second and the third wait in the lane of the first, and share a transaction. */
+const lane = (world: World, number: number, quoteIds: readonly string[]): Actor => ({
+  name: `lane ${number}`,
+  number,
+  act: () =>
+    Promise.all(
+      quoteIds.map((id) =>
+        executeQuote(world.payments(number), world.caller, id, world.newKey()).catch((error: unknown) => error),
+      ),
+    ),
+});
+
+const sharedTransactions: Race = {
+  name: 'plans that share a transaction, against the same the other way round',
+  async prepare(world) {
+    const quotes = [await newQuote(world), await newQuote(world), await newQuote(world)];
+    const ids = quotes.map(({ id }) => id);
+    return {
+      actors: [lane(world, 1, ids), lane(world, 2, ids.toReversed())],
+      transactions: quotes.map(({ transaction }) => transaction),
+      async check({ results }) {
+        const outcomes = (results.get('lane 1') as unknown[]).map(outcomeOf);
+        const others = (results.get('lane 2') as unknown[]).map(outcomeOf).toReversed();
+        for (const [position, { transaction }] of quotes.entries()) {
+          expect([outcomes[position], others[position]].toSorted()).toEqual(['CONFLICT', 'done']);
+          expect(await booksOf(world, transaction)).toMatchObject(executed);
+        }
+      },
+    };
+  },
+};
+
+const sequencers: Race = {
+  name: 'two sequencers and an execution',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world);
+    const sequencer = (number: number): Actor => ({
+      name: `sequencer ${number}`,
+      number,
+      act: async () => [await world.sequencer(number).step(), await world.sequencer(number).step()],
+    });
+    return {
+      actors: [executor(world, 1, id), sequencer(2), sequencer(3)],
+      transactions: [transaction],
+      async check({ results }) {
+        for (const step of [results.get('sequencer 2'), results.get('sequencer 3')]) {
+          if (step instanceof Error) throw step;
+        }
+        expect(outcomeOf(results.get('executor 1'))).toBe('done');
+        expect(await booksOf(world, transaction)).toMatchObject(executed);
+      },
+    };
+  },
+};
+
+/** Two executors, the expiry and the clock: what the model of test/proof/payments.pml has as its replayed schedules. */
+export const modelled: Race = {
+  name: 'two executors, the expiry and the clock, as the model goes',
+  async prepare(world) {
+    const { id, transaction } = await newQuote(world);
+    return {
+      actors: [executor(world, 1, id), executor(world, 2, id), expiry(world, 3), clock(world, 4)],
+      transactions: [transaction],
+      async check({ results }) {
+        const outcomes = [outcomeOf(results.get('executor 1')), outcomeOf(results.get('executor 2'))];
+        const { status, journals } = await booksOf(world, transaction);
+        expect(journals).toEqual(status === 'PROCESSING' ? ['debit'] : []);
+        expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(journals.length);
+        world.lastStatus = status;
+        world.lastOutcomes = outcomes;
+      },
+    };
+  },
+};
+
+export const races: readonly Race[] = [
+  executionAgainstExpiry,
+  twoExecutors,
+  oneKeyTwice,
+  depositAgainstExpiry,
+  twoDeposits,
+  approvalAgainstClock,
+  leases(false),
+  leases(true),
+  sharedTransactions,
+  sequencers,
+];

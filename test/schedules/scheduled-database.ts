@@ -1,0 +1,109 @@
+import pg from 'pg';
+
+/**
+ * A database whose statements can be stopped inside the product's functions, and whose clock a test sets forward. The
+ * functions stay as they are: the schema `schedules` has functions of the same names, which stop and call the real
+ * ones. Only connections with `schedules` first in their search path use them.
+ */
+
+/** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
+const points: readonly { readonly of: string; readonly after: string }[] = [
+  { of: 'lock_plans(jsonb)', after: 'locked' },
+  { of: 'check_group(jsonb)', after: 'checked' },
+  { of: 'apply_plans(jsonb)', after: 'applied' },
+  { of: 'lease_orders(integer, bigint)', after: 'leased' },
+  { of: 'sequence_outbox(integer)', after: 'sequenced' },
+];
+
+/** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
+export const stopNotice = /^stopped (\d+) at (\w+)$/;
+
+/** Two advisory locks of each actor hold it, in turn: the scheduler has the one that its next stop needs. */
+export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
+
+const schema = `
+  create schema schedules;
+  create table schedules.clock (ahead interval not null);
+  insert into schedules.clock values ('0');
+  create function schedules.clock_timestamp() returns timestamptz language sql volatile as
+    $$ select pg_catalog.clock_timestamp() + (select ahead from schedules.clock) $$;
+
+  create function schedules.stop_at(p_point text) returns void language plpgsql as $$
+  declare
+    v_actor int := nullif(current_setting('schedules.actor', true), '');
+    v_stop bigint;
+  begin
+    if v_actor is null then
+      return;
+    end if;
+    -- A sequence, since its numbers stay given when a transaction is rolled back.
+    v_stop := nextval('schedules.stop_' || v_actor);
+    raise notice 'stopped % at %', v_stop, p_point;
+    perform pg_advisory_lock(1000 + v_actor, (v_stop % 2)::int);
+    perform pg_advisory_unlock(1000 + v_actor, (v_stop % 2)::int);
+  end
+  $$;`;
+
+/** Prepares a database for so many actors. */
+export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
+  await client.query(schema);
+  for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
+  // A function with a search path of its own would not find what the schema `schedules` puts before it.
+  await client.query(`do $$ declare v_function regprocedure; begin
+    for v_function in select oid from pg_proc
+      where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%search_path%'
+    loop execute format('alter function %s reset search_path', v_function); end loop; end $$`);
+  for (const { of, after } of points) await client.query(await stoppingFunction(client, of, after));
+  await client.query(`grant usage on schema schedules to gateway_work;
+    grant select, update on all tables in schema schedules to gateway_work;
+    grant usage on all sequences in schema schedules to gateway_work`);
+}
+
+/** Writes the function that calls the real one, and then stops. */
+async function stoppingFunction(client: pg.Client, signature: string, point: string): Promise<string> {
+  const { rows } = await client.query<{ parameters: string; result: string; names: string[] | null; table: boolean }>(
+    `select pg_get_function_arguments($1::regprocedure) as parameters, pg_get_function_result($1::regprocedure) as result,
+       proargnames[1:pronargs] as names, proretset as table
+     from pg_proc where oid = $1::regprocedure`,
+    [signature],
+  );
+  const [found] = rows;
+  if (!found) throw new Error(`${signature} is missing`);
+  const name = signature.slice(0, signature.indexOf('('));
+  const call = `public.${name}(${found.names?.join(', ')})`;
+  const isVoid = found.result === 'void';
+  const body = found.table
+    ? `return query select * from ${call}; perform schedules.stop_at('${point}');`
+    : isVoid
+      ? `perform ${call}; perform schedules.stop_at('${point}');`
+      : `v_result := ${call}; perform schedules.stop_at('${point}'); return v_result;`;
+  const declared = found.table || isVoid ? '' : `declare v_result ${found.result};`;
+  return `create function schedules.${name}(${found.parameters}) returns ${found.result} language plpgsql
+    as $$ #variable_conflict use_column\n ${declared} begin ${body} end $$`;
+}
+
+/** Connects as the owner of the tables, who sees the clock of the actors. */
+export async function connectOwner(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=schedules,public,pg_catalog' });
+  await client.connect();
+  return client;
+}
+
+/** Returns how an actor, or with 0 the preparation of a schedule, connects, with the rights of background work. */
+export function connectionOf(url: string, actor: number) {
+  const settings = [
+    'search_path=schedules,public,pg_catalog',
+    // An actor waits for as long as the scheduler lets others go first.
+    'lock_timeout=60000',
+    'statement_timeout=60000',
+    ...(actor > 0 ? [`schedules.actor=${actor}`] : []),
+  ];
+  return { url, role: 'gateway_work', settings } as const;
+}
+
+/** Returns the number of the actor whose connection this is. */
+export function actorOf(client: pg.ClientBase): number | undefined {
+  const { options } = (client as pg.Client & { connectionParameters: { options?: string } }).connectionParameters;
+  const [, actor] = /schedules\.actor=(\d+)/.exec(options ?? '') ?? [];
+  return actor === undefined ? undefined : Number(actor);
+}

@@ -1,0 +1,261 @@
+import pg from 'pg';
+import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
+
+/**
+ * Runs actors one step at a time, in the order that a schedule gives. An actor is a function that runs the product's own
+ * code on a connection of its own. It stops before each statement is sent, and at points inside the functions of the
+ * database (scheduled-database.ts). Between two steps every actor is stopped, has ended, or waits for a lock of another.
+ */
+
+/** The work of one actor. Its result is data, also when it is refused: the checks of the race look at it. */
+export interface Actor {
+  readonly name: string;
+  /** The number of its connection, from 1. */
+  readonly number: number;
+  readonly act: () => Promise<unknown>;
+}
+
+/** What a schedule came to. */
+export interface Played {
+  /** The steps in their order: the name of an actor, and where it stood. */
+  readonly steps: readonly string[];
+  /** For each step how many actors could have gone, and which of them went. */
+  readonly choices: readonly { readonly of: number; readonly taken: number }[];
+  readonly results: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * Decides which of the actors that can go goes next, by the number of the decision. There is none where only one can go,
+ * unless `decidesAlways`.
+ */
+export type Choose = (decision: number, ready: readonly string[]) => number;
+
+/** The failure of a schedule: no actor can go, or one does not come back. */
+export class NoProgress extends Error {}
+
+/** An actor in a schedule. */
+interface Player {
+  readonly actor: Actor;
+  /** Statements that have not been sent yet. */
+  readonly held: { readonly name: string; send(): void }[];
+  /** Where it has stopped inside a function. */
+  stop: { readonly number: number; readonly point: string } | undefined;
+  inFlight: number;
+  pid: number | undefined;
+  ended: boolean;
+}
+
+/** How long an actor may take between two points. */
+const stepMs = 20_000;
+/** How long the scheduler waits for an actor before it looks whether that waits for a lock. */
+const lookMs = 2;
+
+export class Scheduler {
+  /** Holds the locks at which actors stop, and releases them. */
+  readonly #control: pg.Client;
+  readonly #players = new Map<number, Player>();
+  #changes = 0;
+  #onChange: (() => void) | undefined;
+  readonly #restore: () => void;
+
+  private constructor(control: pg.Client) {
+    this.#control = control;
+    this.#restore = interceptQueries((client, send, name) => this.#intercept(client, send, name));
+  }
+
+  static async open(url: string, actors: number): Promise<Scheduler> {
+    const control = new pg.Client({ connectionString: url, application_name: 'scheduler' });
+    await control.connect();
+    for (let actor = 1; actor <= actors; actor += 1)
+      await control.query(`select pg_advisory_lock(${actorLock(actor, 1)})`);
+    return new Scheduler(control);
+  }
+
+  async close(): Promise<void> {
+    this.#restore();
+    await this.#control.end();
+  }
+
+  /**
+   * Plays one schedule to its end.
+   * @throws NoProgress where actors wait for each other, or one does not come back
+   */
+  async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
+    const steps: string[] = [];
+    const choices: { of: number; taken: number }[] = [];
+    const results = new Map<string, unknown>();
+    this.#players.clear();
+    for (const actor of actors) this.#start(actor, results);
+    for (;;) {
+      await this.#settle(steps);
+      const players = [...this.#players.values()];
+      const ready = players.filter(isReady);
+      const [only] = ready;
+      if (!only) {
+        if (players.every(({ ended, inFlight }) => ended && inFlight === 0)) {
+          // From now on the connections of the actors are like any other.
+          this.#players.clear();
+          return { steps, choices, results };
+        }
+        throw new NoProgress(`all wait for each other after: ${steps.join(', ')}`);
+      }
+      const taken =
+        ready.length === 1 && !decidesAlways
+          ? 0
+          : choose(
+              choices.length,
+              ready.map(({ actor }) => actor.name),
+            );
+      if (ready.length > 1 || decidesAlways) choices.push({ of: ready.length, taken });
+      const player = ready[taken] ?? only;
+      steps.push(`${player.actor.name}: ${player.stop?.point ?? player.held[0]?.name}`);
+      await this.#step(player);
+    }
+  }
+
+  #start(actor: Actor, results: Map<string, unknown>): void {
+    const player: Player = { actor, held: [], stop: undefined, inFlight: 0, pid: undefined, ended: false };
+    this.#players.set(actor.number, player);
+    const end = (result: unknown) => {
+      results.set(actor.name, result);
+      player.ended = true;
+      this.#changed();
+    };
+    actor.act().then(end, end);
+  }
+
+  /** Lets an actor go from where it stands. */
+  async #step(player: Player): Promise<void> {
+    const { stop, actor } = player;
+    if (!stop) {
+      player.held.shift()?.send();
+      return;
+    }
+    player.stop = undefined;
+    // The actor has passed its stop before this one, so that lock is free: its next stop will wait for it.
+    await this.#control.query(
+      `select pg_advisory_lock(${actorLock(actor.number, stop.number + 1)}), pg_advisory_unlock(${actorLock(actor.number, stop.number)})`,
+    );
+  }
+
+  /** Waits until every actor has stopped or ended, or waits for a lock. */
+  async #settle(steps: readonly string[]): Promise<void> {
+    const deadline = performance.now() + stepMs;
+    for (;;) {
+      const running = [...this.#players.values()].filter((player) => !isReady(player) && !isOver(player));
+      if (running.length === 0) return;
+      if (performance.now() > deadline) {
+        const names = running.map(({ actor }) => actor.name).join(', ');
+        throw new NoProgress(`${names} did not come back after: ${steps.join(', ')}`);
+      }
+      const before = this.#changes;
+      if (await this.#change(running.every(({ inFlight }) => inFlight > 0) ? lookMs : 100)) continue;
+      if (running.some(({ inFlight }) => inFlight === 0)) continue;
+      const waiting = await this.#waiting();
+      if (this.#changes === before && running.every(({ pid }) => pid !== undefined && waiting.has(pid))) return;
+    }
+  }
+
+  /** Waits for a change of an actor, at most so long, and tells whether there was one. */
+  async #change(ms: number): Promise<boolean> {
+    const before = this.#changes;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onChange = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#onChange = undefined;
+    return this.#changes !== before;
+  }
+
+  #changed(): void {
+    this.#changes += 1;
+    this.#onChange?.();
+  }
+
+  /** Returns the connections that wait for a lock, other than one at which an actor stops. */
+  async #waiting(): Promise<ReadonlySet<number>> {
+    const { rows } = await this.#control.query<{ pid: number }>(
+      `select pid from pg_locks where not granted and not (locktype = 'advisory' and objsubid = 2)`,
+    );
+    return new Set(rows.map(({ pid }) => pid));
+  }
+
+  /** Holds the statement of an actor until it may go. Tells whether it does. */
+  #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
+    const number = actorOf(client);
+    const player = number === undefined ? undefined : this.#players.get(number);
+    if (!player || number === undefined) return false;
+    if (client.listenerCount('notice') === 0) client.on('notice', ({ message }) => this.#stopped(number, message));
+    const answered = () => {
+      player.inFlight -= 1;
+      this.#changed();
+    };
+    player.held.push({
+      name,
+      send: () => {
+        player.inFlight += 1;
+        player.pid = (client as pg.Client & { processID: number }).processID;
+        send(answered);
+      },
+    });
+    this.#changed();
+    return true;
+  }
+
+  #stopped(actor: number, message: string | undefined): void {
+    const [, number, point] = stopNotice.exec(message ?? '') ?? [];
+    const player = this.#players.get(actor);
+    if (!player || number === undefined || point === undefined) return;
+    player.stop = { number: Number(number), point };
+    this.#changed();
+  }
+}
+
+const isReady = ({ stop, held, inFlight }: Player) => stop !== undefined || (held.length > 0 && inFlight === 0);
+const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 && held.length === 0;
+
+type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
+type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
+
+/** Has each statement of every connection of this process ask first. Returns what ends that. */
+function interceptQueries(intercept: Intercept): () => void {
+  const prototype = pg.Client.prototype as unknown as { query: Query };
+  const original = prototype.query;
+  prototype.query = function query(...parameters) {
+    const [text, ...rest] = parameters;
+    const callback = rest.findLast((each) => typeof each === 'function') as
+      | ((...results: unknown[]) => void)
+      | undefined;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const send = (answered: () => void) => {
+      if (callback) {
+        const done = (...results: unknown[]) => {
+          callback(...results);
+          answered();
+        };
+        original.call(this, text, ...rest.map((each) => (each === callback ? done : each)));
+        return;
+      }
+      // The actor goes on first, so that it stands at its next statement when the scheduler hears of the answer.
+      const settle = (then: (value: unknown) => void) => (value: unknown) => {
+        then(value);
+        setImmediate(answered);
+      };
+      Promise.resolve(original.call(this, ...parameters)).then(settle(resolve), settle(reject));
+    };
+    if (!intercept(this, send, nameOf(text))) return original.call(this, ...parameters);
+    return callback ? undefined : promise;
+  };
+  return () => {
+    prototype.query = original;
+  };
+}
+
+function nameOf(query: unknown): string {
+  if (typeof query === 'string') return query.slice(0, 40);
+  const { name, text } = query as { readonly name?: string; readonly text?: string };
+  return name || (text ?? '').slice(0, 40);
+}

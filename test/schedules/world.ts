@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { Caller } from '../../src/access/caller.ts';
+import { connectionConfig, type Database, openDatabase } from '../../src/database/database.ts';
+import { Sequencer } from '../../src/events/sequencer.ts';
+import type { Payments } from '../../src/payments/command.ts';
+import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
+import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import type { Rail } from '../../src/rails/rail.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { connectionOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
+import { Scheduler } from './scheduler.ts';
+
+/** The most actors of a race. */
+const maxActors = 4;
+
+/** The database, the platform and the customer of all schedules, and the connections of the actors. */
+export class World {
+  readonly scheduler: Scheduler;
+  readonly scene: Scene;
+  readonly caller: Caller;
+  /** Sees the clock of the actors, and never stops. */
+  readonly client: pg.Client;
+  readonly #gateway: TestGateway;
+  readonly #databases: readonly Database[];
+  readonly #sequencers = new Map<number, Sequencer>();
+  readonly #clocks = new Map<number, pg.Client>();
+  readonly #rail: Rail;
+  /** The orders that the rail has performed, once for each time. */
+  readonly performed: string[] = [];
+  /** The errors that background work has logged. A refusal that a race explains is none. */
+  readonly errors: unknown[] = [];
+  /** What the last schedule of the modelled race came to, to compare with the model. */
+  lastStatus = '';
+  lastOutcomes: readonly string[] = [];
+
+  private constructor(gateway: TestGateway, scheduler: Scheduler, client: pg.Client, scene: Scene) {
+    this.#gateway = gateway;
+    this.scheduler = scheduler;
+    this.client = client;
+    this.scene = scene;
+    this.#databases = Array.from({ length: maxActors + 1 }, (_, actor) =>
+      openDatabase({ ...connectionOf(gateway.databaseUrl, actor), poolSize: 1 }),
+    );
+    this.caller = {
+      kind: 'PLATFORM',
+      platformId: gateway.platform.platformId,
+      environment: 'SANDBOX',
+      permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
+      tokenId: null,
+      bound: { kind: 'PLATFORM' },
+    };
+    const { SANDBOX: sandbox } = gateway.gateway.payments.rails;
+    if (!sandbox) throw new Error('the sandbox has its rail');
+    // It is asked at once and answers at once, so that only the schedule decides who comes first.
+    this.#rail = {
+      ...sandbox,
+      firstAskMs: () => 0,
+      perform: async ({ id }) => {
+        this.performed.push(id);
+        return { kind: 'settled' };
+      },
+    };
+  }
+
+  static async open(): Promise<World> {
+    const gateway = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
+    const scene = await makeScene(gateway.platform, 100_000_000_000n);
+    const client = await connectOwner(gateway.databaseUrl);
+    await prepareDatabase(client, maxActors);
+    return new World(gateway, await Scheduler.open(gateway.databaseUrl, maxActors), client, scene);
+  }
+
+  /** Ends everything. The auditor then checks the ledger of all schedules. */
+  async close(): Promise<void> {
+    await this.scheduler.close();
+    for (const sequencer of this.#sequencers.values()) await sequencer.close();
+    for (const clock of this.#clocks.values()) await clock.end();
+    for (const database of this.#databases) await database.close();
+    await this.client.end();
+    await this.#gateway.stop();
+  }
+
+  /** Leaves a world that a planted bug has broken: the server of the test run is removed with all that is in it. */
+  async abandon(): Promise<void> {
+    await this.scheduler.close();
+    await this.client.end();
+  }
+
+  /**
+   * Changes the text of a function of this database, as a bug would.
+   * @throws Error where the function does not have the text once
+   */
+  async plant(signature: string, find: string, put: string): Promise<void> {
+    const { rows } = await this.client.query<{ text: string }>('select pg_get_functiondef($1::regprocedure) as text', [
+      `public.${signature}`,
+    ]);
+    const parts = rows[0]?.text.split(find) ?? [];
+    if (parts.length !== 2) throw new Error(`${signature} does not have the text once: ${find}`);
+    await this.client.query(parts.join(put));
+  }
+
+  get databaseUrl(): string {
+    return this.#gateway.databaseUrl;
+  }
+
+  /** Returns the services as an actor uses them, or with 0 as a schedule is prepared and ended. */
+  payments(actor: number): Payments {
+    const database = this.#databases[actor];
+    if (!database) throw new Error(`there is no actor ${actor}`);
+    const { payments } = this.#gateway.gateway;
+    const log: typeof payments.log = Object.assign(Object.create(payments.log), {
+      error: (facts: { readonly err?: unknown }) => facts.err !== undefined && this.errors.push(facts.err),
+    });
+    return { ...payments, log, database, rails: { SANDBOX: this.#rail } };
+  }
+
+  sequencer(actor: number): Sequencer {
+    const known = this.#sequencers.get(actor) ?? new Sequencer(this.payments(actor).database);
+    this.#sequencers.set(actor, known);
+    return known;
+  }
+
+  /** Sets the clock forward, as a statement of an actor. */
+  async pass(actor: number, seconds: number): Promise<void> {
+    let clock = this.#clocks.get(actor);
+    if (!clock) {
+      clock = new pg.Client(connectionConfig(connectionOf(this.databaseUrl, actor)));
+      this.#clocks.set(actor, clock);
+      await clock.connect();
+    }
+    const text = `update schedules.clock set ahead = ahead + interval '${seconds} seconds'`;
+    await clock.query({ name: `${seconds} s pass`, text });
+  }
+
+  /** Settles every order that is due, and waits for it. */
+  async settleAll(): Promise<void> {
+    while ((await settleDueOrders(this.payments(0), 100)) > 0);
+  }
+
+  /** Expires every quote whose time is over. */
+  async expireAll(): Promise<void> {
+    while ((await expireQuotes(this.payments(0), 100)).done > 0);
+  }
+
+  newKey(): string {
+    return randomUUID();
+  }
+}

@@ -1,0 +1,111 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { priceQuote } from '../../src/payments/pricing/pricing.ts';
+import { numbersOf } from '../proof/quote-cases.ts';
+import { Definitions } from '../proof/smt.ts';
+import { isInstalled, isOnPath, pricingModel, refute, solve } from '../proof/solver.ts';
+import { type Size, simulate, verify } from '../proof/spin.ts';
+import { allTheorems, wrongRoundings } from '../proof/theorems.ts';
+import { brokenBy, counterexampleOf, requestOf, withWrongSource } from '../proof/wrong-roundings.ts';
+import { playOne } from '../schedules/explore.ts';
+import { modelled } from '../schedules/races.ts';
+import { World } from '../schedules/world.ts';
+
+/** The rounding laws of prices, proved for all amounts, rates and fees by the SMT solver z3 (docs/proofs.md). */
+
+const hasChecker = isInstalled('gcc') && isOnPath('spin');
+const hasSolver = isInstalled('z3');
+const proved: string[] = [];
+const verified: string[] = [];
+afterAll(() => {
+  if (!hasSolver) console.log('SKIPPED: the theorems about prices, because z3 is not installed (Debian: z3)');
+  else console.log(`theorems: ${allTheorems.length}, proved: ${proved.length}`);
+  if (!hasChecker)
+    console.log('SKIPPED: the model of the payments, because spin or gcc is not installed (Debian: spin, gcc)');
+  for (const line of verified) console.log(line);
+});
+
+describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
+  test.each(allTheorems)('$name', async (theorem) => {
+    // Something satisfies what is given: otherwise any claim would follow.
+    expect(await solve(theorem, [])).toMatchObject({ answer: 'sat' });
+    expect(await refute(theorem)).toMatchObject({ answer: 'unsat' });
+    proved.push(theorem.name);
+  });
+});
+
+describe.skipIf(!hasSolver)('a wrong rounding is found', () => {
+  const model = new Definitions(pricingModel);
+
+  test.each(wrongRoundings)('$wrong', async (bug) => {
+    const theorem = brokenBy(bug);
+    const { answer, values } = await counterexampleOf(bug);
+    expect(answer).toBe('sat');
+    // The quote that the solver has found: the source keeps the theorem, and with the same fault it does not.
+    const request = requestOf(theorem, values);
+    const keeps = (price: ReturnType<typeof priceQuote>) => {
+      if ('code' in price) throw new Error(price.reason);
+      return model.evaluate(theorem.claim, numbersOf(request, price));
+    };
+    expect(keeps(priceQuote(request))).toBe(true);
+    await withWrongSource(bug, (wrong) => expect(keeps(wrong(request))).toBe(false));
+  });
+});
+
+/** One quote and two commands. */
+const small = { QUOTES: 1, COMMANDS: 2 };
+
+describe.skipIf(!hasChecker)('every order of the steps of the model', () => {
+  test.each([
+    ['two lanes, three commands, a crash and the expiry', { WORKERS: 0, SEQUENCERS: 0 }, 'sound'],
+    ['a crash, the expiry, two workers and the end of a lease', { ...small, SEQUENCERS: 0 }, 'sound'],
+    ['the expiry, two workers and two sequencers', { ...small, CRASHES: 0 }, 'sound'],
+    ['the same: nobody is stuck', { ...small, CRASHES: 0 }, 'states'],
+    ['each command is answered', { ...small, SEQUENCERS: 0, WORKERS: 0 }, 'answers'],
+    ['each quote ends', { ...small, SEQUENCERS: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'ends'],
+    ['the feed comes to its end', { ...small, CRASHES: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'tells'],
+  ] as const)('%s', (name, size, property) => {
+    const { errors, states, output } = verify(size, property);
+    verified.push(`${name} (${property}): ${states} states, ${errors} errors`);
+    expect(errors, output).toBe(0);
+  });
+
+  test.each([
+    ['without the lock of the quote', { ...small, NO_ROW_LOCK: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
+    ['with an expiry that takes PROCESSING', { ...small, EXPIRES_PROCESSING: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
+    ['without the lock of the sequencer', { ...small, NO_STEP_LOCK: '', WORKERS: 0 }, 'sound'],
+    ['without workers, quotes do not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'ends'],
+    ['without sequencers, the feed does not either', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'tells'],
+  ] as const)('a run breaks the model %s', (_name, size, property) => {
+    expect(verify(size, property).errors).toBe(1);
+  });
+});
+
+/** How many simulated runs are replayed with the real functions. */
+const replays = Number(process.env.REPLAYS ?? 300);
+const replayed: Size = {
+  ...{ OWN_LANES: '', ONE_ROUND: '', QUOTES: 1, COMMANDS: 2, SAME_KEY: 0 },
+  ...{ WORKERS: 0, SEQUENCERS: 0, CRASHES: 0 },
+};
+
+describe.skipIf(!hasChecker)('the real functions', () => {
+  test(`come to the same end as the model, in ${replays} runs of it`, async () => {
+    const world = await World.open();
+    for (let seed = 1; seed <= replays; seed += 1) {
+      const { steps, status, answers } = simulate(replayed, seed);
+      const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
+      // The actor that the model names next must be able to go. A name that is not there is no choice of this race.
+      const choose = (decision: number, ready: readonly string[]) => {
+        const position = ready.indexOf(actors[decision] ?? '');
+        if (position === -1)
+          throw new Error(`step ${decision} of ${steps.join(', ')}: only ${ready.join(', ')} can go`);
+        return position;
+      };
+      const played = await playOne(world, modelled, `the model's seed ${seed}`, choose, true);
+      expect(played.steps.map((step) => step.replace(/ \d+ s pass$/, ' pass'))).toEqual(steps);
+      expect(world.lastStatus).toBe(status);
+      expect(world.lastOutcomes.map((outcome) => (outcome === 'done' ? 'DONE' : 'REFUSED'))).toEqual(answers);
+    }
+    verified.push(`runs of the model that the real functions followed: ${replays}`);
+    await world.close();
+  });
+});
