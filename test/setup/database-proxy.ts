@@ -17,6 +17,9 @@ export interface DatabaseProxy {
   /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
   shut(): void;
   reopen(): void;
+  /** Refuses every connection, and cuts those that are open, as the machine of a stopped server does; until `startListening`. */
+  stopListening(): Promise<void>;
+  startListening(): Promise<void>;
   /**
    * Loses the answer to the next statement whose message matches: it is carried out, and then its connection is cut.
    * `andAfter`: what is asked on any connection from then on is cut, too, unanswered.
@@ -130,6 +133,16 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     reopen() {
       isShut = false;
       rule = undefined;
+    },
+    async stopListening() {
+      const closed = once(listener, 'close');
+      listener.close();
+      for (const pair of pairs) cut(pair);
+      await closed;
+    },
+    async startListening() {
+      listener.listen(Number(url.port), '127.0.0.1');
+      await once(listener, 'listening');
     },
     loseAnswer(to, andAfter = false) {
       told = Promise.withResolvers();

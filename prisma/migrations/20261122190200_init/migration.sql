@@ -2119,6 +2119,18 @@ begin
 end
 $$;
 
+-- Returns the id of the oldest event in the outbox, of any platform; null when none waits. While the feed moves, it is
+-- never the same for long. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function oldest_waiting() returns bigint
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  return (select min(id) from outbox);
+end
+$$;
+
 -- On records that are written once: refuses every change. A correction is a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
@@ -2429,9 +2441,9 @@ GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_w
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
-  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid) FROM PUBLIC;
+  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
-  find_receiver(text, environment), wake_orders(uuid, uuid) TO "gateway_serving", "gateway_work";
+  find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting() TO "gateway_serving", "gateway_work";
 GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock() TO "gateway_work";
 
 -- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all
