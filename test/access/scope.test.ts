@@ -2,15 +2,12 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
-  type GraphQLOutputType,
   getNamedType,
   isAbstractType,
   isEnumType,
   isInputObjectType,
-  isInterfaceType,
   isListType,
   isNonNullType,
-  isObjectType,
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql';
@@ -19,6 +16,7 @@ import { schema } from '../../src/graphql/server/schema.ts';
 import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { selection } from '../setup/selection.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 
@@ -130,28 +128,6 @@ function namesIds(type: GraphQLInputType): boolean {
 }
 
 const wanted = (argument: GraphQLArgument) => isRequiredArgument(argument) || namesIds(argument.type);
-
-/** A selection of everything that needs no arguments, `depth` objects deep. */
-function selection(type: GraphQLOutputType, depth: number): string {
-  const named = getNamedType(type);
-  if (isInterfaceType(named)) return '{ __typename id }';
-  if (isAbstractType(named)) {
-    if (depth === 0) return '{ __typename }';
-    const members = schema
-      .getPossibleTypes(named)
-      .map((member) => `... on ${member.name} ${selection(member, depth - 1)}`);
-    return named.name.endsWith('Result')
-      ? `{ __typename ${members.filter((member) => /Success/.test(member.slice(0, 60))).join(' ')} ... on UserError { code message } }`
-      : `{ __typename ${members.slice(0, 6).join(' ')} }`;
-  }
-  if (!isObjectType(named)) return '';
-  const fields = Object.values(named.getFields())
-    .filter((field) => !field.args.some(isRequiredArgument))
-    .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))
-    .filter((field) => depth > 0 || !isAbstractType(getNamedType(field.type)))
-    .map((field) => `${field.name} ${selection(field.type, depth - 1)}`);
-  return `{ __typename ${[...new Set(fields)].join(' ')} }`;
-}
 
 interface Call {
   readonly name: string;

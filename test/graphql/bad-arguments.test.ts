@@ -337,3 +337,14 @@ test.each(['', 'Basic', 'Basic !!!', 'Basic AA==', 'Bearer x', `Basic ${Buffer.f
     expect([status, errors?.[0]?.extensions?.code]).toEqual([401, 'UNAUTHENTICATED']);
   },
 );
+
+test('a condition that is no boolean is refused, whatever it is, also after a good one', async () => {
+  const query = 'query ($if: Boolean!) { viewer @include(if: $if) { kind } }';
+  const send = (condition: unknown) => t.platform.send(query, { if: condition });
+  for (const bad of [JSON.parse('{"toString": null, "valueOf": 1}'), 'true', null, 1, [true], {}]) {
+    expect((await send(true)).data).toEqual({ viewer: { kind: 'PLATFORM' } });
+    const { data, errors } = await send(bad);
+    expect({ bad, data, code: errors?.[0]?.extensions.code }).toEqual({ bad, data: undefined, code: 'INVALID_INPUT' });
+    expect((await send(false)).data).toEqual({});
+  }
+});

@@ -248,3 +248,19 @@ describe('HTTP', () => {
     expect((await http('/health/ready')).status).toBe(200);
   });
 });
+
+test('a subscription over a transport for one answer is refused at once, and opens nothing', async () => {
+  const query = 'subscription { transactionUpdates { cursor } }';
+  const { authorization } = t.platform;
+  const openBefore = t.gateway.feed.subscriptions;
+  for (const accept of ['*/*', 'application/json', 'application/graphql-response+json', 'multipart/mixed']) {
+    const headers = { authorization, accept, 'content-type': 'application/json' };
+    const posted = await fetch(`${t.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    expect({ accept, status: posted.status }).toEqual({ accept, status: 406 });
+    expect(await posted.text()).not.toContain('INTERNAL');
+    const got = await fetch(`${t.url}/graphql?query=${encodeURIComponent(query)}`, { headers });
+    expect(got.status).toBeGreaterThanOrEqual(400);
+    expect(await got.text()).not.toContain('INTERNAL');
+  }
+  expect(t.gateway.feed.subscriptions).toBe(openBefore);
+});

@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** Finds out who asks. It is sent now and then, not for each request. */
+/** Finds out who asks, or whether they still may. It is sent now and then, not for each request. */
 const ofCredentials: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',
   'client_token',
+  'tokens_alive',
   'set_platform',
   'tokens_alive',
 ]);
@@ -56,17 +57,23 @@ export interface CountedGateway {
   readonly url: string;
   readonly platform: TestPlatform;
   readonly statements: Statements;
+  /** Returns how many streams are open on it. */
+  subscriptions(): number;
   stop(): Promise<void>;
 }
 
 /** Starts a gateway beside another, on its database: it serves and does no other work, so nothing else is counted. */
-export async function countedGateway(beside: TestGateway): Promise<CountedGateway> {
-  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve' }, beside.databaseUrl);
+export async function countedGateway(
+  beside: TestGateway,
+  overrides: Parameters<typeof startTestGateway>[0] = {},
+): Promise<CountedGateway> {
+  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
   return {
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.serving.pool),
+    subscriptions: () => gateway.feed.subscriptions,
     stop,
   };
 }

@@ -75,7 +75,7 @@ function findDirectiveVariables(
 /** Returns the plan of a query, cached after its first use; undefined where a field is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const { number, directiveVariables } = documentInfoOf(document, () => [document]);
-  const directiveValues = directiveVariables.map((name) => String(variableValues?.[name])).join(' ');
+  const directiveValues = directiveVariables.map((name) => conditionKey(variableValues?.[name])).join(' ');
   const key = `${number} ${operationName ?? ''} ${directiveValues}`;
   let cached = queryPlans.get(key);
   if (!cached) {
@@ -83,6 +83,11 @@ export function planQuery({ schema, document, operationName, variableValues }: E
     queryPlans.set(key, cached, document);
   }
   return cached.plan ?? undefined;
+}
+
+/** Returns the part of a plan's key for the value of a condition. It comes as the client sent it: any JSON may be there. */
+function conditionKey(value: unknown): string {
+  return typeof value === 'boolean' || value === undefined ? String(value) : 'invalid';
 }
 
 function makePlan({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {

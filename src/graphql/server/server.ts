@@ -103,7 +103,7 @@ function createYogaServer(operations: Operations, { graphiql, log }: Pick<Graphq
     graphiql: graphiql ? graphiqlOptions(graphiql.newcomer) : false,
     context: ({ request, res, params }: YogaInitialContext & YogaContext) =>
       operations.context({ authorization: request.headers.get('authorization') ?? undefined, response: res }, params),
-    plugins: [useRequests(), useOperations(operations)],
+    plugins: [useRequests(), useOperations(operations), refuseSubscriptions],
   });
 }
 
@@ -125,6 +125,17 @@ export function useOperations(operations: Operations): Plugin {
     },
   };
 }
+
+/**
+ * Refuses subscriptions over transports for one answer. Streams are served elsewhere (src/graphql/transports); Yoga would
+ * open one even where it can only answer 406, and never end it.
+ */
+const refuseSubscriptions: Plugin = {
+  onSubscribe({ setSubscribeFn }) {
+    const message = 'a subscription needs an event stream (Accept: text/event-stream) or a socket';
+    setSubscribeFn(() => ({ errors: [badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 })] }));
+  },
+};
 
 /** Creates the error of missing, malformed, unknown or revoked credentials: one for all of them. */
 export function unauthenticated(): GraphQLError {

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+import { WebSocket } from 'ws';
+import type { HttpProbe, Probe, SocketProbe } from './probes.ts';
+
+/** What came back to a probe. */
+export interface Outcome {
+  /** Of HTTP; of a socket the code that closed it, 0 where it stayed open. */
+  readonly status: number;
+  readonly retryAfter: boolean;
+  readonly text: string;
+}
+
+/** The service ends an operation after 10 s; what takes longer than this is not limited. */
+const limitMs = 20_000;
+/** A stream that opened may have nothing to say: it is left after this. */
+const silenceMs = 40;
+
+/** Sends probes to a gateway. */
+export class Delivery {
+  readonly #url: string;
+  readonly #pool: Pool;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#pool = new Pool(url, { connections: 32, headersTimeout: limitMs, bodyTimeout: limitMs });
+  }
+
+  /** @throws Error where there is no answer within the limit */
+  async send(probe: Probe): Promise<Outcome> {
+    if (probe.transport === 'socket') return this.#frames(probe);
+    if (probe.transport === 'single connection') return this.#overOneStream(probe);
+    return this.#request(probe);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #request({ method, path, headers, body }: HttpProbe): Promise<Outcome> {
+    const leaving = new AbortController();
+    const answer = await this.#pool.request({
+      method: method as Dispatcher.HttpMethod,
+      path,
+      headers: sendable(headers),
+      body: method === 'GET' || method === 'HEAD' ? null : (body ?? null),
+      signal: leaving.signal,
+    });
+    const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
+    const text = await (isStream ? firstOf(answer.body, leaving) : answer.body.text());
+    return { status: answer.statusCode, retryAfter: 'retry-after' in answer.headers, text };
+  }
+
+  /** The single-connection mode: the stream is reserved and opened, then the operation is posted to it. */
+  async #overOneStream(probe: HttpProbe): Promise<Outcome> {
+    const authorization = probe.headers.authorization ?? '';
+    const reserve = await this.#request({ ...probe, method: 'PUT', headers: { authorization }, body: '' });
+    if (reserve.status !== 201) return reserve;
+    const token = { 'x-graphql-event-stream-token': reserve.text };
+    const leaving = new AbortController();
+    const stream = await this.#pool.request({
+      method: 'GET',
+      path: '/graphql/stream',
+      headers: sendable({ authorization, accept: 'text/event-stream', ...token }),
+      signal: leaving.signal,
+    });
+    const posted = await this.#request({ ...probe, headers: { ...probe.headers, ...token } });
+    const heard = posted.status === 202 ? await firstOf(stream.body, leaving) : '';
+    leaving.abort();
+    stream.body.on('error', () => undefined);
+    return { ...posted, text: `${posted.text}${heard}` };
+  }
+
+  async #frames({ authorization, frames }: SocketProbe): Promise<Outcome> {
+    const socket = new WebSocket(`${this.#url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('error', () => undefined);
+    const heard: string[] = [];
+    const ended = new Promise<number>((resolve) => socket.on('close', resolve));
+    await Promise.race([once(socket, 'open'), ended]);
+    const finished = new Promise<number>((resolve) => {
+      socket.on('message', (message) => {
+        const text = String(message);
+        heard.push(text);
+        if (text.includes('"connection_ack"')) {
+          for (const frame of frames) socket.send(frame);
+          socket.send('{"type":"subscribe","id":"last","payload":{"query":"{ viewer { kind } }"}}');
+        }
+        if (/"id":"last","type":"complete"|"type":"complete","id":"last"|"id":"last","type":"error"/.test(text))
+          resolve(0);
+      });
+    });
+    if (socket.readyState === socket.OPEN)
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
+    const late = new AbortController();
+    const status = await Promise.race([
+      ended,
+      finished.then(() => delay(silenceMs, 0)),
+      delay(limitMs, -1, { signal: late.signal }).catch(() => -1),
+    ]);
+    late.abort();
+    socket.close();
+    if (status === -1) throw new Error('the socket answered nothing within the limit');
+    return { status, retryAfter: false, text: heard.join('\n') };
+  }
+}
+
+/** The first messages of a stream, up to its end or a short silence. */
+async function firstOf(
+  body: AsyncIterable<Buffer> & { on(event: 'error', handle: () => void): unknown },
+  leaving: AbortController,
+): Promise<string> {
+  body.on('error', () => undefined);
+  const chunks = body[Symbol.asyncIterator]();
+  let text = '';
+  for (;;) {
+    const quiet = new AbortController();
+    const next = await Promise.race([
+      chunks.next().catch(() => ({ done: true as const, value: undefined })),
+      delay(silenceMs, undefined, { signal: quiet.signal }).catch(() => undefined),
+    ]);
+    quiet.abort();
+    if (!next || next.done) break;
+    text += String(next.value);
+    if (/^event: complete/m.test(text)) break;
+  }
+  leaving.abort();
+  return text;
+}
+
+/** Headers that a client can send at all. */
+function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')]),
+  );
+}

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { Choices } from '../../oracle/choices.ts';
+import { readMaterial } from '../../oracle/material.ts';
+import { mint } from '../../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../../setup/gateway.ts';
+import { newCustomer } from '../../setup/scene.ts';
+import { answer, type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { unlimited } from '../limits.ts';
+import { restOperations } from '../matrix/rest-matrix.ts';
+import { fresh, makeThings } from '../matrix/things.ts';
+import { Delivery, type Outcome } from './deliver.ts';
+import { drawProbe, type Hostility, type Probe } from './probes.ts';
+
+/** What a run came to: probes by transport, and how they were answered. */
+export interface Figures {
+  probes: number;
+  readonly answers: Map<string, number>;
+}
+
+/** Small, so that lists of the scene do not fit. */
+const maxAnswerBytes = 6_000;
+
+/** So many probes have the same things to name: some of them end what they name. */
+const roundProbes = 5_000;
+
+export class HostileWorld {
+  /** It answers the probes, and does all the work. */
+  readonly t: TestGateway;
+  /** It makes what the probes name: its answers have the usual bound. */
+  readonly #maker: TestGateway;
+  readonly #receiver: Receiver;
+  readonly #operations: Hostility['operations'];
+
+  private constructor(t: TestGateway, maker: TestGateway, receiver: Receiver, operations: Hostility['operations']) {
+    this.t = t;
+    this.#maker = maker;
+    this.#receiver = receiver;
+    this.#operations = operations;
+  }
+
+  static async open(): Promise<HostileWorld> {
+    const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
+    const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
+    const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
+    return new HostileWorld(t, maker, await startReceiver(answer(202)), await restOperations(t.url));
+  }
+
+  async close(): Promise<void> {
+    await this.t.stop();
+    await this.#maker.stop();
+    await this.#receiver.stop();
+  }
+
+  /**
+   * Sends as many random probes, in so many lines at once.
+   * @throws Error for the first that is answered badly, shrunk: with seed, probe and answer
+   */
+  async run(probes: number, lines = 1): Promise<Figures> {
+    const seed = process.env.ATTACK_SEED ? Number(process.env.ATTACK_SEED) : Date.now() & 0x7fffffff;
+    console.log(`ATTACK_SEED=${seed} sends the same ${probes} probes again`);
+    const figures: Figures = { probes: 0, answers: new Map() };
+    const delivery = new Delivery(this.t.url);
+    try {
+      for (let sent = 0; sent < probes; sent += roundProbes) {
+        const hostility = await this.#newHostility();
+        const each = Math.ceil(Math.min(roundProbes, probes - sent) / lines);
+        const work = Array.from({ length: lines }, (_none, line) =>
+          sendLine(delivery, hostility, each, seed + sent + line, figures),
+        );
+        await Promise.all(work);
+      }
+    } finally {
+      await delivery.close();
+    }
+    return figures;
+  }
+
+  /** A platform with things, which the probes name and now and then end. */
+  async #newHostility(): Promise<Hostility> {
+    const platform = await this.#maker.newPlatform(fresh('hostile'));
+    const things = await makeThings(platform, this.#receiver.url);
+    // Lists that do not fit into an answer.
+    for (let more = 0; more < 30; more++) await newCustomer(platform);
+    const material = await readMaterial(platform, [['transferOut', 'never-used']]);
+    const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
+    const authorizations = [platform.authorization, `Bearer ${token}`, ''];
+    return { things, material, operations: this.#operations, authorizations };
+  }
+}
+
+async function sendLine(
+  delivery: Delivery,
+  hostility: Hostility,
+  probes: number,
+  seed: number,
+  figures: Figures,
+): Promise<void> {
+  let until = Number.POSITIVE_INFINITY;
+  let failed: Error | undefined;
+  const one = async (drawn: readonly number[]) => {
+    if (performance.now() > until) return;
+    const probe = drawProbe(new Choices(drawn), hostility);
+    const wrong = await judged(delivery, probe, figures);
+    if (!wrong) return;
+    until = Math.min(until, performance.now() + 20_000);
+    failed = new Error(`${wrong}\nprobe: ${shown(probe)}\nATTACK_SEED=${seed}`);
+    throw failed;
+  };
+  const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 200, size: 'max' });
+  try {
+    await fc.assert(fc.asyncProperty(numbers, one), { numRuns: probes, seed });
+  } catch (error) {
+    throw failed ?? error;
+  }
+}
+
+async function judged(delivery: Delivery, probe: Probe, figures: Figures): Promise<string | undefined> {
+  let outcome: Outcome;
+  try {
+    outcome = await delivery.send(probe);
+  } catch (error) {
+    return `no answer: ${error}`;
+  }
+  figures.probes += 1;
+  const name = `${probe.transport} ${outcome.status}`;
+  figures.answers.set(name, (figures.answers.get(name) ?? 0) + 1);
+  const wrong = wrongIn(probe, outcome);
+  return wrong && `${wrong}: ${outcome.status} ${outcome.text.slice(0, 1_500)}`;
+}
+
+const internals: readonly (readonly [what: string, form: RegExp])[] = [
+  ['a masked error', /INTERNAL_SERVER_ERROR|INTERNAL_ERROR/],
+  [
+    'SQL',
+    /select .{1,200} from \w+|insert into \w+|violates \w+ \w* ?constraint|syntax error at or near|relation "\w+"|\bpg_\w+/i,
+  ],
+  ['a part of the service', /prisma|postgres|node_modules|ECONNREFUSED|file:\/\//i],
+  ['a stack', /\bat [\w.<>]+ \(?[^ ]*:\d+:\d+|\.ts:\d+/],
+];
+/** What graphql-ws closes with for a fault of the server, and WebSocket for any. */
+const faults = [4500, 1011];
+/** How many bytes the answers to a probe may have: those of their reads, with what the probe itself says again in an error. */
+function boundOf(probe: Probe): number {
+  const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
+  const operations = probe.transport === 'socket' ? probe.frames.length : 1;
+  // A document of mutations reads for each of them, of which there are five at most.
+  const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
+  // Rates and currencies are tables of a fixed size, and no read.
+  const tables = /exchangeRates|currencies/.test(sent) ? 40_000 : 0;
+  return tables + maxAnswerBytes * reads * operations + 2 * Buffer.byteLength(sent) + 1_000;
+}
+
+function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | undefined {
+  if (probe.transport === 'socket' && faults.includes(status)) return 'a socket is closed for a fault of the server';
+  if (probe.transport !== 'socket' && status >= 500 && !(status === 501 && text.includes('"NOT_IMPLEMENTED"'))) {
+    return status === 503 && retryAfter ? 'overload in a load that is none' : 'a fault of the server';
+  }
+  // GraphiQL, for browsers.
+  if (text.trimStart().startsWith('<!doctype')) return undefined;
+  for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
+  if (probe.transport !== 'REST' && Buffer.byteLength(text) > boundOf(probe)) return 'the answer is over its bound';
+  // Multipart and event streams have other forms.
+  if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
+  return undefined;
+}
+
+/** Every error of GraphQL has a code to act on. */
+function wrongErrors(text: string): string | undefined {
+  let answered: { errors?: { extensions?: { code?: unknown } }[] };
+  try {
+    answered = JSON.parse(text);
+  } catch {
+    return 'the answer is no JSON';
+  }
+  return answered.errors?.some(({ extensions }) => typeof extensions?.code !== 'string')
+    ? 'an error has no code'
+    : undefined;
+}
+
+function shown(probe: Probe): string {
+  return JSON.stringify(probe, (_key, value: unknown) =>
+    Buffer.isBuffer(value) ? value.toString('latin1') : value,
+  ).slice(0, 6_000);
+}

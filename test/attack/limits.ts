@@ -1,0 +1,9 @@
+/** Limits of rate that an attack of the tests does not reach: they have tests of their own (test/http). */
+export const unlimited = {
+  RATE_LIMIT_CLIENT_TOKEN: { perSecond: 100_000, burst: 1_000_000 },
+  WRONG_CREDENTIALS_PER_MINUTE: 1_000_000,
+  SOCKETS_PER_CLIENT_TOKEN: 10_000,
+  STREAMS_PER_CLIENT_TOKEN: 10_000,
+  RESERVATIONS_PER_API_TOKEN: 100_000,
+  RESERVATIONS_PER_CLIENT_TOKEN: 100_000,
+} as const;

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Figures } from './matrix/cells.ts';
+import { calls, kindsOfNodes, nodeTypes, rootFields, unreachedFields } from './matrix/graphql-calls.ts';
+import { permissionOf, tryEnded, tryOwner, tryPermissions, tryStranger } from './matrix/graphql-matrix.ts';
+import { restOperations, tryRestOwner, tryRestStranger, tryRestTokens } from './matrix/rest-matrix.ts';
+import { tryStreams, tryWebhooks } from './matrix/streams.ts';
+import { type MatrixWorld, openMatrix } from './matrix/world.ts';
+
+/**
+ * The matrix of tenants and scopes. Its places are those of the schema and of the OpenAPI document: a new field, argument or
+ * input field is tried without being added here, or fails until the tables in test/attack/matrix know what it names.
+ */
+
+let world: MatrixWorld;
+beforeAll(async () => {
+  world = await openMatrix();
+});
+afterAll(() => world?.close());
+
+const none = ({ lost }: Figures) => expect(lost.join('\n')).toBe('');
+const figures = (): Figures => ({ tried: 0, lost: [] });
+
+test('every field of the schema is among those that the matrix calls, with its permission', () => {
+  expect(rootFields.filter((name) => !calls.some((call) => call.name === name))).toEqual([]);
+  expect(unreachedFields()).toEqual([]);
+  for (const call of calls) permissionOf(call);
+  expect(Object.keys(kindsOfNodes).toSorted()).toEqual(
+    nodeTypes()
+      .map(({ name }) => name)
+      .toSorted(),
+  );
+});
+
+test.each([
+  'another platform',
+  'another customer',
+  'another quote',
+  'another transaction',
+  'another payment of the same customer',
+])('over GraphQL, what is named by %s is as unknown as what never was', async (name) => {
+  const stranger = world.strangers.find((one) => one.name === name);
+  if (!stranger) throw new Error(`nobody is ${name}`);
+  const all = figures();
+  await tryStranger(world, stranger, ['JSON'], all);
+  none(all);
+  expect(all.tried).toBeGreaterThan(100);
+});
+
+test('over GraphQL, a token that may do less learns nothing of what it names', async () => {
+  const all = figures();
+  await tryPermissions(world, all);
+  none(all);
+});
+
+test('over GraphQL, credentials that have ended are refused alike everywhere, and read nothing', async () => {
+  const all = figures();
+  await tryEnded(world, all);
+  none(all);
+});
+
+test('streams of others are silent about what happens meanwhile, and so are their webhooks', async () => {
+  const all = figures();
+  await tryStreams(world, all);
+  await tryWebhooks(world, all);
+  none(all);
+  expect(all.tried).toBeGreaterThan(20);
+});
+
+test('over REST, what is named by another platform is as unknown as what never was', async () => {
+  const all = figures();
+  await tryRestStranger(world, await restOperations(world.counting.url), all);
+  none(all);
+});
+
+test('over REST, tokens that may do less, have ended or are for apps are refused alike, and read nothing', async () => {
+  const all = figures();
+  await tryRestTokens(world, await restOperations(world.counting.url), permissionsInDocs(), all);
+  none(all);
+});
+
+/** The permissions in the table of docs/rest.md, by method and path. */
+function permissionsInDocs(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const row of readFileSync('docs/rest.md', 'utf8').matchAll(
+    /^\| (`[A-Z]+ \/.*?) \| .* \| (VIEW|TRANSACT|MANAGE)\b.*\|$/gm,
+  )) {
+    for (const [, line] of (row[1] ?? '').matchAll(/`([A-Z]+ \/[^`]*)`/g)) found.set(line ?? '', row[2] ?? '');
+  }
+  return found;
+}
+
+test('over REST, the owner is answered differently at every place', async () => {
+  const all = figures();
+  // The owner ends what it names: things that no other test needs.
+  await tryRestOwner({ ...world, victim: world.bystander }, await restOperations(world.counting.url), all);
+  none(all);
+});
+
+test('over GraphQL, the owner is answered differently at every place', async () => {
+  const all = figures();
+  await tryOwner(world, all);
+  none(all);
+});

@@ -1,0 +1,136 @@
+import type { Coordinate, Variables } from './graphql-calls.ts';
+import { kindsOfNodes, naming, nodeTypes } from './graphql-calls.ts';
+import { fresh, type Kind, unknownOf } from './things.ts';
+import type { MatrixWorld, Stranger } from './world.ts';
+
+/** What a matrix came to. */
+export interface Figures {
+  tried: number;
+  /** What went wrong, in words, one for each cell. */
+  readonly lost: string[];
+}
+
+/** An answer as it came. */
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A request with a value in one place: sends it for somebody, and answers what came back. */
+export type Send = (who: Stranger['platform'], variables: Variables) => Promise<Reply>;
+
+/** A value of the victim's to name at a coordinate, and one of the same form that never was. */
+export interface Named {
+  readonly what: string;
+  readonly value: string;
+  readonly unknown: string;
+}
+
+/** Everything of the victim's that can be named at a place. */
+export function victimsAt(
+  world: MatrixWorld,
+  meaning: readonly Kind[] | 'key' | 'node',
+  operation: string,
+  isOfPlatform: boolean,
+): Named[] {
+  if (meaning === 'key') {
+    const value = world.usedKeys[operation] ?? world.usedKeys.transferOut ?? '';
+    return [{ what: 'key', value, unknown: fresh('key') }];
+  }
+  const all = meaning === 'node' ? nodeTypes().map(({ name }) => kindOfNode(name)) : meaning;
+  return all
+    .filter((kind) => !(isOfPlatform && kind === 'cursor:feed'))
+    .map((kind) => ({
+      what: kind,
+      value: world.victim[kind],
+      unknown: unknownOf(kind, world.victim[kind], isOfPlatform),
+    }));
+}
+
+function kindOfNode(type: string): Kind {
+  const kind = kindsOfNodes[type];
+  if (!kind) throw new Error(`test/attack/matrix/graphql-calls.ts knows no thing of the type ${type}`);
+  return kind;
+}
+
+/** Names a value at a coordinate, in variables of the stranger's own. */
+export function variablesFor({ meaning, ...coordinate }: Coordinate, value: string, own: Stranger['own']): Variables {
+  return naming({ ...coordinate, meaning }, value, own);
+}
+
+/**
+ * Sends a request that names what is the victim's, and the same with what never was, and compares: status, text, the texts
+ * of the statements that it took.
+ * @returns what differs, in words; undefined where nothing does
+ */
+export async function compare(
+  world: MatrixWorld,
+  { value, unknown }: Named,
+  send: (value: string) => Promise<Reply>,
+): Promise<string | undefined> {
+  const { statements } = world.counting;
+  const foreign = await statements.during(() => send(value));
+  const never = await statements.during(() => send(unknown));
+  const difference = differenceOf(
+    { ...foreign.result, text: foreign.result.text.replaceAll(value, '<value>') },
+    { ...never.result, text: never.result.text.replaceAll(unknown, '<value>') },
+  );
+  if (difference) return difference;
+  const [one, two] = [foreign.statements.toSorted(), never.statements.toSorted()];
+  if (JSON.stringify(one) === JSON.stringify(two)) return undefined;
+  const only = (a: readonly string[], b: readonly string[]) =>
+    a.filter((text) => !b.includes(text)).map((text) => text.slice(0, 80));
+  return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
+}
+
+/** Tells what is wrong with an answer to a key that somebody else has used: it must be as good as a new one. */
+export function foreignKeyUsed({ text }: Reply): string | undefined {
+  return /IDEMPOTENCY_MISMATCH|"replayed":true|existingId/.test(text) ? text.slice(0, 300) : undefined;
+}
+
+/** Kinds of values that may be taken a second time, by somebody else. */
+export const takenTwice: ReadonlySet<string> = new Set([
+  'platformCustomerId',
+  'platformAccountId',
+  'accountNumber',
+  'url',
+]);
+
+/** Tells how two answers differ. Of two successes, what is new in each (ids, moments, figures) may. */
+export function differenceOf(one: Reply, two: Reply): string | undefined {
+  // A request that nobody could be answered proves nothing.
+  if (
+    /GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL|RATE_LIMITED|was not provided/.test(
+      one.text,
+    )
+  )
+    return one.text.slice(0, 400);
+  if (one.status === two.status && one.text === two.text) return undefined;
+  if (
+    one.status === two.status &&
+    isSuccess(one.text) &&
+    isSuccess(two.text) &&
+    shapeOf(one.text) === shapeOf(two.text)
+  )
+    return undefined;
+  return `${one.status} ${one.text.slice(0, 400)}\n  and of what never was ${two.status} ${two.text.slice(0, 400)}`;
+}
+
+/** A change that was made. What is only read, or is refused, has nothing new in it. */
+function isSuccess(text: string): boolean {
+  return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
+    text,
+  );
+}
+
+const shapeOf = (text: string) =>
+  text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
+    .replace(/"(token|secret|clientSecret|clientId|signature|cursor|webhookSecret)":"[^"]*"/g, '"$1":"…"')
+    .replace(/\$[\w-]+@/g, '$…@')
+    .replace(/[\d,.]+/g, '0');
+
+/** What the answer says of the victim's own values, other than the one that was sent. */
+export function leaked(secrets: readonly string[], text: string, sent: string): string[] {
+  return secrets.filter((secret) => !sent.includes(secret) && text.includes(secret));
+}

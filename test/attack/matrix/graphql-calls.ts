@@ -1,0 +1,326 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  getNamedType,
+  isAbstractType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import type { Operation } from '../../../src/access/operations.ts';
+import { schema } from '../../../src/graphql/server/schema.ts';
+import { sender } from '../../setup/acts.ts';
+import { selection } from '../../setup/selection.ts';
+import { type Meaning, meaningOf } from './meanings.ts';
+import { fresh, freshAccountNumber, type Kind, type Things } from './things.ts';
+
+/** A field of the schema that takes arguments, with the document that calls it. */
+export interface Call {
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  /** The field with its type: `Query.accounts`. */
+  readonly name: string;
+  readonly field: string;
+  readonly query: string;
+  /** Variables with which its caller names things of its own. One that names another thing in the same place is another call. */
+  readonly bases: readonly ((own: Things) => Variables)[];
+}
+
+export type Variables = Record<string, unknown>;
+
+/** A place in the variables of a call where something is named, and what may be named there. */
+export interface Coordinate {
+  readonly call: Call;
+  /** The place as the schema has it: `CreateQuoteInput.lookupId`. */
+  readonly place: string;
+  readonly path: readonly string[];
+  readonly isList: boolean;
+  readonly meaning: Exclude<Meaning, 'nothing'>;
+}
+
+const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
+const person = { individual: { fullName: 'Grace Hopper' } };
+const fromAccount = (own: Things) => ({ source: { account: { accountId: own.InternalAccount } } });
+
+/** Inputs of each mutation, which it would carry out. The compiler asks for a mutation that is forgotten. */
+const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((own: Things) => Variables)[]>> = {
+  createCustomer: [() => ({ platformCustomerId: fresh('customer'), details: person })],
+  updateCustomer: [(own) => ({ customerId: own.Customer, details: person })],
+  createExternalAccount: [
+    (own) => ({
+      customerId: own.Customer,
+      currency: 'USD',
+      platformAccountId: fresh('account'),
+      accountInfo: {
+        usAccount: { accountNumber: freshAccountNumber(), routingNumber: '021000021', accountCategory: 'CHECKING' },
+      },
+      beneficiary: person,
+    }),
+    ...Object.entries({
+      cadAccount: 'CAD',
+      gbpAccount: 'GBP',
+      ngnAccount: 'NGN',
+      phpAccount: 'PHP',
+      sgdAccount: 'SGD',
+    }).map(([type, currency]) => (own: Things) => ({
+      customerId: own.Customer,
+      currency,
+      accountInfo: {
+        [type]: { accountNumber: freshAccountNumber(), ...bankDetails[type as keyof typeof bankDetails] },
+      },
+      beneficiary: person,
+    })),
+  ],
+  createQuote: [
+    (own) => ({ ...payment, ...fromAccount(own), destination: { account: { accountId: own.outsideEur } } }),
+    (own) => ({
+      ...payment,
+      source: { realtimeFunding: { customerId: own.Customer, currency: 'USDC' } },
+      lockedCurrencyAmount: 10_000_000,
+      destination: { account: { accountId: own.outsideEur } },
+    }),
+    (own) => ({
+      ...payment,
+      ...fromAccount(own),
+      destination: { uma: { umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' } },
+      lockedCurrencyAmount: 10_000,
+      lookupId: own.Lookup,
+      senderCustomerInfo: sender,
+    }),
+  ],
+  executeQuote: [(own) => ({ quoteId: own.Quote })],
+  transferOut: [
+    (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.ExternalAccount, amount: 100 }),
+  ],
+  transferIn: [
+    (own) => ({ sourceAccountId: own.ExternalAccount, destinationAccountId: own.InternalAccount, amount: 100 }),
+  ],
+  approveTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
+  rejectTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
+  lookUpReceiver: [
+    (own) => ({ umaAddress: '$success.usd@sandbox.uma.money', customerId: own.Customer }),
+    (own) => ({ umaAddress: '$success.usd@sandbox.uma.money', senderUmaAddress: own.umaAddress }),
+  ],
+  sandboxFundAccount: [(own) => ({ accountId: own.InternalAccount, amount: 100 })],
+  sandboxReceiveUma: [
+    (own) => ({ ...receipt, customerId: own.Customer }),
+    (own) => ({ ...receipt, receiverUmaAddress: own.umaAddress }),
+  ],
+  sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currencyCode: 'USDC' })],
+  sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
+  createWebhookEndpoint: [(own) => ({ url: own.url, eventTypes: ['TEST'] })],
+  updateWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint, url: own.url, description: fresh('endpoint') })],
+  rotateWebhookSecret: [(own) => ({ endpointId: own.WebhookEndpoint })],
+  sendTestWebhook: [(own) => ({ endpointId: own.WebhookEndpoint })],
+  replayWebhookEvents: [
+    (own) => ({ endpointId: own.WebhookEndpoint, eventId: own.Event }),
+    (own) => ({ endpointId: own.WebhookEndpoint, after: own['cursor:feed'], before: null }),
+  ],
+  createApiToken: [() => ({ name: fresh('token'), permissions: ['VIEW'] })],
+  createClientToken: [
+    (own) => ({ ...minted, customerId: own.Customer }),
+    (own) => ({ ...minted, quoteId: own.Quote }),
+    (own) => ({ ...minted, transactionId: own.Transaction }),
+  ],
+  // What ends things, last.
+  revokeClientToken: [(own) => ({ tokenId: own.ClientToken })],
+  revokeApiToken: [(own) => ({ tokenId: own.ApiToken, revokeDescendants: true })],
+  deleteWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint })],
+  deleteCustomer: [(own) => ({ customerId: own.Customer })],
+};
+const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
+const receipt = {
+  senderUmaAddress: '$success.usd@sandbox.uma.money',
+  receivingCurrencyCode: 'USD',
+  receivingCurrencyAmount: 100,
+};
+const bankDetails = {
+  cadAccount: { bankCode: '001', branchCode: '00011' },
+  gbpAccount: { sortCode: '20-00-00' },
+  ngnAccount: { bankName: 'Bank', purposeOfPayment: 'GIFT' },
+  phpAccount: { bankName: 'Bangko' },
+  sgdAccount: { bankName: 'Bank', swiftCode: 'DBSSSGSG' },
+};
+
+/** Arguments of the fields of the query, the subscription and the nodes that must be given, or that name things. */
+const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
+  'Query.account': [(own) => ({ id: own.InternalAccount })],
+  'Query.customer': [(own) => ({ id: own.Customer })],
+  'Query.quote': [(own) => ({ id: own.Quote })],
+  'Query.transaction': [(own) => ({ id: own.Transaction })],
+  'Query.node': [(own) => ({ id: own.Customer })],
+  'Query.nodes': [(own) => ({ ids: [own.Customer] })],
+  'Query.exchangeRates': [() => ({ source: 'USD', destinations: ['EUR'] })],
+  'Query.mutationReceipt': [() => ({ operation: 'transferOut', idempotencyKey: 'never-used' })],
+  'Customer.accounts': [(own) => ({ parent: own.Customer, filter: {} })],
+  'Customer.quotes': [(own) => ({ parent: own.Customer, filter: {} })],
+  'Customer.transactions': [(own) => ({ parent: own.Customer, filter: {} })],
+  'WebhookEndpoint.deliveries': [(own) => ({ parent: own.WebhookEndpoint })],
+  'Subscription.accountUpdates': [(own) => ({ accountId: own.InternalAccount })],
+  'Subscription.quoteUpdates': [(own) => ({ quoteId: own.Quote })],
+  'Subscription.transactionUpdates': [
+    (own) => ({ transactionId: own.Transaction }),
+    (own) => ({ customerId: own.Customer }),
+  ],
+};
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Every field of the schema that can be called: of the three roots, and of nodes those that take arguments. */
+export const calls: readonly Call[] = [
+  ...fieldsOf(schema.getQueryType()).map((field) => rootCall('query', 'Query', field)),
+  ...Object.keys(inputs).map((name) => {
+    const field = schema.getMutationType()?.getFields()[name];
+    if (!field) throw new Error(`the schema has no mutation ${name}`);
+    return rootCall('mutation', 'Mutation', field);
+  }),
+  ...fieldsOf(schema.getSubscriptionType()).map((field) => rootCall('subscription', 'Subscription', field)),
+  ...nodeTypes().flatMap((type) =>
+    fieldsOf(type)
+      .filter((field) => namesAnything(type.name, field))
+      .map((field) => nestedCall(type, field)),
+  ),
+];
+
+/** The fields of all roots, so that a test finds one that `calls` lacks. */
+export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) =>
+  fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
+);
+
+/** Every type that has ids of its own. */
+export function nodeTypes(): readonly GraphQLObjectType[] {
+  const node = schema.getType('Node');
+  return node && isAbstractType(node) ? schema.getPossibleTypes(node) : [];
+}
+
+function fieldsOf(type: GraphQLObjectType | null | undefined): Field[] {
+  return Object.values(type?.getFields() ?? {});
+}
+
+function namesAnything(owner: string, field: Field): boolean {
+  return field.args.some((arg) => placesIn(`${owner}.${field.name}`, field, arg.type, arg.name, [arg.name]).length > 0);
+}
+
+/** Fields that name something and that no call reaches: they are neither roots nor of a node. */
+export function unreachedFields(): readonly string[] {
+  const reached = new Set(['Query', 'Mutation', 'Subscription', ...nodeTypes().map(({ name }) => name)]);
+  return Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) && !type.name.startsWith('__') && !reached.has(type.name))
+    .flatMap((type) =>
+      fieldsOf(type as GraphQLObjectType)
+        .filter((field) => namesAnything(type.name, field))
+        .map((field) => `${type.name}.${field.name}`),
+    );
+}
+
+function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
+  const name = `${owner}.${field.name}`;
+  const declared = field.args.map((arg) => `$${arg.name}: ${declaredType(arg)}`).join(', ');
+  const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  const ofMutation = inputs[field.name as keyof typeof inputs]?.map((input) => (own: Things) => ({
+    input: input(own),
+  }));
+  const isFiltered = field.args.some((arg) => arg.name === 'filter');
+  return {
+    kind,
+    name,
+    field: field.name,
+    query: `${kind} ${declared && `(${declared})`} { ${field.name} ${given && `(${given})`} ${bodyOf(field)} }`,
+    bases: (kind === 'mutation' ? ofMutation : args[name]) ?? [() => (isFiltered ? { filter: {} } : {})],
+  };
+}
+
+/** The type of a variable that may be left out where its argument may. */
+function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
+  return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
+}
+
+function nestedCall(type: GraphQLObjectType, field: Field): Call {
+  const name = `${type.name}.${field.name}`;
+  const declared = field.args.map((arg) => `, $${arg.name}: ${declaredType(arg)}`).join('');
+  const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  return {
+    kind: 'query',
+    name,
+    field: field.name,
+    query: `query ($parent: ID!${declared}) { node(id: $parent) { id ... on ${type.name} { ${field.name} (${given}) ${bodyOf(field)} } } }`,
+    bases: args[name] ?? [],
+  };
+}
+
+function bodyOf(field: Field): string {
+  const type = getNamedType(field.type);
+  if (type.name === 'Node') return '{ __typename id }';
+  if (isObjectType(type) && type.name.endsWith('Connection')) {
+    const edge = getNamedType(type.getFields().edges?.type ?? type);
+    const row = isObjectType(edge) ? edge.getFields().node : undefined;
+    const counted = type.getFields().totalCount ? 'totalCount' : '';
+    return `{ ${counted} edges { cursor node ${row ? selection(row.type, isAbstractType(getNamedType(row.type)) ? 1 : 0) : ''} } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`;
+  }
+  return selection(field.type, 2);
+}
+
+/** Every place of every call where something is named. */
+export const coordinates: readonly Coordinate[] = calls.flatMap((call) => {
+  const [owner = '', name = ''] = call.name.split('.');
+  const type = schema.getType(owner) as GraphQLObjectType;
+  const field = type.getFields()[name];
+  if (!field) throw new Error(`the schema has no ${call.name}`);
+  return field.args.flatMap((arg) =>
+    placesIn(call.name, field, arg.type, arg.name, [arg.name]).map((place) => ({ call, ...place })),
+  );
+});
+
+type Place = Omit<Coordinate, 'call'>;
+
+function placesIn(owner: string, field: Field, type: GraphQLInputType, name: string, path: readonly string[]): Place[] {
+  if (isNonNullType(type)) return placesIn(owner, field, type.ofType, name, path);
+  if (isListType(type))
+    return placesIn(owner, field, type.ofType, name, path).map((place) => ({ ...place, isList: true }));
+  if (isInputObjectType(type)) {
+    return Object.values(type.getFields()).flatMap((one) =>
+      placesIn(type.name, field, one.type, one.name, [...path, one.name]),
+    );
+  }
+  if (type.name !== 'ID' && type.name !== 'String') return [];
+  const meaning = meaningOf(owner, name);
+  return meaning === 'nothing' ? [] : [{ place: `${owner}.${name}`, path, isList: false, meaning }];
+}
+
+/**
+ * Returns variables of the call that name `value` at the coordinate, and the caller's own things elsewhere.
+ * @throws Error when no variables of the call have the object that the coordinate is a member of
+ */
+export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {
+  const members = path.slice(0, -1);
+  const member = path.at(-1) ?? '';
+  const parentIn = (variables: Variables) =>
+    members.reduce<unknown>((object, name) => (object as Variables | undefined)?.[name], variables) as
+      | Variables
+      | undefined;
+  const made = call.bases.map((base) => base(own));
+  const variables =
+    made.find((one) => parentIn(one)?.[member] !== undefined) ?? made.find((one) => parentIn(one) !== undefined);
+  const parent = variables && parentIn(variables);
+  if (!variables || !parent) {
+    throw new Error(`test/attack/matrix/graphql-calls.ts has no variables of ${call.name} with a place for ${place}`);
+  }
+  parent[member] = isList ? [value] : value;
+  return variables;
+}
+
+/** The kinds of things that the matrix names for each type with ids of its own. */
+export const kindsOfNodes: Readonly<Record<string, Kind>> = {
+  ApiToken: 'ApiToken',
+  Customer: 'Customer',
+  Event: 'Event',
+  ExternalAccount: 'ExternalAccount',
+  InternalAccount: 'InternalAccount',
+  Lookup: 'Lookup',
+  Quote: 'Quote',
+  Transaction: 'Transaction',
+  WebhookDelivery: 'WebhookDelivery',
+  WebhookEndpoint: 'WebhookEndpoint',
+};

@@ -1,0 +1,228 @@
+import type { Operation } from '../../../src/access/operations.ts';
+import {
+  compare,
+  differenceOf,
+  type Figures,
+  foreignKeyUsed,
+  leaked,
+  takenTwice,
+  variablesFor,
+  victimsAt,
+} from './cells.ts';
+import { type Call, calls, coordinates } from './graphql-calls.ts';
+import { type Transport, transports } from './over.ts';
+import { fresh } from './things.ts';
+import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
+
+const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'NONE'>> = {
+  'Query.account': 'VIEW',
+  'Query.accounts': 'VIEW',
+  'Query.apiTokens': 'MANAGE',
+  'Query.currencies': 'NONE',
+  'Query.customer': 'VIEW',
+  'Query.customers': 'VIEW',
+  'Query.events': 'VIEW',
+  'Query.exchangeRates': 'VIEW',
+  'Query.mutationReceipt': 'NONE',
+  'Query.node': 'VIEW',
+  'Query.nodes': 'VIEW',
+  'Query.quote': 'VIEW',
+  'Query.quotes': 'VIEW',
+  'Query.transaction': 'VIEW',
+  'Query.transactions': 'VIEW',
+  'Query.viewer': 'NONE',
+  'Query.webhookEndpoints': 'VIEW',
+  'Customer.accounts': 'VIEW',
+  'Customer.quotes': 'VIEW',
+  'Customer.transactions': 'VIEW',
+  'WebhookEndpoint.deliveries': 'VIEW',
+  'Mutation.approveTransaction': 'TRANSACT',
+  'Mutation.createApiToken': 'MANAGE',
+  'Mutation.createClientToken': 'MANAGE',
+  'Mutation.createCustomer': 'MANAGE',
+  'Mutation.createExternalAccount': 'MANAGE',
+  'Mutation.createQuote': 'TRANSACT',
+  'Mutation.createWebhookEndpoint': 'MANAGE',
+  'Mutation.deleteCustomer': 'MANAGE',
+  'Mutation.deleteWebhookEndpoint': 'MANAGE',
+  'Mutation.executeQuote': 'TRANSACT',
+  'Mutation.lookUpReceiver': 'VIEW',
+  'Mutation.rejectTransaction': 'TRANSACT',
+  'Mutation.replayWebhookEvents': 'MANAGE',
+  'Mutation.revokeApiToken': 'MANAGE',
+  'Mutation.revokeClientToken': 'MANAGE',
+  'Mutation.rotateWebhookSecret': 'MANAGE',
+  'Mutation.sandboxFundAccount': 'TRANSACT',
+  'Mutation.sandboxReceiveUma': 'TRANSACT',
+  'Mutation.sandboxSend': 'TRANSACT',
+  'Mutation.sandboxSetExternalAccountStatus': 'TRANSACT',
+  'Mutation.sendTestWebhook': 'MANAGE',
+  'Mutation.transferIn': 'TRANSACT',
+  'Mutation.transferOut': 'TRANSACT',
+  'Mutation.updateCustomer': 'MANAGE',
+  'Mutation.updateWebhookEndpoint': 'MANAGE',
+  'Subscription.accountUpdates': 'VIEW',
+  'Subscription.events': 'VIEW',
+  'Subscription.quoteUpdates': 'VIEW',
+  'Subscription.transactionUpdates': 'VIEW',
+};
+
+/** Returns the permission that a field needs, by the papers. */
+export function permissionOf({ name }: Pick<Call, 'name'>): 'VIEW' | 'TRANSACT' | 'MANAGE' | 'NONE' {
+  const permission = permissionsOf[name];
+  if (!permission) throw new Error(`test/attack/matrix/graphql-matrix.ts does not say which permission ${name} needs`);
+  return permission;
+}
+
+/** Lists and nodes first: they must not see what the mutations of the matrix make. */
+const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
+
+function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
+  return chosen.filter((transport) => kind !== 'subscription' || transport !== 'JSON');
+}
+
+/** Names what is the victim's at every place of every field, for one stranger. */
+export async function tryStranger(
+  world: MatrixWorld,
+  stranger: Stranger,
+  chosen: readonly Transport[],
+  figures: Figures,
+): Promise<void> {
+  const secrets = secretsOf(world.victim);
+  for (const coordinate of inOrder) {
+    const { call, place } = coordinate;
+    for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
+      // A key is foreign once: the second time it is the stranger's own.
+      const ways = waysOf(call.kind, chosen);
+      for (const transport of coordinate.meaning === 'key' ? ways.slice(0, 1) : ways) {
+        const key = fresh('refused');
+        const isKey = coordinate.meaning === 'key';
+        const input = call.kind === 'mutation';
+        const send = async (value: string) => {
+          const variables = variablesFor(coordinate, value, stranger.own);
+          const input = variables.input as Record<string, unknown> | undefined;
+          // The same key for both: a refusal is not stored, or the second would not be the same.
+          if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
+          const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
+          const told = leaked(secrets, reply.text, JSON.stringify(variables));
+          return told.length > 0 ? { status: reply.status, text: `${reply.text} tells ${told}` } : reply;
+        };
+        figures.tried += 1;
+        const difference = isKey && input ? foreignKeyUsed(await send(named.value)) : await compare(world, named, send);
+        if (difference)
+          figures.lost.push(`${stranger.name}, ${call.name}, ${place} = ${named.what}, ${transport}: ${difference}`);
+      }
+    }
+  }
+}
+
+/** Shows that the matrix can tell a thing from one that never was: its owner is answered differently. */
+export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
+  for (const coordinate of inOrder) {
+    const { call, place } = coordinate;
+    const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
+    for (const { what, value, unknown } of victimsAt(world, coordinate.meaning, call.field, false)) {
+      if (isAlike(`${place} = ${what}`)) continue;
+      // These streams open, and wait for what comes next.
+      if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
+        continue;
+      const send = (one: string) =>
+        transports[transport](world.counting.url, world.owner, call, variablesFor(coordinate, one, world.victim));
+      // First what never was: what is there may be gone after.
+      const never = await send(unknown);
+      const mine = await send(value);
+      figures.tried += 1;
+      const difference = differenceOf(
+        { ...mine, text: mine.text.replaceAll(value, '<value>') },
+        { ...never, text: never.text.replaceAll(unknown, '<value>') },
+      );
+      if (difference === undefined)
+        figures.lost.push(`the owner, ${call.name}, ${place} = ${what}: ${mine.text.slice(0, 300)}`);
+    }
+  }
+}
+
+/** Where the owner's own value is answered as any other, and why. */
+const alike: readonly (readonly [place: RegExp, why: string])[] = [
+  [
+    /(platformCustomerId = platformCustomerId|accountNumber = accountNumber|\.url = url|platformAccountId = platformAccountId)$/,
+    'may be taken again',
+  ],
+  [/^QuoteFilter\.sendingAccountId = ExternalAccount$/, 'nothing here is paid from outside'],
+  [/^QuoteFilter\.receivingAccountId = /, 'the payments here go to another account outside'],
+  [/^QuoteFilter\.receivingUmaAddress = umaAddress$/, 'the payment here goes to another address'],
+  [/^QuoteFilter\.sendingUmaAddress = /, 'no quote is paid from an address'],
+  [/^TransactionFilter\.senderAccountIdentifier = (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
+  [/^Subscription\.accountUpdates\.accountId = ExternalAccount$/, 'an account outside has no balance'],
+  [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
+];
+/** Where a name may be taken again only in an input that makes something: in a filter it must find its row. */
+const isAlike = (place: string) =>
+  !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
+
+/** Calls every field with a token that may do less than it needs: nothing tells whether what it names is there. */
+export async function tryPermissions(world: MatrixWorld, figures: Figures): Promise<void> {
+  for (const { name, platform, permissions } of world.weak) {
+    for (const coordinate of inOrder) {
+      const needed = permissionOf(coordinate.call);
+      if (needed === 'NONE' || permissions.includes(needed)) continue;
+      const { call, place } = coordinate;
+      const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
+      for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {
+        const key = fresh('forbidden');
+        const send = async (value: string) => {
+          const variables = variablesFor(coordinate, value, world.victim);
+          const input = variables.input as Record<string, unknown> | undefined;
+          if (input && coordinate.meaning !== 'key') input.idempotencyKey = key;
+          return transports[transport](world.counting.url, platform, call, variables);
+        };
+        figures.tried += 1;
+        const { result, statements } = await world.counting.statements.during(() => send(named.value));
+        const difference = await compare(world, named, send);
+        const where = `${name}, ${call.name}, ${place} = ${named.what}`;
+        if (difference) figures.lost.push(`${where}: ${difference}`);
+        if (!/"code":"FORBIDDEN"/.test(result.text) && !isNothing(result.text))
+          figures.lost.push(`${where}: ${result.text.slice(0, 300)}`);
+        if (statements.length > 0 && call.kind === 'mutation')
+          figures.lost.push(`${where} reads: ${statements[0]?.slice(0, 100)}`);
+        const stored = await receiptOf(world, call.field, key);
+        if (call.kind === 'mutation' && stored !== 'NONE')
+          figures.lost.push(`${where}: its refusal is stored under the key`);
+      }
+    }
+  }
+}
+
+/** Nodes that may not be seen are null, and without an error, as unknown ones are. */
+const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
+
+async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyKey: string): Promise<string> {
+  if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
+  const { mutationReceipt } = await owner.ask(
+    'query ($operation: String!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
+    { operation: operation as Operation, key: idempotencyKey },
+  );
+  return mutationReceipt.outcome;
+}
+
+/** Calls every field with credentials that have ended: all are refused in the same words, and nothing is read. */
+export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
+  for (const { name, platform } of world.ended) {
+    const words = new Set<string>();
+    for (const call of calls) {
+      for (const transport of waysOf(call.kind, ['JSON', 'event stream', 'socket'])) {
+        const [base] = call.bases;
+        const { result, statements } = await world.counting.statements.during(() =>
+          transports[transport](world.counting.url, platform, call, base?.(world.victim) ?? {}),
+        );
+        figures.tried += 1;
+        words.add(`${transport}: ${result.status} ${result.text}`);
+        const isRefused = transport === 'socket' ? result.status === 4403 : result.status === 401;
+        if (!isRefused)
+          figures.lost.push(`${name}, ${call.name}, ${transport}: ${result.status} ${result.text.slice(0, 200)}`);
+        if (statements.length > 0) figures.lost.push(`${name}, ${call.name}, ${transport} reads: ${statements[0]}`);
+      }
+    }
+    if (words.size !== 3) figures.lost.push(`${name} is refused in ${words.size} ways: ${[...words].join('; ')}`);
+  }
+}

@@ -1,0 +1,131 @@
+import type { Kind } from './things.ts';
+
+/**
+ * What the texts and ids in requests name, by the names of their arguments, input fields and parameters, in both APIs. A
+ * text or an id whose name is not here fails the matrix: whoever adds a field says what somebody else's value is there.
+ */
+
+const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
+const partyOfTransaction: readonly Kind[] = [...account, 'umaAddress', 'umaPayee'];
+
+const named: Readonly<Record<string, readonly Kind[]>> = {
+  customerId: ['Customer'],
+  quoteId: ['Quote'],
+  transactionId: ['Transaction'],
+  accountId: account,
+  sourceAccountId: account,
+  destinationAccountId: account,
+  sendingAccountId: account,
+  receivingAccountId: account,
+  lookupId: ['Lookup'],
+  endpointId: ['WebhookEndpoint'],
+  eventId: ['Event'],
+  platformCustomerId: ['platformCustomerId'],
+  platformUserId: ['platformCustomerId'],
+  platformAccountId: ['platformAccountId'],
+  accountNumber: ['accountNumber'],
+  senderAccountIdentifier: partyOfTransaction,
+  receiverAccountIdentifier: partyOfTransaction,
+  senderUmaAddress: ['umaAddress'],
+  receiverUmaAddress: ['umaAddress'],
+  sendingUmaAddress: ['umaAddress'],
+  receivingUmaAddress: ['umaPayee', 'umaAddress'],
+  umaAddress: ['umaAddress'],
+  reference: ['reference'],
+  url: ['url'],
+  webhookEndpoint: ['url'],
+  // By their place:
+  'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
+  'RejectTransactionInput.transactionId': ['IncomingTransaction'],
+  'SandboxSendInput.quoteId': ['FundedQuote'],
+  'RevokeApiTokenInput.tokenId': ['ApiToken'],
+  'RevokeClientTokenInput.tokenId': ['ClientToken'],
+  'Query.account.id': account,
+  'Query.customer.id': ['Customer'],
+  'Query.quote.id': ['Quote'],
+  'Query.transaction.id': ['Transaction'],
+  'Query.accounts.after': ['cursor:Account', 'cursor:ExternalAccount'],
+  'Query.accounts.before': ['cursor:Account', 'cursor:ExternalAccount'],
+  'Query.apiTokens.after': ['cursor:ApiToken'],
+  'Query.apiTokens.before': ['cursor:ApiToken'],
+  'Query.customers.after': ['cursor:Customer'],
+  'Query.customers.before': ['cursor:Customer'],
+  'Query.events.after': ['cursor:feed'],
+  'Query.events.before': ['cursor:feed'],
+  'Query.quotes.after': ['cursor:Quote'],
+  'Query.quotes.before': ['cursor:Quote'],
+  'Query.transactions.after': ['cursor:Transaction'],
+  'Query.transactions.before': ['cursor:Transaction'],
+  'Query.webhookEndpoints.after': ['cursor:WebhookEndpoint'],
+  'Query.webhookEndpoints.before': ['cursor:WebhookEndpoint'],
+  'Customer.accounts.after': ['cursor:Account'],
+  'Customer.accounts.before': ['cursor:Account'],
+  'Customer.quotes.after': ['cursor:Quote'],
+  'Customer.quotes.before': ['cursor:Quote'],
+  'Customer.transactions.after': ['cursor:Transaction'],
+  'Customer.transactions.before': ['cursor:Transaction'],
+  'WebhookEndpoint.deliveries.after': ['cursor:WebhookDelivery'],
+  'WebhookEndpoint.deliveries.before': ['cursor:WebhookDelivery'],
+  'ReplayWebhookEventsInput.after': ['cursor:feed'],
+  'ReplayWebhookEventsInput.before': ['cursor:feed'],
+  'Subscription.accountUpdates.after': ['cursor:feed'],
+  'Subscription.events.after': ['cursor:feed'],
+  'Subscription.quoteUpdates.after': ['cursor:feed'],
+  'Subscription.transactionUpdates.after': ['cursor:feed'],
+  'approveTransaction.transactionId': ['IncomingTransaction'],
+  'rejectTransaction.transactionId': ['IncomingTransaction'],
+  'sandboxSend.quoteId': ['FundedQuote'],
+  'getToken.tokenId': ['ApiToken'],
+  'deleteToken.tokenId': ['ApiToken'],
+  'listTokens.name': ['tokenName'],
+  'listTokens.cursor': ['cursor:ApiToken'],
+  'listQuotes.cursor': ['cursor:Quote'],
+  'listCustomers.cursor': ['cursor:Customer'],
+  'listTransactions.cursor': ['cursor:Transaction'],
+  'listCustomerInternalAccounts.cursor': ['cursor:Account'],
+  'listCustomerExternalAccounts.cursor': ['cursor:ExternalAccount'],
+};
+
+/** Named by nobody in particular, and why. */
+const publicNames: Readonly<Record<string, string>> = {
+  'CreateCustomerInput.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
+  'UpdateCustomerInput.umaAddress': 'as above',
+  'LookUpReceiverInput.umaAddress': 'anybody may look an address up, of whatever platform: so payments find each other',
+  'UmaDestinationInput.umaAddress': 'the receiver of a lookup, which is a thing of its own',
+  'SandboxReceiveUmaInput.senderUmaAddress': 'the sender is outside of this service',
+  'createCustomer.umaAddress': 'as over GraphQL',
+  'updateCustomer.umaAddress': 'as over GraphQL',
+  'getReceiver.receiverUmaAddress': 'as over GraphQL',
+  'getUmaReceiver.receiverUmaAddress': 'as over GraphQL',
+  'createQuote.umaAddress': 'as over GraphQL',
+  'sandboxReceiveUma.senderUmaAddress': 'as over GraphQL',
+  'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
+};
+
+/** Texts that describe, and name nothing that the service has. */
+const descriptions: ReadonlySet<string> = new Set(
+  `address bankCode bankName bolt12 branchCode city clabeNumber country currency currencyCode description
+  destinationCurrency destinations emailAddress fullName iban invoice legalName lightningAddress line1 line2 locale name
+  nationality operation phoneNumber pixKey postalCode providerRequiredCounterpartyCustomerFields
+  providerRequiredCustomerFields reason receiverCustomerInfo receivingCurrencyCode registrationNumber
+  requestedReceiverFields routingNumber senderCustomerInfo senderUserInfo sendingCurrencyCode sortCode source
+  sourceCurrency state swiftBic swiftCode taxId title value vpa`.split(/\s+/),
+);
+
+export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
+
+/**
+ * Returns what a text or an id names.
+ * @param owner the field, input type or operation that it is of
+ * @throws Error when no entry says so
+ */
+export function meaningOf(owner: string, name: string): Meaning {
+  const place = `${owner}.${name}`;
+  if (place in publicNames) return 'nothing';
+  if (place === 'Query.node.id' || place === 'Query.nodes.ids') return 'node';
+  if (/^idempotency-?key$/i.test(name)) return 'key';
+  const kinds = named[place] ?? named[name];
+  if (kinds) return kinds;
+  if (descriptions.has(name)) return 'nothing';
+  throw new Error(`test/attack/matrix/meanings.ts does not say what ${place} names: an id or text of somebody else?`);
+}

@@ -1,0 +1,363 @@
+import type { Data, TestPlatform } from '../../setup/gateway.ts';
+import { base } from '../../setup/rest.ts';
+import {
+  compare,
+  differenceOf,
+  type Figures,
+  foreignKeyUsed,
+  leaked,
+  type Reply,
+  takenTwice,
+  victimsAt,
+} from './cells.ts';
+import { type Meaning, meaningOf } from './meanings.ts';
+import { fresh, freshAccountNumber, type Things } from './things.ts';
+import { type MatrixWorld, secretsOf } from './world.ts';
+
+/** A request of one operation: what it has in its path, its query and its body. */
+interface Request {
+  readonly path?: Record<string, unknown>;
+  readonly query?: Record<string, unknown>;
+  readonly body?: Record<string, unknown>;
+  readonly header?: Record<string, unknown>;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly hasKey: boolean;
+  readonly places: readonly Place[];
+}
+
+/** A place in a request where something is named. */
+interface Place {
+  readonly path: readonly string[];
+  readonly meaning: Exclude<Meaning, 'nothing'>;
+}
+
+const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
+const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US' };
+const usAccount = () => ({
+  accountType: 'US_ACCOUNT',
+  accountNumber: freshAccountNumber(),
+  routingNumber: '021000021',
+  accountCategory: 'CHECKING',
+  beneficiary: person,
+});
+const fromAccount = (own: Things) => ({ sourceType: 'ACCOUNT', accountId: own.InternalAccount });
+const toAccount = (own: Things) => ({ destinationType: 'ACCOUNT', accountId: own.outsideEur });
+const receipt = {
+  senderUmaAddress: '$success.usd@sandbox.uma.money',
+  receivingCurrencyCode: 'USD',
+  receivingCurrencyAmount: 100,
+};
+const facts = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1986-12-09' };
+const receiver = '%24success.usd%40sandbox.uma.money';
+
+/** Requests of each operation, by its id in the document, in which the caller names things of its own. */
+export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
+  listCustomerInternalAccounts: [() => ({})],
+  listPlatformInternalAccounts: [() => ({})],
+  listCustomerExternalAccounts: [() => ({})],
+  listPlatformExternalAccounts: [() => ({})],
+  listCustomers: [() => ({})],
+  listQuotes: [() => ({})],
+  listTransactions: [() => ({})],
+  listTokens: [() => ({})],
+  listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
+  getConfig: [() => ({})],
+  getCustomer: [(own) => ({ path: { customerId: own.Customer } })],
+  getQuote: [(own) => ({ path: { quoteId: own.Quote } })],
+  getTransaction: [(own) => ({ path: { transactionId: own.Transaction } })],
+  getToken: [(own) => ({ path: { tokenId: own.ApiToken } })],
+  getUmaReceiver: [() => ({ path: { receiverUmaAddress: receiver } })],
+  getReceiver: [() => ({ path: { receiverUmaAddress: receiver } })],
+  createCustomer: [
+    () => ({ body: { customerType: 'INDIVIDUAL', platformCustomerId: fresh('customer'), fullName: 'Ada' } }),
+  ],
+  updateCustomer: [
+    (own) => ({ path: { customerId: own.Customer }, body: { customerType: 'INDIVIDUAL', fullName: 'Ada' } }),
+  ],
+  createExternalAccount: [
+    (own) => ({
+      body: {
+        currency: 'USD',
+        customerId: own.Customer,
+        platformAccountId: fresh('account'),
+        accountInfo: usAccount(),
+      },
+    }),
+    (own) => ({
+      body: {
+        currency: 'USD',
+        customerId: own.Customer,
+        accountInfo: { ...usAccount(), platformAccountId: fresh('account') },
+      },
+    }),
+  ],
+  createPlatformExternalAccount: [
+    () => ({ body: { currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() } }),
+    () => ({ body: { currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } } }),
+  ],
+  createQuote: [
+    (own) => ({ body: { ...payment, source: fromAccount(own), destination: toAccount(own) } }),
+    (own) => ({
+      body: {
+        ...payment,
+        source: { sourceType: 'REALTIME_FUNDING', customerId: own.Customer, currency: 'USDC' },
+        destination: toAccount(own),
+        lockedCurrencyAmount: 10_000_000,
+      },
+    }),
+    (own) => ({
+      body: {
+        ...payment,
+        lockedCurrencyAmount: 10_000,
+        lookupId: own.Lookup,
+        source: fromAccount(own),
+        destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' },
+        senderCustomerInfo: facts,
+      },
+    }),
+  ],
+  executeQuote: [(own) => ({ path: { quoteId: own.Quote } })],
+  approveTransaction: [(own) => ({ path: { transactionId: own.IncomingTransaction }, body: {} })],
+  rejectTransaction: [(own) => ({ path: { transactionId: own.IncomingTransaction }, body: {} })],
+  transferOut: [
+    (own) => ({
+      body: {
+        source: { accountId: own.InternalAccount },
+        destination: { accountId: own.ExternalAccount },
+        amount: 100,
+      },
+    }),
+  ],
+  transferIn: [
+    (own) => ({
+      body: {
+        source: { accountId: own.ExternalAccount },
+        destination: { accountId: own.InternalAccount },
+        amount: 100,
+      },
+    }),
+  ],
+  testWebhook: [(own) => ({ body: { url: own.url } })],
+  updateConfig: [(own) => ({ body: { webhookEndpoint: own.url } })],
+  createToken: [() => ({ body: { name: fresh('token'), permissions: ['VIEW'] } })],
+  sandboxSend: [(own) => ({ body: { quoteId: own.FundedQuote, currencyCode: 'USDC' } })],
+  sandboxFundAccount: [(own) => ({ path: { accountId: own.InternalAccount }, body: { amount: 100 } })],
+  sandboxReceiveUma: [
+    (own) => ({ body: { ...receipt, customerId: own.Customer } }),
+    (own) => ({ body: { ...receipt, receiverUmaAddress: own.umaAddress } }),
+  ],
+  deleteToken: [(own) => ({ path: { tokenId: own.ApiToken } })],
+  deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
+};
+
+/** The operations whose keys an endpoint shares, where its id is not the operation's name. */
+const keyScope: Readonly<Record<string, string>> = {
+  createPlatformExternalAccount: 'createExternalAccount',
+  createToken: 'createApiToken',
+  deleteToken: 'revokeApiToken',
+  testWebhook: 'sendTestWebhook',
+};
+
+/** Returns the operations of the document, with every place where they name something. */
+export async function restOperations(url: string): Promise<Operation[]> {
+  const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
+  const found = Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Data>(methods).map(([method, operation]) => operationOf(document, path, method, operation)),
+  );
+  const order = Object.keys(requests);
+  return found.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+}
+
+function operationOf(document: Data, path: string, method: string, operation: Data): Operation {
+  const id: string = operation.operationId;
+  if (!requests[id]) throw new Error(`test/attack/matrix/rest-matrix.ts has no request of ${id}`);
+  const parameters: Data[] = operation.parameters ?? [];
+  const hasKey = parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'));
+  const body = operation.requestBody?.content['application/json'].schema;
+  const named = [
+    ...parameters
+      .filter(({ schema }) => schema && isText(schema.items ?? schema))
+      .map((parameter): string[] => [parameter.in, parameter.name]),
+    ...(body ? textsIn(document, body, ['body'], []) : []),
+  ];
+  const places = new Map<string, Place>();
+  for (const at of named) {
+    const name = at.findLast((part) => part !== '[]' && part !== '*') ?? '';
+    const meaning = meaningOf(id, name);
+    if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
+  }
+  // Of two endpoints that share their keys, one is enough.
+  const key: Place[] =
+    hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
+  return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
+}
+
+function isText(schema: Data): boolean {
+  const isString = [schema.type].flat().includes('string');
+  return isString && !schema.enum && schema.const === undefined && !schema.format?.startsWith('date');
+}
+
+/** The places of all texts in a body. */
+function textsIn(document: Data, given: Data, path: readonly string[], above: readonly string[]): string[][] {
+  if (given.$ref && above.includes(given.$ref)) return [];
+  const schema = given.$ref ? document.components.schemas[given.$ref.split('/').at(-1)] : given;
+  const seen = given.$ref ? [...above, given.$ref] : above;
+  const below = (part: string, one: Data) => textsIn(document, one, [...path, part], seen);
+  return [
+    ...['oneOf', 'anyOf', 'allOf'].flatMap((of) =>
+      (schema[of] ?? []).flatMap((one: Data) => textsIn(document, one, path, seen)),
+    ),
+    ...Object.entries<Data>(schema.properties ?? {}).flatMap(([name, one]) => below(name, one)),
+    ...(schema.items ? below('[]', schema.items) : []),
+    ...(typeof schema.additionalProperties === 'object' ? below('*', schema.additionalProperties) : []),
+    ...(isText(schema) ? [[...path]] : []),
+  ];
+}
+
+/** Returns a request that names `value` at a place, and the caller's own things elsewhere. */
+function naming({ id }: Operation, { path }: Pick<Place, 'path'>, value: string, own: Things): Request {
+  const parents = path.slice(0, -1);
+  const member = path.at(-1) ?? '';
+  const parentIn = (request: Data) => parents.reduce((object: Data, name) => object?.[name], request);
+  const made = (requests[id] ?? []).map((make) => ({ query: {}, header: {}, ...make(own) }));
+  const request =
+    made.find((one) => parentIn(one)?.[member] !== undefined) ?? made.find((one) => parentIn(one) !== undefined);
+  if (!request)
+    throw new Error(`test/attack/matrix/rest-matrix.ts has no request of ${id} with a place for ${path.join('.')}`);
+  parentIn(request)[member] = value;
+  return request;
+}
+
+async function send(url: string, who: TestPlatform, operation: Operation, request: Request): Promise<Reply> {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(request.path?.[name]));
+  const query = new URLSearchParams(request.query as Record<string, string>).toString();
+  const response = await fetch(`${url}${base}${path}${query && `?${query}`}`, {
+    method: operation.method,
+    headers: {
+      authorization: who.authorization,
+      ...(request.body && { 'content-type': 'application/json' }),
+      ...(request.header as Record<string, string>),
+    },
+    ...(request.body && { body: JSON.stringify(request.body) }),
+  });
+  return {
+    status: response.status,
+    text: `${await response.text()}${response.headers.get('idempotency-replayed') ? '"replayed":true' : ''}`,
+  };
+}
+
+/** The document's operations without those whose request names nothing. */
+type Cell = readonly [operation: Operation, place: Place];
+const cellsOf = (operations: readonly Operation[]): Cell[] =>
+  operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
+
+/** Names what is the victim's at every place of every operation, for the other platform. */
+export async function tryRestStranger(
+  world: MatrixWorld,
+  operations: readonly Operation[],
+  figures: Figures,
+): Promise<void> {
+  const stranger = world.restStranger;
+  const secrets = secretsOf(world.victim);
+  for (const [operation, place] of cellsOf(operations)) {
+    for (const named of victimsAt(world, place.meaning, keyScope[operation.id] ?? operation.id, false)) {
+      const key = fresh('refused');
+      const ask = async (value: string) => {
+        const request = naming(operation, place, value, stranger.own);
+        const own = takenTwice.has(named.what) ? fresh('taken') : key;
+        if (operation.hasKey && place.meaning !== 'key')
+          Object.assign(request.header ?? {}, { 'Idempotency-Key': own });
+        const reply = await send(world.counting.url, stranger.platform, operation, request);
+        const told = leaked(secrets, reply.text, JSON.stringify(request));
+        return told.length > 0 ? { ...reply, text: `${reply.text} tells ${told}` } : reply;
+      };
+      figures.tried += 1;
+      const difference =
+        place.meaning === 'key' ? foreignKeyUsed(await ask(named.value)) : await compare(world, named, ask);
+      if (difference)
+        figures.lost.push(`another platform, ${operation.id}, ${place.path.join('.')} = ${named.what}: ${difference}`);
+    }
+  }
+}
+
+/** Where the owner's own value is answered as any other, and why. */
+const alike: readonly (readonly [place: RegExp, why: string])[] = [
+  [
+    /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateConfig body\.webhookEndpoint)$/,
+    'may be taken again',
+  ],
+  [
+    /^listQuotes query\.(sendingAccountId ExternalAccount|receivingAccountId|receivingUmaAddress umaAddress|sendingUmaAddress)/,
+    'no quote here is to or from these',
+  ],
+  [/^listTransactions query\.senderAccountIdentifier (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
+  [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
+];
+
+/** Shows that the matrix can tell a thing from one that never was: its owner is answered differently. */
+export async function tryRestOwner(
+  world: MatrixWorld,
+  operations: readonly Operation[],
+  figures: Figures,
+): Promise<void> {
+  for (const [operation, place] of cellsOf(operations)) {
+    for (const { what, value, unknown } of victimsAt(
+      world,
+      place.meaning,
+      keyScope[operation.id] ?? operation.id,
+      false,
+    )) {
+      const at = `${operation.id} ${place.path.join('.')} ${what}`;
+      if (alike.some(([form]) => form.test(at) || form.test(at.replace(` ${what}`, '')))) continue;
+      const ask = (one: string) =>
+        send(world.counting.url, world.owner, operation, naming(operation, place, one, world.victim));
+      const never = await ask(unknown);
+      const mine = await ask(value);
+      figures.tried += 1;
+      const difference = differenceOf(
+        { ...mine, text: mine.text.replaceAll(value, '<value>') },
+        { ...never, text: never.text.replaceAll(unknown, '<value>') },
+      );
+      if (difference === undefined) figures.lost.push(`the owner, ${at}: ${mine.status} ${mine.text.slice(0, 200)}`);
+    }
+  }
+}
+
+/** The permission that each operation needs, by docs/rest.md. */
+export type Permissions = ReadonlyMap<string, string>;
+
+/** Calls every operation with tokens that may do less, and with credentials that have ended. */
+export async function tryRestTokens(
+  world: MatrixWorld,
+  operations: readonly Operation[],
+  needed: Permissions,
+  figures: Figures,
+): Promise<void> {
+  const { url, statements } = world.counting;
+  for (const operation of operations) {
+    const [make] = requests[operation.id] ?? [];
+    const request = make?.(world.victim) ?? {};
+    const line = `${operation.method} ${operation.path}`;
+    const permission = needed.get(line);
+    if (!permission) throw new Error(`docs/rest.md does not say which permission ${line} needs`);
+    const tokens = [
+      ...world.weak
+        .filter(({ permissions }) => !permissions.some((one) => one === permission))
+        .map((weak) => ({ ...weak, status: 403 })),
+      ...world.ended.map((one) => ({ ...one, status: 401 })),
+      ...world.strangers.filter(({ isOfPlatform }) => isOfPlatform).map((one) => ({ ...one, status: 401 })),
+    ];
+    for (const { name, platform, status } of tokens) {
+      figures.tried += 1;
+      const { result, statements: sent } = await statements.during(() => send(url, platform, operation, request));
+      const wrong = result.status !== status || sent.length > 0;
+      if (wrong)
+        figures.lost.push(`${name}, ${operation.id}: ${result.status} ${result.text.slice(0, 200)} ${sent[0] ?? ''}`);
+    }
+  }
+}

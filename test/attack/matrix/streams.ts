@@ -1,0 +1,115 @@
+import { vi } from 'vitest';
+import { act } from '../../setup/acts.ts';
+import { fund } from '../../setup/scene.ts';
+import { openEventStream, openRawSocket } from '../../setup/streams.ts';
+import type { Figures } from './cells.ts';
+import { type MatrixWorld, quiet, secretsOf } from './world.ts';
+
+/** A subscription that opens for anybody, and must be silent about what is the victim's. */
+interface Stream {
+  readonly what: string;
+  readonly query: string;
+}
+
+/** The streams over many things, which open for anybody; those that name a thing are refused (graphql-matrix.ts). */
+const streams: readonly Stream[] = [
+  { what: 'events', query: 'subscription { events { id type cursor } }' },
+  {
+    what: 'transactionUpdates',
+    query: 'subscription { transactionUpdates { cursor transaction { id } } }',
+  },
+];
+
+/**
+ * Opens the streams of every stranger on a socket and as event streams, lets things happen to the victim, and looks at what
+ * they have heard when the victim's own stream has heard everything.
+ */
+export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
+  const { t, counting, victim, strangers } = world;
+  const secrets = secretsOf(victim);
+  const heard: { readonly who: string; readonly what: string; readonly text: string }[] = [];
+  const closing: (() => void)[] = [];
+  const before = counting.subscriptions();
+  let opened = 0;
+  for (const stranger of strangers) {
+    const raw = await openRawSocket(counting.url, stranger.platform.authorization);
+    closing.push(() => raw.socket.close());
+    raw.socket.on('message', (data) => {
+      const { id, type, payload } = JSON.parse(String(data));
+      if (type === 'next' || type === 'error')
+        heard.push({ who: stranger.name, what: streams[id]?.what ?? '', text: JSON.stringify(payload) });
+    });
+    for (const [id, { query }] of streams.entries()) {
+      raw.send({ id: String(id), type: 'subscribe', payload: { query } });
+      const stream = await openEventStream(`${counting.url}/graphql/stream`, stranger.platform.authorization, {
+        query,
+      });
+      closing.push(() => stream.cut());
+      readAll(stream.events, (text) => heard.push({ who: stranger.name, what: streams[id]?.what ?? '', text }));
+      opened += 2;
+    }
+  }
+  await vi.waitFor(
+    () => {
+      if (counting.subscriptions() !== before + opened)
+        throw new Error(`${counting.subscriptions()} of ${opened} streams are open`);
+    },
+    { timeout: 20_000 },
+  );
+  // The same instance serves the victim's stream: what it has heard, the others would have heard, too.
+  const mark = world.owner.watch(
+    'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
+    {
+      id: victim.InternalAccount,
+    },
+  );
+  await mark.next();
+  await act(t.platform, 'transferOut', {
+    sourceAccountId: victim.InternalAccount,
+    destinationAccountId: victim.ExternalAccount,
+    amount: 7,
+  });
+  await fund(t.platform, victim.InternalAccount, 1n);
+  await mark.next();
+  await mark.next();
+  await mark.return?.();
+  // And each stranger hears of its own platform or nothing, after that.
+  await fund(world.strangers[0]?.platform ?? t.platform, world.strangers[0]?.own.InternalAccount ?? '', 1n);
+  await vi.waitFor(
+    () => {
+      if (!heard.some(({ who, what }) => who === 'another platform' && what === 'events'))
+        throw new Error('nothing was heard');
+    },
+    { timeout: 20_000 },
+  );
+  for (const close of closing) close();
+  figures.tried += opened;
+  for (const { who, what, text } of heard) {
+    const told = secrets.filter((secret) => text.includes(secret));
+    if (told.length > 0 || (who !== 'another platform' && /"next"/.test(text)))
+      figures.lost.push(`${who} hears on ${what}: ${text.slice(0, 300)}`);
+  }
+}
+
+async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => void): Promise<void> {
+  try {
+    for await (const event of events) hear(JSON.stringify(event));
+  } catch {
+    // Cut at the end.
+  }
+}
+
+/** Shows that the webhooks of other platforms get nothing of what happened to the victim's. */
+export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures: Figures): Promise<void> {
+  await quiet(t);
+  const [own, others] = receivers;
+  const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
+  // Others have taken the same names for things of their own: ids are the victim's alone.
+  const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
+  // It must have got something, or the silence of the others proves nothing.
+  if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform got no webhook of its own");
+  for (const { raw } of others.received) {
+    figures.tried += 1;
+    if (tells(raw)) figures.lost.push(`another platform's webhook got ${raw.slice(0, 300)}`);
+  }
+}

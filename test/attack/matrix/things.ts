@@ -1,0 +1,213 @@
+import { act, feedEnd, lookUp, mint, quote, seen, succeed, umaQuote, usdToEur } from '../../setup/acts.ts';
+import type { Data, TestPlatform } from '../../setup/gateway.ts';
+import { externalAccount, makeScene, newCustomer } from '../../setup/scene.ts';
+import { createEndpoint } from '../../webhooks/endpoint.ts';
+
+/** A kind of thing that a request can name, by its id or by another value. */
+export const kinds = [
+  'Customer',
+  'InternalAccount',
+  'ExternalAccount',
+  'Quote',
+  'FundedQuote',
+  'Transaction',
+  'IncomingTransaction',
+  'Lookup',
+  'Event',
+  'ApiToken',
+  'ClientToken',
+  'WebhookEndpoint',
+  'WebhookDelivery',
+  'umaAddress',
+  'umaPayee',
+  'platformCustomerId',
+  'platformAccountId',
+  'accountNumber',
+  'reference',
+  'tokenName',
+  'url',
+  'cursor:Account',
+  'cursor:ExternalAccount',
+  'cursor:Customer',
+  'cursor:Quote',
+  'cursor:Transaction',
+  'cursor:ApiToken',
+  'cursor:WebhookEndpoint',
+  'cursor:WebhookDelivery',
+  'cursor:feed',
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Everything that requests can name of one customer, and of its platform. */
+export type Things = Readonly<Record<Kind, string>> & {
+  /** Its account outside in another currency. */
+  readonly outsideEur: string;
+};
+
+let made = 0;
+
+/** Returns a text that no other thing of this process has. */
+export function fresh(prefix: string): string {
+  made += 1;
+  return `${prefix}-${made}-new`;
+}
+
+/** Returns the number of an account that no other thing of this process has. */
+export function freshAccountNumber(): string {
+  made += 1;
+  return String(40_000_000 + made);
+}
+
+/** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`. */
+export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
+  const scene = await makeScene(platform, 5_000_000n);
+  const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
+  const ExternalAccount = await externalAccount(platform, scene.customerId, 'USD', {
+    usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' },
+  });
+  await act(platform, 'createExternalAccount', {
+    customerId: scene.customerId,
+    currency: 'USDC',
+    platformAccountId,
+    accountInfo: { baseWallet: { address: `0x${accountNumber.padStart(40, '0')}` } },
+  });
+  const ordinary = await quote(platform, usdToEur(scene));
+  const funded = await quote(platform, {
+    ...usdToEur(scene, { source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } } }),
+    lockedCurrencyAmount: 10_000_000,
+  });
+  const { umaAddress, platformCustomerId } = (
+    await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress platformCustomerId } }', {
+      id: scene.customerId,
+    })
+  ).customer;
+  // A payment to the address of another customer of the platform, who receives nothing yet.
+  const umaPayee = await umaAddressOfNewCustomer(platform);
+  await umaQuote(platform, scene.usd, umaPayee);
+  const before = await feedEnd(platform);
+  const incoming = await succeed(
+    platform,
+    'sandboxReceiveUma',
+    {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      receiverUmaAddress: umaAddress,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 100,
+    },
+    'transaction { id reconciliationReference }',
+  );
+  const transfer = await succeed(
+    platform,
+    'transferOut',
+    { sourceAccountId: scene.usd, destinationAccountId: ExternalAccount, amount: 100 },
+    'transaction { id reconciliationReference }',
+  );
+  const IncomingTransaction: string = incoming.transaction.id;
+  await seen(platform, before, ({ id }) => id === transfer.transaction.id);
+  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money', { customerId: scene.customerId });
+  const endpoint = await createEndpoint(platform, { url });
+  await succeed(platform, 'sendTestWebhook', { endpointId: endpoint.id });
+  const token = await succeed(
+    platform,
+    'createApiToken',
+    { name: tokenName, permissions: ['VIEW'] },
+    'apiToken { id clientId }',
+  );
+  const names = {
+    outsideEur: scene.outsideEur,
+    Customer: scene.customerId,
+    InternalAccount: scene.usd,
+    ExternalAccount,
+    Quote: ordinary.id,
+    FundedQuote: funded.id,
+    Transaction: ordinary.transaction.id,
+    IncomingTransaction,
+    Lookup: lookup.id,
+    ApiToken: token.apiToken.id,
+    ClientToken: (await mint(platform, { customerId: scene.customerId })).tokenId,
+    WebhookEndpoint: endpoint.id,
+    umaAddress,
+    umaPayee,
+    platformCustomerId,
+    platformAccountId,
+    accountNumber,
+    reference: transfer.transaction.reconciliationReference,
+    tokenName,
+    url,
+  };
+  return { ...names, ...(await cursorsOf(platform, names)) };
+}
+
+async function umaAddressOfNewCustomer(platform: TestPlatform): Promise<string> {
+  const id = await newCustomer(platform);
+  return (await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', { id })).customer.umaAddress;
+}
+
+const page = '{ edges { cursor node { id } } }';
+
+/** Reads the cursors of the customer's rows, or of its platform's. */
+async function cursorsOf(
+  platform: TestPlatform,
+  { Customer, WebhookEndpoint }: Pick<Things, 'Customer' | 'WebhookEndpoint'>,
+) {
+  const read: Data = await platform.ask(
+    `query ($customer: ID!, $endpoint: ID!) {
+      account: accounts(first: 1, filter: { kind: INTERNAL, customerId: $customer }) ${page}
+      outside: accounts(first: 1, filter: { kind: EXTERNAL, customerId: $customer }) ${page}
+      customers(first: 100) ${page}
+      quotes(first: 1, filter: { customerId: $customer }) ${page}
+      transactions(first: 1, filter: { customerId: $customer }) ${page}
+      apiTokens(first: 1) ${page}
+      webhookEndpoints(first: 1) ${page}
+      events(last: 3, filter: { customerId: $customer }) ${page}
+      node(id: $endpoint) { ... on WebhookEndpoint { deliveries(first: 1) ${page} } }
+    }`,
+    { customer: Customer, endpoint: WebhookEndpoint },
+  );
+  const [event] = read.events.edges;
+  const mine = read.customers.edges.find(({ node }: Data) => node.id === Customer);
+  const cursor = (list: Data): string => list.edges[0].cursor;
+  return {
+    Event: event.node.id as string,
+    WebhookDelivery: read.node.deliveries.edges[0].node.id as string,
+    'cursor:feed': event.cursor as string,
+    'cursor:Account': cursor(read.account),
+    'cursor:ExternalAccount': cursor(read.outside),
+    'cursor:Customer': mine.cursor as string,
+    'cursor:Quote': cursor(read.quotes),
+    'cursor:Transaction': cursor(read.transactions),
+    'cursor:ApiToken': cursor(read.apiTokens),
+    'cursor:WebhookEndpoint': cursor(read.webhookEndpoints),
+    'cursor:WebhookDelivery': cursor(read.node.deliveries),
+  } as const;
+}
+
+/**
+ * Returns a value of the same form that never was: of an id another uuid, of a cursor another row (and another platform,
+ * where `isOfPlatform` is not set), of a text another text.
+ */
+export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): string {
+  if (kind === 'cursor:feed') {
+    const [feed, platform = '', sequence] = decoded(value);
+    return encoded([feed, isOfPlatform ? platform : otherDigits(platform), sequence]);
+  }
+  if (kind.startsWith('cursor:')) {
+    const [list, platform = '', id = ''] = decoded(value);
+    return encoded([
+      list,
+      isOfPlatform ? platform : otherDigits(platform),
+      `${id.slice(0, -1)}${otherDigit(id.at(-1))}`,
+    ]);
+  }
+  if (kind === 'umaAddress' || kind === 'umaPayee')
+    return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
+  if (kind === 'url') return `${value}/never`;
+  const id = value.indexOf(':') + 1;
+  return `${value.slice(0, -4)}${otherDigits(value.slice(Math.max(id, value.length - 4)))}`;
+}
+
+const decoded = (cursor: string) => Buffer.from(cursor, 'base64url').toString('latin1').split(':');
+const encoded = (parts: readonly (string | undefined)[]) => Buffer.from(parts.join(':')).toString('base64url');
+const otherDigit = (digit = '0') => (/\d/.test(digit) ? String((Number(digit) + 1) % 10) : digit === 'a' ? 'b' : 'a');
+const otherDigits = (digits: string) =>
+  [...digits].map((digit) => (/[0-9a-f]/.test(digit) ? otherDigit(digit) : digit)).join('');

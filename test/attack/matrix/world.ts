@@ -1,0 +1,217 @@
+import type { Operation } from '../../../src/access/operations.ts';
+import { basicAuthorization } from '../../../src/graphql/server/graphiql.ts';
+import { act, mint, succeed } from '../../setup/acts.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../../setup/gateway.ts';
+import { restClient } from '../../setup/rest.ts';
+import { type CountedGateway, countedGateway } from '../../setup/statements.ts';
+import { answer, type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { unlimited } from '../limits.ts';
+import { calls } from './graphql-calls.ts';
+import { type Kind, kinds, makeThings, type Things } from './things.ts';
+
+/** Somebody to whom the victim's things are foreign. */
+export interface Stranger {
+  readonly name: string;
+  readonly platform: TestPlatform;
+  /** The things that it may name. */
+  readonly own: Things;
+  /** Whether it is of the victim's platform: the platform's feed is its own then. */
+  readonly isOfPlatform: boolean;
+}
+
+/** A token that may do less, or nothing any more. */
+export interface Weak {
+  readonly name: string;
+  readonly platform: TestPlatform;
+  readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'MANAGE')[];
+}
+
+/** Two platforms, a victim on one of them, and everybody to whom the victim must look as if it had never been. */
+export interface MatrixWorld {
+  readonly t: TestGateway;
+  /** It answers the requests of the matrix, and does nothing else: its statements are those of the request. */
+  readonly counting: CountedGateway;
+  readonly victim: Things;
+  /** Another customer of the victim's platform. */
+  readonly bystander: Things;
+  readonly owner: TestPlatform;
+  readonly strangers: readonly Stranger[];
+  /** A third platform, which has used no keys and changed nothing over GraphQL. */
+  readonly restStranger: Stranger;
+  readonly weak: readonly Weak[];
+  /** Credentials that have ended, each in its own way. */
+  readonly ended: readonly Pick<Weak, 'name' | 'platform'>[];
+  /** A key that the victim's platform has used, by operation. */
+  readonly usedKeys: Readonly<Record<string, string>>;
+  /** What receives the events of the victim's platform, and of the other one. */
+  readonly receivers: readonly [Receiver, Receiver];
+  close(): Promise<void>;
+}
+
+/** Nothing changes by itself while the matrix is tried. */
+const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
+
+export async function openMatrix(): Promise<MatrixWorld> {
+  const t = await startTestGateway({ ...still, ...unlimited });
+  const counting = await countedGateway(t, unlimited);
+  // 202: they leave the approval of payments to the matrix.
+  const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
+  const owner = t.platform;
+  const other = await t.newPlatform('stranger');
+  const victim = await makeThings(owner, `${receivers[0].url}/victim`);
+  const bystander = await makeThings(owner, `${receivers[0].url}/bystander`);
+  const stranger = await makeThings(other, `${receivers[1].url}/stranger`);
+  const spent = await makeThings(owner, `${receivers[0].url}/spent`);
+  const usedKeys = await useKeys(owner, spent);
+  const app = async (bound: object): Promise<TestPlatform> => {
+    const { token } = await mint(owner, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
+    return connect(counting.url, owner.platformId, `Bearer ${token}`);
+  };
+  // Of the victim itself, but bound to another of its payments than the one that is named.
+  const sibling = (
+    await succeed(
+      owner,
+      'createQuote',
+      {
+        // A payment shows the ids of its own accounts: here none that the matrix names.
+        source: { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } },
+        destination: { account: { accountId: victim.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 12_340_000,
+      },
+      'quote { id transaction { id } }',
+    )
+  ).quote;
+  const bystanders = { own: bystander, isOfPlatform: true };
+  const strangers: Stranger[] = [
+    {
+      name: 'another platform',
+      platform: connect(counting.url, other.platformId, other.authorization),
+      own: stranger,
+      isOfPlatform: false,
+    },
+    { name: 'another customer', platform: await app({ customerId: bystander.Customer }), ...bystanders },
+    { name: 'another quote', platform: await app({ quoteId: bystander.Quote }), ...bystanders },
+    { name: 'another transaction', platform: await app({ transactionId: bystander.Transaction }), ...bystanders },
+    {
+      name: 'another payment of the same customer',
+      platform: await app({ quoteId: sibling.id }),
+      own: { ...bystander, Quote: sibling.id, Transaction: sibling.transaction.id },
+      isOfPlatform: true,
+    },
+  ];
+  const third = await t.newPlatform('third');
+  const restStranger: Stranger = {
+    name: 'another platform',
+    platform: connect(counting.url, third.platformId, third.authorization),
+    own: await makeThings(third, `${receivers[1].url}/third`),
+    isOfPlatform: false,
+  };
+  const rest = await restClient(t.url, third.authorization);
+  await rest.ask('PATCH', '/config', { webhookEndpoint: `${receivers[1].url}/config` });
+  await quiet(t);
+  return {
+    t,
+    counting,
+    victim,
+    bystander,
+    restStranger,
+    owner: counting.platform,
+    strangers,
+    weak: await weakTokens(owner, counting.url),
+    ended: await endedTokens(t, counting.url, victim),
+    usedKeys,
+    receivers,
+    async close() {
+      await counting.stop();
+      await t.stop();
+      await Promise.all(receivers.map((receiver) => receiver.stop()));
+    },
+  };
+}
+
+/** Runs each mutation once with a key. */
+async function useKeys(platform: TestPlatform, things: Things): Promise<Record<string, string>> {
+  const used: Record<string, string> = {};
+  for (const { kind, field, bases } of calls) {
+    if (kind !== 'mutation') continue;
+    const [base] = bases;
+    // The payment that was approved cannot be rejected: the refusal is stored, too.
+    const input = base?.(things).input as object;
+    const key = `used-${field}`;
+    const result = await act(platform, field as Operation, { ...input, idempotencyKey: key });
+    if (result.code && field !== 'rejectTransaction') throw new Error(`${field}: ${result.code}: ${result.message}`);
+    used[field] = key;
+  }
+  return used;
+}
+
+async function tokenOf(platform: TestPlatform, url: string, permissions: readonly string[]) {
+  const input = { name: permissions.join(' '), permissions };
+  const { apiToken, secret } = await succeed(platform, 'createApiToken', input, 'secret apiToken { id clientId }');
+  const authorization = basicAuthorization({ clientId: apiToken.clientId, secret });
+  return { id: apiToken.id as string, platform: connect(url, platform.platformId, authorization) };
+}
+
+async function weakTokens(platform: TestPlatform, url: string): Promise<Weak[]> {
+  const each = [['VIEW'], ['TRANSACT'], ['MANAGE']] as const;
+  return Promise.all(
+    each.map(async (permissions) => ({
+      name: `${permissions.join(' ')} only`,
+      platform: (await tokenOf(platform, url, permissions)).platform,
+      permissions,
+    })),
+  );
+}
+
+async function endedTokens(
+  { platform, owner }: TestGateway,
+  url: string,
+  { Customer }: Things,
+): Promise<MatrixWorld['ended']> {
+  const revoked = await tokenOf(platform, url, ['VIEW', 'TRANSACT', 'MANAGE']);
+  await succeed(platform, 'revokeApiToken', { tokenId: revoked.id, revokeDescendants: true });
+  const bound = { customerId: Customer, permissions: ['VIEW', 'TRANSACT'] };
+  const [revokedApp, expiredApp, briefApp] = [
+    await mint(platform, bound),
+    await mint(platform, bound),
+    await mint(platform, { ...bound, expiresInSeconds: 1 }),
+  ];
+  await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
+  // The database's clock decides, whatever the token itself says.
+  await owner.query(
+    `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
+    [expiredApp.tokenId.split(':')[1]],
+  );
+  const brief = connect(url, platform.platformId, `Bearer ${briefApp.token}`);
+  // Its second passes.
+  while ((await brief.send('{ __typename }')).status !== 401) await new Promise(setImmediate);
+  return [
+    { name: 'a revoked API token', platform: revoked.platform },
+    { name: 'a revoked client token', platform: connect(url, '', `Bearer ${revokedApp.token}`) },
+    {
+      name: 'a client token that the database knows as expired',
+      platform: connect(url, '', `Bearer ${expiredApp.token}`),
+    },
+    { name: 'a client token whose time is over', platform: brief },
+    { name: 'nobody', platform: connect(url, '', '') },
+  ];
+}
+
+/** Waits until every event has its number and every webhook has arrived. */
+export async function quiet({ owner }: TestGateway): Promise<void> {
+  for (;;) {
+    const { rows } = await owner.query<{ busy: boolean }>(
+      `select exists (select from outbox) or exists (
+         select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence) as busy`,
+    );
+    if (rows[0]?.busy === false) return;
+    await new Promise(setImmediate);
+  }
+}
+
+/** The parts of the victim's values that are nowhere else: none may be in what a stranger is answered. */
+export function secretsOf(things: Things): readonly string[] {
+  const open: ReadonlySet<Kind> = new Set(['url', 'cursor:ApiToken', 'cursor:WebhookEndpoint']);
+  return kinds.filter((kind) => !open.has(kind)).map((kind) => things[kind].slice(things[kind].indexOf(':') + 1));
+}

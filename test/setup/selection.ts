@@ -1,0 +1,31 @@
+import {
+  type GraphQLOutputType,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isObjectType,
+  isRequiredArgument,
+} from 'graphql';
+import { schema } from '../../src/graphql/server/schema.ts';
+
+/** Writes a selection of everything that needs no arguments, `depth` objects deep. */
+export function selection(type: GraphQLOutputType, depth: number): string {
+  const named = getNamedType(type);
+  if (isInterfaceType(named)) return '{ __typename id }';
+  if (isAbstractType(named)) {
+    if (depth === 0) return '{ __typename }';
+    const members = schema
+      .getPossibleTypes(named)
+      .map((member) => `... on ${member.name} ${selection(member, depth - 1)}`);
+    return named.name.endsWith('Result')
+      ? `{ __typename ${members.filter((member) => /Success/.test(member.slice(0, 60))).join(' ')} ... on UserError { code message } }`
+      : `{ __typename ${members.slice(0, 6).join(' ')} }`;
+  }
+  if (!isObjectType(named)) return '';
+  const fields = Object.values(named.getFields())
+    .filter((field) => !field.args.some(isRequiredArgument))
+    .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))
+    .filter((field) => depth > 0 || !isAbstractType(getNamedType(field.type)))
+    .map((field) => `${field.name} ${selection(field.type, depth - 1)}`);
+  return `{ __typename ${[...new Set(fields)].join(' ')} }`;
+}

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HostileWorld } from '../attack/hostile/run.ts';
+
+let world: HostileWorld;
+beforeAll(async () => {
+  world = await HostileWorld.open();
+});
+afterAll(() => world?.close());
+
+/** Fewer or more of them; `ATTACK_SEED` sends the same ones again. */
+const probes = Number(process.env.ATTACK_PROBES ?? 100_000);
+
+test(`${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold`, async () => {
+  const figures = await world.run(probes, 8);
+  console.log(figures);
+  expect(figures.probes).toBeGreaterThanOrEqual(probes);
+}, 7_200_000);

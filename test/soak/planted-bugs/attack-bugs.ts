@@ -1,0 +1,81 @@
+import type { Bug } from './plant.ts';
+
+const matrix = 'test/attack/matrix.test.ts';
+const foreign = { file: matrix, title: 'over GraphQL, what is named by %s is as unknown as what never was' };
+const hostile = {
+  file: 'test/attack/hostile.test.ts',
+  title:
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+    '${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold',
+};
+
+/** Bugs that the matrix of tenants and scopes and the random requests must notice, as they are found from outside. */
+export const attackBugs: readonly Bug[] = [
+  {
+    bug: 'an app finds the other customers of its platform by their ids',
+    file: 'src/access/visible.ts',
+    find: 'return where(rules.customer, scope);',
+    put: 'return { platformId: scope.platformId };',
+    caughtBy: foreign,
+  },
+  {
+    bug: 'lookups, endpoints and tokens are visible to every platform',
+    file: 'src/access/visible.ts',
+    find: 'return where(rules.ofPlatform, scope);',
+    put: "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
+    caughtBy: foreign,
+  },
+  {
+    bug: 'the app of a payment guesses by a filter whose payment it is',
+    file: 'src/payments/filters.ts',
+    find: 'ofCustomer(caller, { customer: { platformCustomerId } }),',
+    put: '({ customer: { platformCustomerId } }),',
+    caughtBy: foreign,
+  },
+  {
+    bug: 'an app shares its idempotency keys with its platform',
+    file: 'src/core/idempotency.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+    find: 'return keySpace === undefined ? operation : `${operation}@${keySpace}`;',
+    put: 'return keySpace === undefined ? operation : operation;',
+    caughtBy: foreign,
+  },
+  {
+    bug: 'a command needs no permission',
+    file: 'src/access/operations.ts',
+    find: '  requirePermission(caller, operations[name].permission);\n',
+    put: '',
+    caughtBy: { file: matrix, title: 'over GraphQL, a token that may do less learns nothing of what it names' },
+  },
+  {
+    bug: 'an app hears in its streams what happens to others of its platform',
+    file: 'src/access/visible.ts',
+    find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
+    put: 'return event.platformId === scope.platformId;',
+    caughtBy: {
+      file: matrix,
+      title: 'streams of others are silent about what happens meanwhile, and so are their webhooks',
+    },
+  },
+  {
+    bug: 'the value of a variable that does not fit is a fault of the service',
+    file: 'src/graphql/server/present-error.ts',
+    find: 'if (isInputError(error)) {',
+    put: "if (isInputError(error) && message === 'never') {",
+    caughtBy: hostile,
+  },
+  {
+    bug: 'an error tells its stack',
+    file: 'src/graphql/server/present-error.ts',
+    find: 'return new GraphQLError(message, { ...location,',
+    put: 'return new GraphQLError(error.stack ?? message, { ...location,',
+    caughtBy: hostile,
+  },
+  {
+    bug: 'an answer has no bound',
+    file: 'src/serve.ts',
+    find: 'maxAnswerBytes: config.MAX_ANSWER_BYTES,',
+    put: 'maxAnswerBytes: 100_000_000,',
+    caughtBy: hostile,
+  },
+];
