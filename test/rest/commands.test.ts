@@ -40,6 +40,10 @@ describe('every command', () => {
         const answer = await rest.call(method, path, { body, headers: { 'content-type': type } });
         expect({ id, type, ...answer }).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
       }
+      const empty = await rest.call(method, path, { raw: '', headers: { 'content-type': 'text/plain' } });
+      if (!bodyIsOptional) {
+        expect({ id, ...empty }).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
+      }
       const large = await rest.call(method, path, { body: { ...body, description: 'x'.repeat(102_400) } });
       expect({ id, ...large }).toMatchObject({ id, status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
     }
