@@ -1,7 +1,7 @@
 // Who may import whom (the README draws it): each module may import itself and the modules named after it, nothing else. A
 // module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
 // decision, made in this file.
-const base = ['core', 'database'];
+const base = ['core', 'database', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
@@ -10,10 +10,12 @@ const nouns = ['customers', 'payments', 'streams', 'values', 'webhooks'].map((no
 const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
 
 const modules = {
-  database: [],
+  // What all count for the operator.
+  instruments: [],
+  database: ['instruments'],
   'database/embedded': ['database'],
   'database/migrations': ['database/embedded', 'database'],
-  core: ['database'],
+  core: ['database', 'instruments'],
   bodies: [],
   outside: [],
   events: base,
@@ -29,7 +31,7 @@ const modules = {
   'payments/customers': ['payments/accounts', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
   'payments/receivers': ['payments/pricing', ...domain],
-  'payments/transfers': ['payments/orders', ...domain],
+  'payments/transfers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
@@ -47,10 +49,12 @@ const modules = {
   ),
   'graphql/server': [...nouns, 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
   'graphql/transports': ['graphql/server', 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
+  // What an operator sees.
+  observe: ['instruments', 'database/migrations', ...domain],
   rest: ['rest/endpoints', 'rest/schemas', ...apis],
   'rest/schemas': ['records', ...allOfPayments],
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
-  http: ['graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
+  http: ['observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
   cli: ['root', 'start', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],

@@ -4,6 +4,8 @@ import { ConfigError, type GatewaySettings } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
+import { type MetricsServer, type Observed, startMetricsServer } from './observe/metrics.ts';
+import { ReadinessWatch } from './observe/readiness.ts';
 import type { Resolver } from './outside/addresses.ts';
 import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
@@ -21,6 +23,8 @@ export interface Gateway {
   readonly url: string | undefined;
   /** The domain as the background work has it: for all platforms. */
   readonly payments: Payments;
+  /** The base URL of its metrics, if there are any. */
+  readonly metricsUrl: string | undefined;
   /** The database as the APIs have it: for one platform at a time. */
   readonly serving: Database;
   readonly feed: Feed;
@@ -66,23 +70,32 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const feed = new Feed(serving, log);
   const sessions = new Sessions(serving, log);
-  const closing = [() => sessions.leave(0), close];
+  const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
+  const closing = [() => sessions.leave(0), () => readiness.close(), close];
   if (!config.OWNER_MAY_SERVE) {
     await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
   }
   await feed.open().catch((error: unknown) => abandon(error, closing));
+  readiness.open();
+  const metrics = await startMetrics(config, { serving, working, feed, sessions, readiness }, log).catch(
+    (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
+  );
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
-  const parts = { sessions, workers, feed, database: { close }, log };
-  const instance = { payments, serving, feed, sessions };
+  const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
+  const instance = { payments, metricsUrl: metrics?.url, serving, feed, sessions };
   if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
   const ofRequests = { ...payments, database: serving };
   const apis = await startServing(options, {
     payments: ofRequests,
     webhooks: { ...webhooks, payments: ofRequests },
-    feed,
-    sessions,
+    ...{ feed, sessions, readiness },
   }).catch((error: unknown) =>
-    abandon(listenError(error, config), [() => sessions.leave(0), () => feed.close(), () => workers?.stop(), close]),
+    abandon(listenError(error, config), [
+      () => metrics?.close(),
+      () => feed.close(),
+      () => workers?.stop(),
+      ...closing,
+    ]),
   );
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
@@ -105,6 +118,16 @@ function openDatabases({ databaseUrl: url, config, pace }: GatewayOptions) {
   return { serving, working, close: async () => void (await Promise.all([serving.close(), working.close()])) };
 }
 
+/** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */
+async function startMetrics(
+  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: GatewaySettings,
+  observed: Observed,
+  log: Logger,
+): Promise<MetricsServer | undefined> {
+  if (port === undefined) return undefined;
+  return startMetricsServer({ host, port, readsDatabase: ROLE !== 'serve' }, observed, log);
+}
+
 /** Stops the parts that were started before a start failed, and then throws its error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
@@ -112,15 +135,21 @@ async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promi
 }
 
 /** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
-function listenError(error: unknown, { HOST, PORT }: GatewaySettings): unknown {
+function listenError(error: unknown, config: GatewaySettings, prefix?: 'METRICS'): unknown {
+  const name = prefix ? (`${prefix}_` as const) : '';
+  const [HOST, PORT] = [config[`${name}HOST`], config[`${name}PORT`]];
   switch (error instanceof Error && 'code' in error && error.code) {
     case 'EADDRINUSE':
-      return new ConfigError([`PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another PORT`]);
+      return new ConfigError([
+        `${name}PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another ${name}PORT`,
+      ]);
     case 'EACCES':
-      return new ConfigError([`PORT ${PORT} may not be opened by this user: set a PORT of 1024 or above`]);
+      return new ConfigError([
+        `${name}PORT ${PORT} may not be opened by this user: set a ${name}PORT of 1024 or above`,
+      ]);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new ConfigError([`HOST ${HOST} is no address of this machine`]);
+      return new ConfigError([`${name}HOST ${HOST} is no address of this machine`]);
     default:
       return error;
   }

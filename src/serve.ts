@@ -22,6 +22,7 @@ import { addressFinder } from './http/client-address.ts';
 import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
+import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import type { Payments } from './payments/command.ts';
 import { createRestServer } from './rest/server.ts';
 import type { Serving } from './stop.ts';
@@ -40,6 +41,7 @@ export interface ServingOptions {
     readonly slowMs?: number;
     readonly statementMs?: number;
     readonly idleMs?: number;
+    readonly readiness?: Partial<ReadinessLimits>;
     /** The clock of the limits of rate. */
     readonly now?: Clock;
   };
@@ -51,12 +53,13 @@ interface Served {
   readonly webhooks: Webhooks;
   readonly feed: Feed;
   readonly sessions: Sessions;
+  readonly readiness: ReadinessWatch;
 }
 
 /** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
 export async function startServing(
   { config, log, newcomer, pace }: ServingOptions,
-  { payments, webhooks, feed, sessions }: Served,
+  { payments, webhooks, feed, sessions, readiness }: Served,
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
@@ -94,7 +97,7 @@ export async function startServing(
     }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
-    database,
+    readiness,
     isSandbox: newcomer !== undefined,
     admission: {
       maxInFlight: config.MAX_IN_FLIGHT,

@@ -5,6 +5,8 @@ import type { Database } from './database/database.ts';
 import type { Feed } from './events/feed.ts';
 import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
+import type { MetricsServer } from './observe/metrics.ts';
+import type { ReadinessWatch } from './observe/readiness.ts';
 import type { startWorkers } from './work/workers.ts';
 
 /** The APIs that an instance serves, and how their connections end. */
@@ -24,6 +26,8 @@ export interface Running {
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
+  readonly readiness: Pick<ReadinessWatch, 'close'>;
+  readonly metrics: Pick<MetricsServer, 'close'> | undefined;
   readonly database: Pick<Database, 'close'>;
   readonly log: Logger;
 }
@@ -40,7 +44,16 @@ const spread = { mostMs: 3_000, eachMs: 5 } as const;
  * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests in progress
  * finish, then the workers, the feed and the database end.
  */
-export async function stopInOrder({ serving, sessions, workers, feed, database, log }: Running): Promise<void> {
+export async function stopInOrder({
+  serving,
+  sessions,
+  workers,
+  feed,
+  readiness,
+  metrics,
+  database,
+  log,
+}: Running): Promise<void> {
   if (serving) {
     serving.http.announceStop();
     if (serving.delayMs > 0) await delay(serving.delayMs);
@@ -59,7 +72,11 @@ export async function stopInOrder({ serving, sessions, workers, feed, database, 
   await waitFor('workers', Promise.resolve(workers?.stop()));
   await waitFor(
     'database',
-    feed.close().then(() => database.close()),
+    feed.close().then(() => {
+      readiness.close();
+      metrics?.close();
+      return database.close();
+    }),
   );
 }
 

@@ -6,6 +6,7 @@ import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import type { Caller } from './caller.ts';
+import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
 
 /** The result of a successful command, as it is stored for repeats. Receipts read `type` and `row`. */
@@ -61,7 +62,15 @@ const storeResultStatement = statement<object>(
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
  *   still running), and what the command throws
  */
-export async function runIdempotent<Answer>(
+export function runIdempotent<Answer>(
+  database: Database,
+  caller: Caller,
+  command: Command<Answer>,
+): Promise<Answer & { readonly replayed: boolean }> {
+  return countCommand(command.operation, run(database, caller, command));
+}
+
+async function run<Answer>(
   database: Database,
   caller: Caller,
   command: Command<Answer>,

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { isAnswerTimeout } from './faults.ts';
+import { connectionName, readAddress } from './address.ts';
+import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 import { noPlatform } from './platform-scope.ts';
 import { PrismaDriver } from './prisma-driver.ts';
@@ -23,8 +24,8 @@ export type DatabaseRole = 'gateway_serving' | 'gateway_work';
  */
 export interface Database {
   readonly url: string;
-  /** The parameters of a connection outside of the pool, in the same role and with the same settings. */
-  readonly connection: pg.ClientConfig;
+  /** Returns the parameters of a connection outside of the pool, in the same role and with the same settings. */
+  connectionFor(use: string): pg.ClientConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
@@ -33,8 +34,8 @@ export interface Database {
   readText(text: string, values: readonly unknown[]): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
-  /** Opens another pool in the same role, for work that must not wait for this one. Its connections have this name in `pg_stat_activity`. */
-  openPool(applicationName: string, poolSize: number): pg.Pool;
+  /** Opens another pool in the same role, for work that must not wait for this one. The names of its connections say its use. */
+  openPool(use: string, poolSize: number): pg.Pool;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
   /** Wakes the background work of this process after a commit, so that it need not wait for its next round. */
@@ -52,6 +53,8 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
   readonly statementMs?: number;
+  /** Settings of its sessions that replace those of the program, such as `lock_timeout=60000`. For tests only. */
+  readonly settings?: readonly string[];
   /** The most that Prisma may take in one transaction, in milliseconds: 30 seconds. For tests only. */
   readonly transactionMs?: number;
 }
@@ -89,13 +92,29 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
   return statementMs + graceMs;
 }
 
-/** Returns the parameters of a connection to `url` under the settings above; money (int8) arrives as bigint. */
-export function connectionConfig(url: string, role: DatabaseRole, statementMs = defaultStatementMs): pg.ClientConfig {
+interface ConnectionOptions {
+  readonly url: string;
+  readonly role: DatabaseRole;
+  /** What the connection is for, as its name says: the role's work, if left out. */
+  readonly use?: string | undefined;
+  readonly statementMs?: number | undefined;
+  readonly settings?: readonly string[] | undefined;
+}
+
+/**
+ * Returns the parameters of a connection under the settings above; money (int8) arrives as bigint. The operator's `options` in
+ * the address are added, and set nothing that the program sets.
+ */
+export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): pg.ClientConfig {
+  const address = readAddress(url);
+  const own = [...sessionSettings(role, statementMs ?? defaultStatementMs), ...(settings ?? [])].map(
+    (setting) => `-c ${setting}`,
+  );
   return {
-    connectionString: url,
-    options: sessionSettings(role, statementMs)
-      .map((setting) => `-c ${setting}`)
-      .join(' '),
+    connectionString: address.url,
+    // Of two values for one setting Postgres takes the last.
+    options: [address.options, ...own].join(' ').trim(),
+    application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
     // After this the system probes the other end ten times, a second apart (libuv): 15 seconds in all. Its default takes hours.
     keepAliveInitialDelayMillis: 5_000,
@@ -108,8 +127,7 @@ export function connectionConfig(url: string, role: DatabaseRole, statementMs = 
 
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const connection = connectionConfig(options.url, options.role, options.statementMs);
-  const pool = openPool(connection, options);
+  const pool = openPool(connectionConfig(options), options);
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
@@ -117,14 +135,14 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     url: options.url,
-    connection,
+    connectionFor: (use) => connectionConfig({ ...options, use }),
     answerTimeoutMs: answerTimeoutMs(options.statementMs),
     pool,
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     readText: (text, values) => queryText(pool, new TextQuery(names.nameOf(text), text, values)),
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
-    openPool: (application_name, poolSize) => openPool({ ...connection, application_name }, { ...options, poolSize }),
+    openPool: (use, poolSize) => openPool(connectionConfig({ ...options, use }), { ...options, poolSize }),
     commits: options.commits ?? new EventEmitter(),
     async close() {
       await prisma.$disconnect();
@@ -133,7 +151,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Opens a pool that destroys connections on which no result arrives in time. */
+/** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
 function openPool(
   connection: pg.ClientConfig,
   { role, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions,
@@ -157,8 +175,8 @@ function openPool(
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The others have probably lost the server too: a statement on one of them would wait as long for nothing.
-    else if (isAnswerTimeout(error)) for (const other of idle) discard(other, error);
+    // The others have probably lost the server too, or can only read too: a statement on one of them would fail as this one.
+    else if (isAnswerTimeout(error) || isReadOnly(error)) for (const other of idle) discard(other, error);
   });
   return pool;
 }

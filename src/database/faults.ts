@@ -45,6 +45,14 @@ export function isAnswerTimeout(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
+/**
+ * Says whether the session can only read. It stays so when the server, or another one in its stead, writes again: a new
+ * connection is needed.
+ */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === '25006';
+}
+
 /** The SQLSTATEs, or whole classes of them, of failures that may pass: the same statement may succeed another time. */
 const transientStates = [
   '08', // connection exceptions
@@ -87,7 +95,8 @@ export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code !== undefined && connectionErrors.has(code)) return true;
-  if (error instanceof pg.DatabaseError) return isTransient(code);
+  // Whatever the reason, Postgres ends the session or refuses to begin one: the login, the database, a fence around it.
+  if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message)) return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
   return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
@@ -97,8 +106,13 @@ function isTransient(state: string | undefined): boolean {
   return state !== undefined && transientStates.some((prefix) => state.startsWith(prefix));
 }
 
+function isFatal(severity: unknown): boolean {
+  return severity === 'FATAL' || severity === 'PANIC';
+}
+
 interface DriverCause {
   readonly kind?: unknown;
+  readonly severity?: unknown;
   readonly code?: unknown;
   readonly originalCode?: unknown;
 }
@@ -111,7 +125,10 @@ function driverCause(error: Error): DriverCause | undefined {
 }
 
 const driverKinds: ReadonlySet<unknown> = new Set([
+  'AuthenticationFailed',
   'ConnectionClosed',
+  'DatabaseAccessDenied',
+  'DatabaseDoesNotExist',
   'DatabaseNotReachable',
   'SocketTimeout',
   'TooManyConnections',
@@ -120,7 +137,11 @@ const driverKinds: ReadonlySet<unknown> = new Set([
 
 function isDriverFault(cause: DriverCause | undefined): boolean {
   if (!cause) return false;
-  return driverKinds.has(cause.kind) || [cause.originalCode, cause.code].some((code) => isTransient(textOf(code)));
+  return (
+    driverKinds.has(cause.kind) ||
+    isFatal(cause.severity) ||
+    [cause.originalCode, cause.code].some((code) => isTransient(textOf(code)))
+  );
 }
 
 function textOf(code: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { lostRaces } from '../instruments/instruments.ts';
 import { sqlState } from './faults.ts';
 
 /**
@@ -17,7 +18,9 @@ export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
       return await command();
     } catch (error) {
       const state = sqlState(error);
-      if (state === undefined || !lostRace.has(state) || attempt === 5) throw error;
+      if (state === undefined || !lostRace.has(state)) throw error;
+      lostRaces.inc({ result: attempt === 5 ? 'gave_up' : 'retried' });
+      if (attempt === 5) throw error;
       await delay(Math.random() * Math.min(200, 10 * 2 ** attempt));
     }
   }

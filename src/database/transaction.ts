@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
-import { isConnectionLost, OutcomeUnknown, wasRolledBack } from './faults.ts';
+import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './faults.ts';
 import type { Prisma } from './generated/client/client.ts';
 
 /** One transaction for two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
@@ -40,7 +40,7 @@ export async function inTransaction<T>(
 interface TransactionOptions {
   /** The statement that begins it: `begin` with its isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection cannot be used any more: it is lost, or cannot roll back. */
+  /** Called when the connection cannot be used any more: it is lost, cannot roll back, or can only read. */
   readonly onBroken?: (error: unknown) => void;
 }
 
@@ -64,7 +64,10 @@ export async function transactionOn<T>(
   } catch (error) {
     // A lost connection, or one that cannot roll back, is destroyed, which rolls its transaction back.
     if (isConnectionLost(error)) onBroken(error);
-    else await client.query('rollback').catch(onBroken);
+    else {
+      await client.query('rollback').catch(onBroken);
+      if (isReadOnly(error)) onBroken(error);
+    }
     throw error;
   }
 }
@@ -92,7 +95,7 @@ export async function runCommitting<T>(
   try {
     return await withKnownOutcome(statement(client));
   } catch (error) {
-    broken = isConnectionLost(error) ? error : undefined;
+    broken = isConnectionLost(error) || isReadOnly(error) ? error : undefined;
     throw error;
   } finally {
     client.release(asError(broken));

@@ -1,3 +1,5 @@
+import { slowReaders } from '../instruments/instruments.ts';
+
 /** The error of a channel whose reader fell too far behind. */
 export class Overflow extends Error {
   constructor(limit: number) {
@@ -42,6 +44,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
       this.#waiting = undefined;
     } else if (this.#queue.length >= this.#limit) {
       this.#queue = [];
+      slowReaders.inc();
       this.fail(new Overflow(this.#limit));
       this.#onOverflow();
     } else {

@@ -68,6 +68,18 @@ export class Feed {
     return count;
   }
 
+  /** Whether it listens for notifications; else it polls. */
+  get listening(): boolean {
+    return this.#listener !== undefined;
+  }
+
+  /** The number of events that are known and not dispatched here yet: the most of any platform. */
+  get lag(): number {
+    let most = 0n;
+    for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
+    return Number(most);
+  }
+
   /**
    * Subscribes to the events after the sequence `after` that the filter wants, the stored ones and then the live ones,
    * until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
@@ -175,8 +187,7 @@ export class Feed {
 
   async #listen(): Promise<void> {
     const client = new pg.Client({
-      ...this.#database.connection,
-      application_name: 'feed',
+      ...this.#database.connectionFor('feed'),
       connectionTimeoutMillis: listenTimeoutMs,
       query_timeout: listenTimeoutMs,
     });

@@ -55,8 +55,7 @@ export class Sequencer {
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const client = new pg.Client({
-      ...this.#database.connection,
-      application_name: 'sequencer',
+      ...this.#database.connectionFor('sequencer'),
       connectionTimeoutMillis: connectMs,
       query_timeout: this.#database.answerTimeoutMs,
     });

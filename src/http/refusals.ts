@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../access/rate-limits.ts';
+import { earlyRefusals } from '../instruments/instruments.ts';
 
 /** The API that a request is for: it decides the form of errors. */
 export type Api = 'GRAPHQL' | 'REST';
@@ -25,14 +26,16 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/** The most seconds that a stream waits beyond those of other requests: many are refused at once when their clients reconnect. */
+/** The most seconds that a stream refused for load waits beyond those of other requests: many reconnect at once. */
 const streamSpreadSeconds = 5;
 
 /** Answers a request that was not processed: the client may send it again. */
 export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
   const { status, code, message } = refusal;
+  earlyRefusals.inc({ code });
   const isStream = response.req.headers.accept?.includes('text/event-stream') ?? false;
-  const retryAfter = refusal.retryAfter + (isStream ? Math.floor(Math.random() * streamSpreadSeconds) : 0);
+  const spread = isStream && status === 503 ? Math.floor(Math.random() * streamSpreadSeconds) : 0;
+  const retryAfter = refusal.retryAfter + spread;
   response.setHeader('retry-after', String(retryAfter));
   const body =
     api === 'REST'

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from 'node:stream';
 import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
-import type { Database } from '../database/database.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
 import type { DistinctConnections } from '../graphql/transports/distinct-connections.ts';
 import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
+import { isReady, type ReadinessWatch } from '../observe/readiness.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
@@ -33,7 +33,7 @@ export interface HttpOptions {
   readonly singleConnections: SingleConnections;
   readonly origins: AllowedOrigins;
   readonly rest: RestServer;
-  readonly database: Database;
+  readonly readiness: ReadinessWatch;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
@@ -289,10 +289,8 @@ async function serveReadiness(
   { connections }: Admission,
   response: ServerResponse,
 ): Promise<void> {
-  const database = await options.database.pool.query('select 1').then(
-    () => true,
-    () => false,
-  );
-  const isReady = !connections.announcing && database;
-  answer(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'unavailable', database });
+  const readiness = await options.readiness.check();
+  const ready = !connections.announcing && isReady(readiness);
+  if (!ready) response.setHeader('retry-after', '1');
+  answer(response, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', ...readiness });
 }

@@ -86,7 +86,7 @@ const rules: readonly Rule[] = [
  * @returns the broken rules with their rows; none for a sound ledger
  */
 export async function audit({ url }: Pick<Database, 'url'>): Promise<Breach[]> {
-  const client = new pg.Client({ ...connectionConfig(url, 'gateway_work'), application_name: 'audit' });
+  const client = new pg.Client(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
   await client.connect();
   try {
     return await transactionOn(client, () => findBreaches(client), {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { wasRolledBack } from '../database/faults.ts';
+import { plansWaiting } from '../instruments/instruments.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
@@ -71,10 +72,12 @@ export class CommitLanes<Outcome> {
    * @throws LockTimeout and what the commit throws
    */
   add(platformId: string, plan: Plan): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
+    plansWaiting.inc();
+    const outcome = new Promise<Outcome>((resolve, reject) => {
       const deadline = performance.now() + this.#maxWaitMs;
       this.#enter({ platformId, plan, account: accountOf(plan), deadline, resolve, reject });
     });
+    return outcome.finally(() => plansWaiting.dec());
   }
 
   #enter(waiting: Waiting<Outcome>): void {

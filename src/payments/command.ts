@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Caller } from '../access/caller.ts';
+import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
 import { claimOf, keyPath } from '../core/idempotency.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -83,7 +84,15 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
  * Runs a command once per idempotency key: a repeat gets the first outcome.
  * @throws Refusal FORBIDDEN (the caller may not run it), and the refusals of the command
  */
-export async function runCommand<Type extends ResultType>(
+export function runCommand<Type extends ResultType>(
+  payments: Payments,
+  caller: Caller,
+  command: Command<Type>,
+): Promise<CommandResult<SnapshotRows[Type]>> {
+  return countCommand(command.operation, run(payments, caller, command));
+}
+
+async function run<Type extends ResultType>(
   payments: Payments,
   caller: Caller,
   command: Command<Type>,

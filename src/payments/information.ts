@@ -1,4 +1,4 @@
-import { isPlainText } from '../core/checks.ts';
+import { isDay, isPlainText } from '../core/checks.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { RequiredField } from '../rails/rail.ts';
@@ -30,9 +30,41 @@ export const purposes = [
 
 const maxFields = 30;
 
+/** What the value of a fact must be: words for the refusal, and a test. */
+interface Form {
+  readonly words: string;
+  readonly fits: (value: string) => boolean;
+}
+
+const anyText: Form = { words: 'text', fits: () => true };
+const country: Form = { words: 'a two-letter country code such as US', fits: (value) => /^[A-Z]{2}$/.test(value) };
+
+/** The facts that a sender may give, and what a fact of these names must be, whoever it is about (decision 48). */
+const forms: ReadonlyMap<string, Form> = new Map([
+  ['FULL_NAME', anyText],
+  ['BIRTH_DATE', { words: 'a day of the calendar, YYYY-MM-DD', fits: isDay }],
+  ['NATIONALITY', country],
+  ['PHONE_NUMBER', { words: 'a telephone number', fits: (value) => /^\+?[0-9][0-9 ().-]{2,30}$/.test(value) }],
+  ['EMAIL', { words: 'an e-mail address', fits: (value) => /^[^\s@]+@[^\s@]+$/.test(value) }],
+  ['POSTAL_ADDRESS', anyText],
+  ['TAX_ID', anyText],
+  ['REGISTRATION_NUMBER', anyText],
+  ['USER_TYPE', { words: 'INDIVIDUAL or BUSINESS', fits: (value) => /^(INDIVIDUAL|BUSINESS)$/.test(value) }],
+  ['COUNTRY_OF_RESIDENCE', country],
+  ['ACCOUNT_IDENTIFIER', anyText],
+  ['FI_LEGAL_ENTITY_NAME', anyText],
+  ['FI_ADDRESS', anyText],
+  [
+    'PURPOSE_OF_PAYMENT',
+    { words: `one of ${purposes.join(', ')}`, fits: (value) => purposes.some((purpose) => purpose === value) },
+  ],
+  ['ULTIMATE_INSTITUTION_COUNTRY', country],
+  ['IDENTIFIER', anyText],
+]);
+
 /**
- * Checks facts and returns them as a map. Names must have capitals and be given once, values must not be empty, and a
- * purpose must be in the specification.
+ * Checks facts and returns them as a map. Names must have capitals and be given once, values must not be empty and must
+ * have the form that their name asks for.
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
@@ -49,12 +81,38 @@ export function checkInformation(given: readonly InformationField[] | null | und
     if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
       refuse(position, `${name} must have 1 to 500 characters, none of them a control character or half a character`);
     }
-    if (name === 'PURPOSE_OF_PAYMENT' && !purposes.some((purpose) => purpose === value)) {
-      refuse(position, `PURPOSE_OF_PAYMENT must be one of ${purposes.join(', ')}`);
-    }
+    const form = forms.get(name);
+    if (form && !form.fits(value)) refuse(position, `${name} must be ${form.words}`);
     information[name] = value;
   }
   return information;
+}
+
+/**
+ * Refuses facts of a sender that do not apply to the destination of its payment: all but the purpose where it is no UMA
+ * address, and that too where the money stays here (specification 4.1). To a UMA address, a fact must be known by name,
+ * or the receiver must ask for it.
+ * @param requested the fields that the receiver at a UMA address asks for; undefined for an account
+ * @throws Refusal INVALID_INPUT with the path of the fact
+ */
+export function checkApplicable(
+  given: readonly InformationField[] | null | undefined,
+  path: FieldPath,
+  destination: { readonly requested: readonly RequiredField[] | undefined; readonly isInternal: boolean },
+): void {
+  const { requested, isInternal } = destination;
+  const faultOf = (name: string): string | undefined => {
+    if (requested) {
+      const isKnown = forms.has(name) || requested.some((field) => field.name === name);
+      return isKnown ? undefined : `${name} is no fact that a sender gives: ${[...forms.keys()].join(', ')}`;
+    }
+    if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
+    return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;
+  };
+  for (const [position, { name }] of (given ?? []).entries()) {
+    const reason = faultOf(name);
+    if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+  }
 }
 
 /** Returns the names of the mandatory fields that are not given. */

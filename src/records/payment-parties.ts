@@ -11,7 +11,7 @@ import { type Queryable, statement } from '../database/statement.ts';
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
-  readonly sourceAccount: { readonly kind: AccountKind } | null;
+  readonly sourceAccount: { readonly kind: AccountKind; readonly currency: string } | null;
   readonly destinationAccount: { readonly kind: AccountKind } | null;
 }
 
@@ -19,7 +19,7 @@ export interface PaymentParties {
 export const paymentParties: Extra<PaymentParties> = (payment) => ({
   customer: `(select json_build_object('platformCustomerId', c.platform_customer_id)
     from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id)`,
-  sourceAccount: `(select json_build_object('kind', a.kind)
+  sourceAccount: `(select json_build_object('kind', a.kind, 'currency', a.currency)
     from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.source_account_id)`,
   destinationAccount: `(select json_build_object('kind', a.kind)
     from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id)`,
@@ -63,7 +63,7 @@ type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' 
 
 /**
  * Returns the source of a payment, or undefined where it is not known. `withCustomer` adds the paying customer of an
- * account, as quotes have it.
+ * account, as quotes have it. An account has its own currency; `currency` is that of any other source.
  */
 export function sourceRecord(
   payment: SourceColumns,
@@ -79,7 +79,8 @@ export function sourceRecord(
         sourceType: 'ACCOUNT',
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        currency,
+        // What arrives from an account here may arrive in another currency, and only the sender has the sent amount.
+        currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
       return { sourceType: 'REALTIME_FUNDING', ...customer, currency };

@@ -82,6 +82,14 @@ export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
   if (!destination) table.push([['destination', 'umaAddress'], ['lookupId']]);
   if (!destination || (receivingCurrencyCode !== undefined && destination.currency === undefined))
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
-  if (!senderCustomerInfo && senderUserInfo) table.push([['senderCustomerInfo'], ['senderUserInfo']]);
+  const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
+  table.push([['senderCustomerInfo'], [field]]);
+  // A fact has its name in an object, and its position in the list of the command.
+  for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
+    table.push([
+      ['senderCustomerInfo', position],
+      [field, name],
+    ]);
+  }
   return table;
 }

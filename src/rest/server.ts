@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HonoRequest } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/platform-scope.ts';
+import { requestSeconds } from '../instruments/instruments.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
@@ -54,6 +56,13 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
     presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),
   );
 
+  root.use('*', async (context, next) => {
+    const end = requestSeconds.startTimer({ api: 'rest' });
+    await next();
+    // The path as it is defined, with the names of its parameters: there are few.
+    const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
+    end({ operation: `${context.req.method} ${path}`, code: String(context.res.status) });
+  });
   const app = root.basePath(restPrefix);
   const setDocument = openapi ? servePages(app) : undefined;
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { loopFailures, loopSuccess } from '../instruments/instruments.ts';
 
 /** A repeated piece of background work. */
 export interface Loop {
@@ -15,6 +16,7 @@ export interface Loop {
  * @param restMs the first part of each pause, which no `wake` ends: one round then does all the work that came meanwhile
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
+  const succeeded = loopSuccess.labels(name);
   let stopped = false;
   let woken = false;
   let resting = true;
@@ -37,8 +39,10 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
       let pauseMs: number;
       try {
         pauseMs = await round();
+        succeeded.setToCurrentTime();
       } catch (error) {
         if (stopped) return;
+        loopFailures.inc({ loop: name });
         log.error({ err: error, loop: name }, 'background work failed; trying again');
         pauseMs = 1000;
       }

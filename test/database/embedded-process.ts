@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in the folder it is given, until it is interrupted or killed. It says where
-// the server is and what goes wrong with it, and when interrupted it still works with the database before it stops.
+// A process that uses the embedded server in the folder it is given, until it is interrupted or killed. The second argument
+// may be `durable`. It says where the server is and what goes wrong with it, and when interrupted it still works with the
+// database before it stops.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',
-  durable: false,
+  durable: process.argv[3] === 'durable',
   warn: (line) => console.log(line),
 });
 const keepAlive = setInterval(() => undefined, 60_000);
@@ -19,4 +20,4 @@ process.once('SIGINT', async () => {
   clearInterval(keepAlive);
 });
 // Only now: whoever reads it may interrupt at once.
-console.log(JSON.stringify({ url: server.url, pid: server.pid }));
+console.log(JSON.stringify({ url: server.url, pid: server.pid, dataDirectory: server.dataDirectory }));

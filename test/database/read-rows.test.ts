@@ -31,7 +31,7 @@ const allOf = (platformId: string) => ({ platformId, bound: { kind: 'PLATFORM' }
 /** What paymentEnds reads, in Prisma's words. */
 const include = {
   customer: { select: { platformCustomerId: true } },
-  sourceAccount: { select: { kind: true } },
+  sourceAccount: { select: { kind: true, currency: true } },
   destinationAccount: { select: { kind: true } },
 } as const;
 

@@ -1,17 +1,77 @@
+import os from 'node:os';
 import pg from 'pg';
-import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/database/database.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAddress } from '../../src/database/address.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
+let database: ThrowawayDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+/** Opens the database with these parameters in its address. */
+function openWith(parameters: Readonly<Record<string, string>> = {}): Database {
+  const url = `${database.url}?${new URLSearchParams(parameters)}`;
+  return openDatabase({ url, role: 'gateway_work', poolSize: 1 });
+}
+
+/** Reads settings of the session, and closes the database. */
+async function settingsOf(opened: Database, ...names: readonly string[]): Promise<Record<string, string>> {
+  const { rows } = await opened.pool.query<{ name: string; value: string }>(
+    'select name, current_setting(name) as value from unnest($1::text[]) as name',
+    [names],
+  );
+  await opened.close();
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+const name = () => new URL(database.url).pathname.slice(1);
+
 test('sessions compile no plans, whatever the server is set to: a payment takes less time than compiling its plan', async () => {
-  const database = await freshDatabase();
-  const name = new URL(database.url).pathname.slice(1);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  await client.query(`alter database ${client.escapeIdentifier(name)} set jit = on`);
+  await client.query(`alter database ${client.escapeIdentifier(name())} set jit = on`);
   await client.end();
-  const opened = openDatabase({ url: database.url, role: 'gateway_work', poolSize: 1 });
-  expect((await opened.pool.query('show jit')).rows).toEqual([{ jit: 'off' }]);
-  await opened.close();
-  await database.drop();
+  expect(await settingsOf(openWith(), 'jit')).toEqual({ jit: 'off' });
+});
+
+test("options in the address add the operator's settings to those of the program, and replace none of them", async () => {
+  const opened = openWith({
+    options: '-c work_mem=9MB -c timezone=Asia/Tokyo -c statement_timeout=0 -c jit=on -c search_path=pg_catalog',
+    statement_timeout: '0',
+    lock_timeout: '0',
+  });
+  const session = ['work_mem', 'TimeZone', 'statement_timeout', 'lock_timeout', 'jit', 'search_path', 'role'];
+  expect(await settingsOf(opened, ...session)).toEqual({
+    work_mem: '9MB',
+    TimeZone: 'UTC',
+    statement_timeout: '10s',
+    lock_timeout: '2s',
+    jit: 'off',
+    search_path: 'public',
+    role: 'gateway_work',
+  });
+});
+
+test('the name of a connection says what it is for and whose it is', async () => {
+  const here = `${os.hostname()}:${process.pid}`;
+  expect(await settingsOf(openWith(), 'application_name')).toEqual({
+    application_name: `payments-gateway work ${here}`.slice(0, 63),
+  });
+  const named = openWith({ application_name: 'blue' });
+  expect(named.connectionFor('feed').application_name).toBe(`blue feed ${here}`);
+  expect(await settingsOf(named, 'application_name')).toEqual({ application_name: `blue work ${here}` });
+});
+
+test('the other parameters of an address stay as they are written', () => {
+  const ssl = 'postgres://gateway:p%40ss@db/payments?sslmode=verify-full&sslrootcert=/etc/ca%20file.pem';
+  expect(readAddress(ssl).url).toBe(ssl);
+  expect(readAddress('postgres:///payments?host=/run/postgresql&options=-c%20work_mem%3D8MB')).toEqual({
+    url: 'postgres:///payments?host=%2Frun%2Fpostgresql',
+    options: '-c work_mem=8MB',
+    applicationName: undefined,
+  });
 });

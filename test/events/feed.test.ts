@@ -27,7 +27,7 @@ beforeAll(async () => {
     const far = connectTcp(Number(port), hostname);
     for (const socket of [near, far]) socket.on('error', () => undefined);
     near.once('data', (hello) => {
-      if (hello.includes('application_name\0feed\0')) {
+      if (hello.includes('payments-gateway feed ')) {
         const listener = { near, far, open: true };
         listeners.push(listener);
         near.once('close', () => {
@@ -74,7 +74,7 @@ async function watch(): Promise<AsyncIterableIterator<Data>> {
 
 const listening = async () => {
   const { rows } = await real.gateway.payments.database.pool.query(
-    `select from pg_stat_activity where datname = current_database() and application_name = 'feed'`,
+    `select from pg_stat_activity where datname = current_database() and application_name like 'payments-gateway feed %'`,
   );
   // One is the gateway's that is not behind the wire.
   return rows.length - 1;

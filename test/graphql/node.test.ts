@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { mint, quote, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 
 let t: TestGateway;
 let ours: Things;
@@ -157,5 +158,54 @@ test('a fragment on each type reads its fields through node', async () => {
   });
   expect(await read('ExternalAccount', 'accountInfo { ... on UsAccountInfo { routingNumber } }')).toEqual({
     accountInfo: { routingNumber: '021000021' },
+  });
+});
+
+describe('events and deliveries', () => {
+  const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }';
+  const eventsOf = async (platform: TestPlatform, filter: object): Promise<string[]> => {
+    const text = 'query ($filter: EventFilter) { events(filter: $filter) { edges { node { id } } } }';
+    return (await platform.ask(text, { filter })).events.edges.map(({ node }: Data) => node.id);
+  };
+  const app = async (input: object) =>
+    connect(t.url, t.platform.platformId, `Bearer ${(await mint(t.platform, input)).token}`);
+
+  test('are read by their ids, as their lists show them, and look unknown to other platforms', async () => {
+    const { id: endpointId } = await createEndpoint(t.platform, {
+      url: 'http://127.0.0.1:9/',
+      eventTypes: ['KYC_STATUS'],
+    });
+    const { deliveries } = await endpointUntil(t.platform, endpointId, (one) => one.deliveries.length > 0);
+    const [delivery] = deliveries;
+    const query = `query ($event: ID!, $delivery: ID!) { event: node(id: $event) { ... on Event { id type cursor } }
+      delivery: node(id: $delivery) { ... on WebhookDelivery { id event { id } } } }`;
+    const ids = { event: delivery.event.id, delivery: delivery.id };
+    expect(await t.platform.ask(query, ids)).toEqual({
+      event: delivery.event,
+      delivery: { id: delivery.id, event: { id: delivery.event.id } },
+    });
+    const foreign = await t.newPlatform('foreign events');
+    expect(await foreign.ask(query, ids)).toEqual({ event: null, delivery: null });
+    // The right uuid under the wrong type.
+    const wrong = [`Event:${uuidOf(delivery.id)}`, `WebhookDelivery:${uuidOf(delivery.event.id)}`];
+    expect((await t.platform.ask(nodes, { ids: wrong })).nodes).toEqual([null, null]);
+    const customer = await app({ customerId: ours.Customer });
+    expect(await customer.ask(query, ids)).toEqual({ event: null, delivery: null });
+  });
+
+  test('are shown to an app as in its list of events: its own, and no other', async () => {
+    const second = await makeThings(t.platform);
+    const all = [
+      ...(await eventsOf(t.platform, { customerId: ours.Customer })),
+      ...(await eventsOf(t.platform, { customerId: second.Customer })),
+    ];
+    for (const input of [{ customerId: ours.Customer }, { transactionId: ours.Transaction }]) {
+      const reader = await app(input);
+      const own = await eventsOf(reader, {});
+      expect(own.length).toBeGreaterThan(0);
+      expect(own.length).toBeLessThan(all.length);
+      const { nodes: found } = await reader.ask(nodes, { ids: all });
+      expect(found).toEqual(all.map((id) => (own.includes(id) ? { __typename: 'Event', id } : null)));
+    }
   });
 });

@@ -62,7 +62,7 @@ export const outcomes: Record<
   { readonly scenario: object | undefined; readonly status: string; readonly back: boolean }
 > = {
   ok: { scenario: undefined, status: 'COMPLETED', back: false },
-  fail: { scenario: { failureReason: 'OFFRAMP_FAILED' }, status: 'FAILED', back: true },
+  fail: { scenario: { failureReason: 'QUOTE_EXPIRED' }, status: 'FAILED', back: true },
   reject: { scenario: { reject: true }, status: 'REJECTED', back: true },
   stuck: { scenario: { failureReason: 'QUOTE_EXECUTION_FAILED', refundFails: true }, status: 'FAILED', back: false },
   return: { scenario: { returnAfterMs: 0 }, status: 'REFUNDED', back: true },

@@ -44,7 +44,10 @@ export async function readMaterial(platform: TestPlatform, keys: Material['keys'
         nodes.push(node);
         const [idType = ''] = node.id.split(':');
         ids[idType] = [...(ids[idType] ?? []), node.id];
-        for (const edge of node.deliveries?.edges ?? []) cursors.WebhookDelivery?.push(edge.cursor);
+        for (const edge of node.deliveries?.edges ?? []) {
+          cursors.WebhookDelivery?.push(edge.cursor);
+          ids.WebhookDelivery = [...(ids.WebhookDelivery ?? []), edge.node.id];
+        }
       }
       if (!pageInfo.hasNextPage) break;
       after = pageInfo.endCursor;

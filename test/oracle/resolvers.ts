@@ -95,6 +95,10 @@ const nodeSeen: Readonly<Record<string, (uuid: string, asking: Asking) => Promis
     typed('ApiToken', (await reads.apiTokens({ AND: [{ id }, tokensSeenBy(viewer)] }))[0]),
   WebhookEndpoint: async (id, { viewer, reads }) =>
     typed('WebhookEndpoint', (await reads.endpoints({ AND: [{ id }, endpointsSeenBy(viewer)] }))[0]),
+  WebhookDelivery: async (id, { viewer, reads }) =>
+    typed('WebhookDelivery', (await reads.deliveries({ AND: [{ id }, { endpoint: endpointsSeenBy(viewer) }] }))[0]),
+  Event: async (id, { viewer, reads }) =>
+    typed('Event', (await reads.events({ AND: [{ id }, eventsSeenBy(viewer)] }))[0]),
 };
 
 async function node(id: string, asking: Asking, types: readonly string[] = Object.keys(nodeSeen)) {
@@ -200,6 +204,10 @@ const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
     return account && accountPublicId(account.kind, account.id);
   },
   account: ({ uuid }, _args, asking) => accountSeen(uuid, asking),
+  async currency({ platformId, uuid }, _args, { reads }) {
+    const [account] = await reads.accounts({ platformId, id: uuid });
+    return account && currencyOf(account.currency);
+  },
 });
 
 const account = fieldsOf<Account>({

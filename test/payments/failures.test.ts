@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { actOn, ended, execute, feedEnd, quote, seen, umaQuote } from '../setup/acts.ts';
+import { actOn, ended, execute, feedEnd, quote, seen, transactionOf, umaQuote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -186,13 +186,35 @@ describe('a sandbox scenario', () => {
     await actOn(t.platform, 'sandboxSend', {
       quoteId: made.id,
       currencyCode: 'USD',
-      sandboxScenario: { failureReason: 'OFFRAMP_FAILED' },
+      sandboxScenario: { failureReason: 'QUOTE_EXPIRED' },
     });
     expect(await ended(t.platform, made.transaction.id)).toMatchObject({
       status: 'FAILED',
-      failureReason: 'OFFRAMP_FAILED',
+      failureReason: 'QUOTE_EXPIRED',
     });
     expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
+  });
+
+  test.each(reasons)('gives a deposit the reasons of the specification and no other: %s', async (failureReason) => {
+    const scene = await makeScene(t.platform, 0n);
+    const input = {
+      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
+      destination: { account: { accountId: scene.outsideEur } },
+      lockedCurrencyAmount: amount,
+    };
+    const sandboxScenario = { failureReason };
+    const made = await quote(t.platform, input);
+    const answers = [
+      await quote(t.platform, { ...input, sandboxScenario }),
+      await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD', sandboxScenario }),
+    ];
+    const isOfDeposits = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'].includes(failureReason);
+    const path = ['input', 'sandboxScenario', 'failureReason'];
+    for (const answer of answers) {
+      expect([answer.code, answer.path]).toEqual(isOfDeposits ? [undefined, undefined] : ['INVALID_INPUT', path]);
+    }
+    const { status } = await transactionOf(t.platform, made.transaction.id);
+    expect(status === 'PENDING').toBe(!isOfDeposits);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { commitGroups } from '../../src/ledger/commit.ts';
 import { planPayout } from '../../src/payments/quotes/pull.ts';
 import { act, execute, statusesOf, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { balanceOf, externalAccount, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -150,16 +150,23 @@ describe('a quote from an account outside', () => {
     expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
   });
 
-  test('is refused of a wallet, which gives nothing on request', async () => {
+  test('is refused of a wallet, which gives nothing on request: by quotes and transfers alike', async () => {
     const wallet = {
       customerId: scene.customerId,
       currency: 'USDT',
       accountInfo: { tronWallet: { address: `T${'a'.repeat(33)}` } },
     };
     const { account } = await succeed(t.platform, 'createExternalAccount', wallet, 'account { id }');
+    const refused = { code: 'INVALID_INPUT', message: expect.stringContaining('cannot be pulled from a wallet') };
     expect(await createQuote(inputOf(account.id, scene.outsideEur))).toMatchObject({
-      code: 'INVALID_INPUT',
+      ...refused,
       path: ['input', 'source', 'account', 'accountId'],
+    });
+    const to = await internalAccount(t.platform, scene.customerId, 'USDT');
+    const transfer = { sourceAccountId: account.id, destinationAccountId: to, amount: 100 };
+    expect(await act(t.platform, 'transferIn', transfer)).toMatchObject({
+      ...refused,
+      path: ['input', 'sourceAccountId'],
     });
   });
 });

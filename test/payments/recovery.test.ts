@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { act, quote, statusesOf, usdToEur } from '../setup/acts.ts';
+import { quote, statusesOf, usdToEur } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -62,34 +62,4 @@ test('payments whose process was killed between execution and settlement settle 
   }
   expect(await balanceOf(platform, scene.usd)).toBe(995_000n);
   for (const successor of successors) await successor.end('SIGTERM');
-});
-
-test('a process killed under load loses and doubles nothing: what it answered stands, what it did not is whole or not at all', async () => {
-  const before = await balanceOf(platform, scene.usd);
-  const doomed = await startWorker(0);
-  const through = connect(doomed.url, '', platform.authorization);
-  const keys = Array.from({ length: 60 }, (_, index) => `under-load-${index}`);
-  const transfer = (by: TestPlatform, idempotencyKey: string) => {
-    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey };
-    return act(by, 'transferOut', input, 'transaction { id }');
-  };
-  const answers = keys.map((key) => transfer(through, key).catch(() => undefined));
-  await Promise.race(answers);
-  await doomed.end('SIGKILL');
-  const answered = await Promise.all(answers);
-
-  // The same keys again, at another instance: each payment is there once, with the id that was answered, if any was.
-  const again = await Promise.all(keys.map((key) => transfer(platform, key)));
-  for (const [index, first] of answered.entries()) {
-    if (first) expect(again[index]).toEqual({ ...first, replayed: true });
-  }
-  expect(new Set(again.map(({ transaction }) => transaction.id)).size).toBe(keys.length);
-  expect(await balanceOf(platform, scene.usd)).toBe(before - 100n * BigInt(keys.length));
-
-  await gateway.gateway.payments.database.pool.query(
-    'update rail_order set due_at = clock_ms() where due_at is not null',
-  );
-  const successor = await startWorker(0);
-  for (const { transaction } of again) expect((await statusesOf(platform, transaction.id)).at(-1)).toBe('COMPLETED');
-  await successor.end('SIGTERM');
 });

@@ -13,7 +13,7 @@ import {
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, internalAccount, makeScene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -63,6 +63,47 @@ describe('receiver lookup', () => {
         customerId: 'Customer:019a0000-0000-7000-8000-000000000000',
       }),
     ).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', 'customerId'] });
+  });
+
+  test('names limits that a quote keeps, from every currency that the sender holds', async () => {
+    const platform = await t.newPlatform('limits');
+    const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
+    await t.gateway.payments.database.prisma.platformFee.create({ data });
+    const scene = await makeScene(platform, 0n);
+    const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
+    const { accounts } = await platform.ask(
+      `query ($id: ID!) { accounts(first: 100, filter: { kind: INTERNAL, customerId: $id }) {
+        edges { node { id ... on InternalAccount { balance { currency { code } } } } } } }`,
+      { id: scene.customerId },
+    );
+    expect(accounts.edges.length).toBeGreaterThan(3);
+    const lookup = await lookUp(platform, receiver, { customerId: scene.customerId });
+    const priced = async (accountId: string, currency: string, lockedCurrencyAmount: bigint): Promise<string> => {
+      const answer = await quote(platform, {
+        source: { account: { accountId } },
+        destination: { uma: { umaAddress: receiver, currency } },
+        lookupId: lookup.id,
+        lockedCurrencySide: 'RECEIVING',
+        lockedCurrencyAmount,
+        senderCustomerInfo: sender,
+      });
+      return answer.code ?? answer.status;
+    };
+    for (const { currency, minAmount, maxAmount } of lookup.supportedCurrencies) {
+      const [min, max] = [BigInt(minAmount.amount), BigInt(maxAmount.amount)];
+      for (const { node } of accounts.edges) {
+        const { id } = node;
+        expect(
+          [await priced(id, currency.code, min), await priced(id, currency.code, max)],
+          `${node.balance.currency.code} to ${currency.code}: ${min} to ${max}`,
+        ).toEqual(['PENDING', 'PENDING']);
+      }
+      const { id } = accounts.edges[0].node;
+      expect(await priced(id, currency.code, max + 1n)).toBe('AMOUNT_OUT_OF_RANGE');
+      if (min > 1n) expect(await priced(id, currency.code, min - 1n)).toBe('AMOUNT_OUT_OF_RANGE');
+    }
+    const eurToEur = lookup.supportedCurrencies.find((one: Data) => one.currency.code === 'EUR');
+    expect(BigInt(eurToEur.minAmount.amount)).toBeGreaterThan(1n);
   });
 
   test("another platform's customer is found, and its production twin is not", async () => {
@@ -129,6 +170,51 @@ describe('a quote to a UMA address', () => {
     });
     expect(await umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', purpose('GIFT'))).toMatchObject({
       status: 'PENDING',
+    });
+  });
+
+  test.each([
+    ['BIRTH_DATE', '1990-02-30', '1990-02-28'],
+    ['NATIONALITY', 'Germany', 'DE'],
+    ['COUNTRY_OF_RESIDENCE', 'us', 'US'],
+    ['EMAIL', 'grace', 'grace@example.com'],
+    ['PHONE_NUMBER', 'call me', '+1 212 555 0100'],
+    ['USER_TYPE', 'PERSON', 'INDIVIDUAL'],
+    ['SHOE_SIZE', '44', undefined],
+  ])('checks what the sender says of itself: %s is not %j', async (name, wrong, right) => {
+    const { usd } = await makeScene(t.platform);
+    const facts = [
+      { name: 'FULL_NAME', value: 'Grace Hopper' },
+      { name: 'BIRTH_DATE', value: '1906-12-09' },
+    ].filter((fact) => fact.name !== name);
+    const ask = (value: string) =>
+      umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [...facts, { name, value }] });
+    expect(await ask(wrong)).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining(name),
+      path: ['input', 'senderCustomerInfo', String(facts.length)],
+    });
+    if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('says which facts of the sender do not apply to the destination', async () => {
+    const { usd, eur, outsideEur } = await makeScene(t.platform);
+    const to = (accountId: string, name: string, value: string) =>
+      quote(t.platform, {
+        source: { account: { accountId: usd } },
+        destination: { account: { accountId } },
+        lockedCurrencyAmount: 10_000,
+        senderCustomerInfo: [{ name, value }],
+      });
+    const refused = { code: 'INVALID_INPUT', path: ['input', 'senderCustomerInfo', '0'] };
+    expect(await to(outsideEur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({ status: 'PENDING' });
+    expect(await to(outsideEur, 'FULL_NAME', 'Grace Hopper')).toMatchObject({
+      ...refused,
+      message: 'FULL_NAME is for a payment to a UMA address',
+    });
+    expect(await to(eur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({
+      ...refused,
+      message: 'PURPOSE_OF_PAYMENT is for a payment to a UMA address or an external account',
     });
   });
 

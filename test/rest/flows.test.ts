@@ -200,6 +200,43 @@ test('real-time funding: the quote tells how to pay in, and the simulated deposi
   expect(again.code).toBe('CONFLICT');
 });
 
+test('a payment from an account here in another currency: the source of what came in has its own currency', async () => {
+  const payer = await scene();
+  const receives = await scene(0);
+  const quote = await rest.ask(
+    'POST',
+    '/quotes',
+    {
+      source: { sourceType: 'ACCOUNT', accountId: payer.usd.id },
+      destination: { destinationType: 'ACCOUNT', accountId: receives.eur.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 10_000,
+      immediatelyExecute: true,
+    },
+    201,
+  );
+  await ended(quote.transactionId);
+  const { data } = await rest.ask('GET', `/transactions?customerId=${receives.customer.id}`);
+  expect(data).toHaveLength(1);
+  const incoming = {
+    type: 'INCOMING',
+    status: 'COMPLETED',
+    source: { sourceType: 'ACCOUNT', accountId: payer.usd.id, currency: 'USD' },
+    destination: { destinationType: 'ACCOUNT', accountId: receives.eur.id, currency: 'EUR' },
+  };
+  expect(data[0]).toMatchObject(incoming);
+  expect((await ended(data[0].id)).record).toMatchObject(incoming);
+  const { transaction } = await t.platform.ask(
+    `query ($id: ID!) { transaction(id: $id) { source { ... on AccountSource { accountId currency { code } } }
+      destination { ... on AccountDestination { accountId currency { code } } } } }`,
+    { id: data[0].id },
+  );
+  expect(transaction).toEqual({
+    source: { accountId: payer.usd.id, currency: { code: 'USD' } },
+    destination: { accountId: receives.eur.id, currency: { code: 'EUR' } },
+  });
+});
+
 test('transfer-in credits the internal account when it is collected', async () => {
   const { usd, outsideUsd, balance } = await scene(0);
   const transfer = await rest.ask(
@@ -229,7 +266,10 @@ test('UMA send: looked up, quoted from the account of the looking customer, exec
       lockedCurrencySide: 'RECEIVING',
       lockedCurrencyAmount: 5_000,
       senderUserInfo: Object.fromEntries(
-        lookup.requiredPayerFields.map((name: string) => [name, name === 'BIRTH_DATE' ? '1906-12-09' : 'Grace Hopper']),
+        lookup.requiredPayerFields.map((name: string) => [
+          name,
+          { BIRTH_DATE: '1906-12-09', NATIONALITY: 'US' }[name] ?? 'Grace Hopper',
+        ]),
       ),
     },
     201,

@@ -99,6 +99,18 @@ test('the codes beside a source or a destination are checked against them', asyn
     [400, 'INVALID_CURRENCY', 'receivingCurrencyCode', { ...body, source, receivingCurrencyCode: 'MXN' }],
     [400, 'INVALID_INPUT', 'senderUserInfo', { ...body, source, senderCustomerInfo: { FULL_NAME: 'Ada' } }],
     [400, 'MISSING_MANDATORY_USER_INFO', 'senderUserInfo', { ...body, source, senderUserInfo: { FULL_NAME: 'Ada' } }],
+    [
+      400,
+      'INVALID_INPUT',
+      'senderUserInfo.BIRTH_DATE',
+      { ...body, source, senderUserInfo: { ...sender, BIRTH_DATE: '1906-13-09' } },
+    ],
+    [
+      400,
+      'INVALID_INPUT',
+      'senderCustomerInfo.SHOE_SIZE',
+      { ...plain, lookupId, senderCustomerInfo: { ...sender, SHOE_SIZE: '44' } },
+    ],
     [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...workflow(lookupId), sendingCurrencyCode: 'XXX' }],
     [
       400,

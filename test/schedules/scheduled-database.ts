@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { connectionConfig } from '../../src/database/database.ts';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test sets forward. The
@@ -90,19 +89,16 @@ export async function connectOwner(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns the address under which an actor, or with 0 the preparation of a schedule, connects, with the rights of background work. */
-export function addressOf(url: string, actor: number): string {
+/** Returns how an actor, or with 0 the preparation of a schedule, connects, with the rights of background work. */
+export function connectionOf(url: string, actor: number) {
   const settings = [
-    connectionConfig(url, 'gateway_work').options,
-    // The settings that come later count.
-    '-c search_path=schedules,public,pg_catalog',
+    'search_path=schedules,public,pg_catalog',
     // An actor waits for as long as the scheduler lets others go first.
-    '-c lock_timeout=60000 -c statement_timeout=60000',
-    ...(actor > 0 ? [`-c schedules.actor=${actor}`] : []),
+    'lock_timeout=60000',
+    'statement_timeout=60000',
+    ...(actor > 0 ? [`schedules.actor=${actor}`] : []),
   ];
-  const address = new URL(url);
-  address.searchParams.set('options', settings.join(' '));
-  return address.href;
+  return { url, role: 'gateway_work', settings } as const;
 }
 
 /** Returns the number of the actor whose connection this is. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Caller } from '../../src/access/caller.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { connectionConfig, type Database, openDatabase } from '../../src/database/database.ts';
 import { Sequencer } from '../../src/events/sequencer.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
@@ -9,7 +9,7 @@ import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { addressOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
+import { connectionOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
 import { Scheduler } from './scheduler.ts';
 
 /** The most actors of a race. */
@@ -41,7 +41,7 @@ export class World {
     this.client = client;
     this.scene = scene;
     this.#databases = Array.from({ length: maxActors + 1 }, (_, actor) =>
-      openDatabase({ url: addressOf(gateway.databaseUrl, actor), role: 'gateway_work', poolSize: 1 }),
+      openDatabase({ ...connectionOf(gateway.databaseUrl, actor), poolSize: 1 }),
     );
     this.caller = {
       kind: 'PLATFORM',
@@ -126,7 +126,7 @@ export class World {
   async pass(actor: number, seconds: number): Promise<void> {
     let clock = this.#clocks.get(actor);
     if (!clock) {
-      clock = new pg.Client({ connectionString: addressOf(this.databaseUrl, actor) });
+      clock = new pg.Client(connectionConfig(connectionOf(this.databaseUrl, actor)));
       this.#clocks.set(actor, clock);
       await clock.connect();
     }

@@ -22,9 +22,9 @@ const instruction = `{ __typename
   ... on TronWalletInstruction { accountType address assetType }
   ... on PolygonWalletInstruction { accountType address assetType }
   ... on BaseWalletInstruction { accountType address assetType } }`;
-const source = `{ __typename ... on AccountSource { accountId account { currency { code } customer { id } } }
+const source = `{ __typename ... on AccountSource { accountId currency { code } account { customer { id } } }
   ... on RealtimeFundingSource { customer { id } currency { code } } ... on UmaSource { umaAddress currency { code } } }`;
-const destination = `{ __typename ... on AccountDestination { accountId account { currency { code } } }
+const destination = `{ __typename ... on AccountDestination { accountId currency { code } }
   ... on UmaDestination { umaAddress currency { code } } }`;
 
 export const quoteFields = `id status createdAt expiresAt source ${source} destination ${destination}
@@ -92,15 +92,15 @@ function sourceOf(value: Data, withCustomer: boolean) {
   if (value.__typename === 'UmaSource') {
     return { sourceType: 'UMA_ADDRESS', umaAddress: value.umaAddress, currency: value.currency.code };
   }
-  const { accountId, account } = value;
+  const { accountId, account, currency } = value;
   const owner = withCustomer ? { customerId: account.customer?.id } : {};
-  return { sourceType: 'ACCOUNT', accountId, ...owner, currency: account.currency.code };
+  return { sourceType: 'ACCOUNT', accountId, ...owner, currency: currency.code };
 }
 
-function destinationOf({ __typename, umaAddress, currency, accountId, account }: Data) {
+function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
   return __typename === 'UmaDestination'
     ? { destinationType: 'UMA_ADDRESS', umaAddress, currency: currency.code }
-    : { destinationType: 'ACCOUNT', accountId, currency: account.currency.code };
+    : { destinationType: 'ACCOUNT', accountId, currency: currency.code };
 }
 
 export function quoteAsRest(quote: Data): Data {

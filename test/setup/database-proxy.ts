@@ -9,11 +9,17 @@ export interface DatabaseProxy {
   readonly connections: number;
   /** Passes nothing on the connections that are open now, both ways; new ones are good. Answers how many it froze. */
   freeze(): number;
+  /** Lets nothing through on the connections that are open now, both ways, until `goOn`; then nothing is missing. */
+  stall(): void;
+  goOn(): void;
   /** How many of the frozen connections their clients have given up. */
   readonly givenUp: number;
   /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
   shut(): void;
   reopen(): void;
+  /** Refuses every connection, and cuts those that are open, as the machine of a stopped server does; until `startListening`. */
+  stopListening(): Promise<void>;
+  startListening(): Promise<void>;
   /**
    * Loses the answer to the next statement whose message matches: it is carried out, and then its connection is cut.
    * `andAfter`: what is asked on any connection from then on is cut, too, unanswered.
@@ -114,6 +120,12 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
     },
+    stall() {
+      for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
+    },
+    goOn() {
+      for (const { client, server } of pairs) for (const socket of [client, server]) socket.resume();
+    },
     shut() {
       isShut = true;
       for (const pair of pairs) cut(pair);
@@ -121,6 +133,16 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     reopen() {
       isShut = false;
       rule = undefined;
+    },
+    async stopListening() {
+      const closed = once(listener, 'close');
+      listener.close();
+      for (const pair of pairs) cut(pair);
+      await closed;
+    },
+    async startListening() {
+      listener.listen(Number(url.port), '127.0.0.1');
+      await once(listener, 'listening');
     },
     loseAnswer(to, andAfter = false) {
       told = Promise.withResolvers();

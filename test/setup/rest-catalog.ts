@@ -51,7 +51,8 @@ export interface Catalog {
 
 /** Starts a gateway and reads its document. */
 export async function openCatalog(): Promise<Catalog> {
-  const t = await startTestGateway();
+  // Each endpoint is called with wrong credentials, too.
+  const t = await startTestGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
   const rest = await restClient(t.url, t.platform.authorization);
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const scene = await restScene(rest);

@@ -8,6 +8,7 @@ const ofCredentials: ReadonlySet<string> = new Set([
   'client_token',
   'tokens_alive',
   'set_platform',
+  'tokens_alive',
 ]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */

@@ -24,7 +24,13 @@ test('a balance that a JSON number cannot carry exactly is left out, and the eve
     newBalance: 9_007_199_254_740_992n,
     snapshot: {},
   };
-  const around = { platformCustomerId: null, sourceKind: null, destinationKind: null, accountCurrency: 'USD' };
+  const around = {
+    platformCustomerId: null,
+    sourceKind: null,
+    sourceCurrency: null,
+    destinationKind: null,
+    accountCurrency: 'USD',
+  };
   const body = webhookBody(event, around);
   expect(body).toMatchObject({
     type: 'ACCOUNT_STATUS',

@@ -2,10 +2,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { act, actOn, ended } from '../setup/acts.ts';
+import { setClockBack } from '../setup/clock-jumps.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 let database: ThrowawayDatabase;
 let sql: pg.Client;
@@ -21,9 +22,10 @@ beforeAll(async () => {
   serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
   platform = await serving.newPlatform('timekeeper');
   scene = await makeScene(platform, 10_000n);
-  // 202: the platform decides later, and does not.
-  receiver = await startReceiver(answer(202));
-  await act(platform, 'createWebhookEndpoint', { url: receiver.url }, 'endpoint { id }');
+  receiver = await startReceiver();
+  // It is not asked about incoming payments: nobody answers for the platform.
+  const endpoint = { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] };
+  await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }');
 });
 afterAll(async () => {
   await sql.end();
@@ -33,21 +35,6 @@ afterAll(async () => {
 });
 
 const key = Buffer.alloc(32, 7);
-
-/** What is written of moments, as it stands right after the clock has been set back by an hour. */
-async function setClockBack(): Promise<void> {
-  const hour = "interval '1 hour'";
-  // Nothing of the service changes these.
-  await sql.query('set session_replication_role = replica');
-  for (const change of [
-    `update clock_reading set seen_at = clock_timestamp() + ${hour}`,
-    `update rail_order set due_at = due_at + ${hour}, created_at = created_at + ${hour} where due_at is not null`,
-    `update webhook_delivery set next_attempt_at = next_attempt_at + ${hour}, leased_until = leased_until + ${hour}`,
-    `update transaction set approval_due_at = approval_due_at + ${hour}`,
-  ])
-    await sql.query(change);
-  await sql.query('set session_replication_role = origin');
-}
 
 test('what is under way when the clock is set back by an hour is done now, and not an hour later', async () => {
   const { transaction } = await actOn(platform, 'transferOut', {
@@ -61,7 +48,7 @@ test('what is under way when the clock is set back by an hour is done now, and n
     receivingCurrencyCode: 'USD',
     receivingCurrencyAmount: 500,
   });
-  await setClockBack();
+  await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   // Nobody approves it: its time is over when it would have been.

@@ -395,6 +395,7 @@ CREATE TABLE "rail_order" (
     "due_at" TIMESTAMPTZ(3),
     "attempts" INTEGER NOT NULL DEFAULT 0,
     "scenario" JSONB,
+    "approval_deferred" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "rail_order_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -1976,7 +1977,8 @@ create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns 
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
   sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
   can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_is_active boolean,
-  deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8
+  deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8,
+  approval_deferred boolean
 )
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -2013,7 +2015,8 @@ begin
     coalesce(rd.id, ri.id),
     case when i.id is not null then to_json(i) end,
     case when ia.id is not null then account_party(ia) end,
-    date_part('epoch', coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000
+    date_part('epoch', coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000,
+    o.approval_deferred
   from leased o
   join platform p on p.id = o.platform_id
   join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
@@ -2113,6 +2116,18 @@ begin
     perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;
   end if;
+end
+$$;
+
+-- Returns the id of the oldest event in the outbox, of any platform; null when none waits. While the feed moves, it is
+-- never the same for long. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function oldest_waiting() returns bigint
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  return (select min(id) from outbox);
 end
 $$;
 
@@ -2419,16 +2434,16 @@ GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
 GRANT UPDATE ("rate_limit", "rate_burst", "api_token_rate_limit", "api_token_rate_burst", "client_token_rate_limit",
   "client_token_rate_burst") ON "platform" TO "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
-GRANT UPDATE ("due_at", "attempts") ON "rail_order" TO "gateway_work";
+GRANT UPDATE ("due_at", "attempts", "approval_deferred") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
 GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
 GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
-  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid) FROM PUBLIC;
+  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
-  find_receiver(text, environment), wake_orders(uuid, uuid) TO "gateway_serving", "gateway_work";
+  find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting() TO "gateway_serving", "gateway_work";
 GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock() TO "gateway_work";
 
 -- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all

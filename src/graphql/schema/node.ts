@@ -11,6 +11,8 @@ export const nodeTypes = [
   'Lookup',
   'ApiToken',
   'WebhookEndpoint',
+  'WebhookDelivery',
+  'Event',
 ] as const;
 
 const maxIds = 100;

@@ -28,6 +28,7 @@ import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { superviseStream } from './supervise-stream.ts';
 import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
+import { timeOperation } from './time-operation.ts';
 
 /**
  * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
@@ -137,7 +138,11 @@ export class Operations {
   }
 
   /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
-  async answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+  answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+    return timeOperation(args, this.#answer(args));
+  }
+
+  async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
     const onTimeout = () => {
       context.isAbandoned = () => true;

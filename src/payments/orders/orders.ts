@@ -35,6 +35,8 @@ export interface DueOrder {
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, or for the payout that follows a pull, if one is created. */
   readonly newId: string;
+  /** Whether the receiving platform has answered the approval question with "later" (decision 33). */
+  readonly approvalDeferred: boolean;
 }
 
 /** A receiver who is a customer of this installation. */
@@ -74,7 +76,8 @@ type SharedFields =
   | 'scenario'
   | 'environment'
   | 'newId'
-  | 'transaction';
+  | 'transaction'
+  | 'approvalDeferred';
 
 /** A row of the function `lease_orders`: flat, with null for what is absent. */
 interface LeasedRow extends Pick<DueOrder, SharedFields> {
@@ -260,4 +263,23 @@ const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $
  */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);
+}
+
+const deferStatement = statement<object>(
+  'defer_approval',
+  `update rail_order set approval_deferred = true
+   where due_at is not null and (platform_id, id) in (
+     select o.platform_id, o.id from rail_order o where o.platform_id = $1 and o.transaction_id = $2
+     union all
+     select o.platform_id, o.id from arrival a
+     join rail_order o on o.platform_id = a.sender_platform_id and o.transaction_id = a.sender_transaction_id
+     where a.platform_id = $1 and a.transaction_id = $2)`,
+);
+
+/**
+ * Records that the platform decides later on this incoming transaction. The order that waits for the decision then
+ * rejects it when the time is over.
+ */
+export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
+  await deferStatement(on, platformId, transactionId);
 }

@@ -1,6 +1,7 @@
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
+import type { FailureReason } from '../../database/generated/client/client.ts';
 import type { RailStep } from '../../rails/rail-step.ts';
 import type { Scenario } from '../../rails/simulation.ts';
 import { type Payments, simulationOf } from '../command.ts';
@@ -11,9 +12,12 @@ export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | nul
 /** The path to a scenario: every input has it under this name. */
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
+/** The reasons for which a payment that a deposit funds can fail (specification 2.6, 7.1). */
+const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
+
 /**
- * Checks a scenario of a caller and returns it as it is stored with the order, or null. `step`: the step that the
- * payment has before its settlement, if any.
+ * Checks a scenario of a caller and returns it as it is stored with the order, or null. `deposit`: whether a deposit
+ * funds the payment. `step`: the step that the payment has before its settlement, if any.
  * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
  */
 export function checkScenario(
@@ -34,6 +38,11 @@ export function checkScenario(
   if (requested.deposit !== undefined && !deposit) {
     throw new Refusal('INVALID_INPUT', 'there is no deposit here: it is for real-time funded quotes', {
       path: at('sandboxScenario', 'deposit'),
+    });
+  }
+  if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
+    throw new Refusal('INVALID_INPUT', `a payment that a deposit funds fails with ${depositFailures.join(' or ')}`, {
+      path: at('sandboxScenario', 'failureReason'),
     });
   }
   checkStep(requested, step);

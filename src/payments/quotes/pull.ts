@@ -1,9 +1,6 @@
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
 import type { FailureReason, Prisma } from '../../database/generated/client/client.ts';
-import type { Account, Transaction } from '../../database/rows.ts';
+import type { Transaction } from '../../database/rows.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { accountTypes } from '../accounts/account-types.ts';
 import { debit, deposit, type Flow } from '../movements.ts';
 import type { Executable } from './execution.ts';
 
@@ -12,19 +9,6 @@ import type { Executable } from './execution.ts';
  * its owner in that currency, converted and paid out from there. Until the pull has settled, no account here is debited
  * or credited.
  */
-
-/**
- * Refuses an external source that cannot be pulled from: only banks give money on request.
- * @throws Refusal INVALID_INPUT
- */
-export function checkPullable(account: Account, path: FieldPath): void {
-  if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'money cannot be pulled from a wallet: quote with real-time funding and pay by one of its payment instructions',
-    { path },
-  );
-}
 
 /**
  * Plans the execution of a quote from an external account: quote and transaction are PROCESSING, and the rail gets an

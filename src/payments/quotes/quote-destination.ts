@@ -4,9 +4,9 @@ import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Lookup, Quote } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
-import type { RailAccount } from '../../rails/rail.ts';
+import type { RailAccount, RequiredField } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
-import { type Information, missingFields } from '../information.ts';
+import { checkApplicable, type Information, type InformationField, missingFields } from '../information.ts';
 import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../parties.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -49,15 +49,20 @@ export interface Destination {
 }
 
 /**
- * Resolves a destination that is an account, already read with the parties.
- * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT
+ * Resolves a destination that is an account, already read with the parties. `given`: the facts about the sender.
+ * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
  */
-export function accountDestination(parties: Parties): Destination {
+export function accountDestination(
+  parties: Parties,
+  given: readonly InformationField[] | null | undefined,
+): Destination {
   const path = at('destination', 'accountId');
   const account = parties.destination ?? accountNotFound(path);
   if (account.id === parties.source?.id) {
     throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', { path });
   }
+  const isInternal = account.kind === 'INTERNAL';
+  checkApplicable(given, at('senderCustomerInfo'), { requested: undefined, isInternal });
   return {
     receiving: currencyOfAccount(account),
     columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
@@ -100,7 +105,12 @@ export async function umaDestination(
   payments: Payments,
   caller: Caller,
   input: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
-  request: { readonly lookupId: string | null | undefined; readonly parties: Parties; readonly sender: Information },
+  request: {
+    readonly parties: Parties;
+    readonly lookupId?: string | null | undefined;
+    readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
+  },
+  sender: Information,
 ): Promise<Destination> {
   const umaAddress = checkUmaAddress(input.umaAddress, at('destination', 'umaAddress'));
   const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
@@ -111,7 +121,9 @@ export async function umaDestination(
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", { path: at('destination', 'umaAddress') });
   }
-  checkSender(lookup, request.sender);
+  const requested = lookupFields(lookup);
+  checkApplicable(request.senderCustomerInfo, at('senderCustomerInfo'), { requested, isInternal: false });
+  checkSender(requested, sender);
   const { receiving, limits } = chosenCurrency(lookup, input.currency);
   return {
     receiving,
@@ -127,8 +139,8 @@ export async function umaDestination(
   };
 }
 
-function checkSender(lookup: Lookup, sender: Information): void {
-  const missing = missingFields(lookupFields(lookup), sender);
+function checkSender(requested: readonly RequiredField[], sender: Information): void {
+  const missing = missingFields(requested, sender);
   if (missing.length > 0) {
     throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver asks for ${missing.join(', ')} of the sender`, {
       path: at('senderCustomerInfo'),

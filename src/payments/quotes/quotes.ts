@@ -7,6 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow } from '../../ledger/plan.ts';
+import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
@@ -21,7 +22,6 @@ import {
   readParties,
 } from '../parties.ts';
 import { type Pricing, priceQuote } from '../pricing/pricing.ts';
-import { checkPullable } from './pull.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
@@ -77,8 +77,8 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
   checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to =
     destination.kind === 'ACCOUNT'
-      ? accountDestination(parties)
-      : await umaDestination(payments, caller, destination, { lookupId: input.lookupId, parties, sender });
+      ? accountDestination(parties, input.senderCustomerInfo)
+      : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
 
   const price = await quotePrice(payments, caller, input, parties, { sending, to });
   const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario });

@@ -3,7 +3,7 @@ import { authorize } from '../../access/operations.ts';
 import { runIdempotent } from '../../access/run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
@@ -15,6 +15,7 @@ import { trustedJson } from '../../database/trusted-json.ts';
 import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type CommandResult, type Payments, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
+import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 
 /** The input of lookUpReceiver. */
@@ -57,17 +58,26 @@ const receiverStatement = forCaller(
     umaDomain: string | null;
     currencies: string[] | null;
     depositCurrency: string | null;
+    sendingCurrencies: SendingCurrency[] | null;
     isFull: boolean;
   }>(
     'receiver_by_uma_address',
     `select uuid_v7() as id, p.currencies[1] as base_currency,
      (select count(*) >= $8 from (select from lookup l where l.platform_id = $1 and l.token_id = $7
         and l.expires_at > clock_timestamp() limit $8) unexpired) as is_full,
-     (select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
-        and ($5::uuid is not null or $6::text is not null)
-        and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) as sender_id,
-     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, r.uma_domain, r.currencies, r.deposit_currency
+     s.id as sender_id,
+     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, r.uma_domain, r.currencies, r.deposit_currency,
+     (select json_agg(json_build_object('code', c.code, 'fixedFee', coalesce(f.fixed_fee, 0)::text,
+        'variableFeeRate', coalesce(f.variable_fee_rate, 0)::text))
+      from unnest(coalesce(
+        (select array_agg(a.currency) from account a
+         where a.platform_id = p.id and a.customer_id = s.id and a.kind = 'INTERNAL'), p.currencies)) as c (code)
+      left join platform_fee f on f.platform_id = p.id and f.sending_currency = c.code) as sending_currencies
    from platform p
+   left join lateral (
+     select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
+       and ($5::uuid is not null or $6::text is not null)
+       and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) s on true
    left join find_receiver($4, p.environment) r on true
    where p.id = $1`,
   ),
@@ -155,7 +165,9 @@ async function findReceiver(
     receiverCustomerId: found.receiverCustomerId,
     vaspName: receiver.vaspName,
     network: 'UMA',
-    currencies: await pricedCurrencies(rail, found.baseCurrency, receiver),
+    currencies: await outsideWait(
+      pricedCurrencies(rail, receiver, { base: found.baseCurrency, senders: found.sendingCurrencies ?? [] }),
+    ),
     requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
     information: { ...receiver.information },
   };
@@ -174,25 +186,51 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
   };
 }
 
-/** Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform. */
+/** A currency that the sender can pay in, with the platform's own fees on it. */
+interface SendingCurrency {
+  readonly code: string;
+  readonly fixedFee: string;
+  readonly variableFeeRate: string;
+}
+
+/**
+ * Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform, and
+ * with the limits that a quote keeps from each currency that the sender can pay in.
+ */
 function pricedCurrencies(
   rail: Rail,
-  base: string,
   receiver: UmaReceiver,
+  { base, senders }: { readonly base: string; readonly senders: readonly SendingCurrency[] },
 ): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
   const from = currencyOf(base);
   return Promise.all(
     receiver.currencies.map(async ({ code, minAmount, maxAmount: limit }) => {
       const to = currencyOf(code);
-      const terms = from && to && (await outsideWait(rail.rate(from, to)));
+      const terms = from && to && (await rail.rate(from, to));
+      const own = { min: minAmount, max: limit };
+      const { min, max } = (to && narrowest([own, ...(await sendingLimits(rail, senders, to))])) ?? own;
       return {
         code,
         estimatedExchangeRate: terms?.rate ?? null,
-        minAmount: minAmount.toString(),
-        maxAmount: limit.toString(),
+        minAmount: min.toString(),
+        maxAmount: max.toString(),
       };
     }),
   );
+}
+
+/** Returns the limits of receiving a currency from each of the sender's, where the rail converts it. */
+async function sendingLimits(rail: Rail, senders: readonly SendingCurrency[], receiving: Currency) {
+  const all = await Promise.all(
+    senders.map(async ({ code, fixedFee, variableFeeRate }) => {
+      const sending = currencyOf(code);
+      const rate = sending && (await rail.rate(sending, receiving));
+      if (!rate) return undefined;
+      const platformFee = { fixedFee: BigInt(fixedFee), variableFeeRate };
+      return receivingLimits({ sending, receiving, rate, platformFee });
+    }),
+  );
+  return all.filter((limits) => limits !== undefined);
 }
 
 const lookupStatement = forCaller(

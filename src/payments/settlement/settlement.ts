@@ -149,6 +149,9 @@ async function settle(
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
       return { order, dueInMs: incoming.approvalLeftMs };
     }
+    if (status === 'PENDING' && order.approvalDeferred) {
+      return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });
+    }
     if (status === 'PENDING') {
       const reason = 'the platform neither approved nor rejected it in time';
       return planFailure(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });

@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAmount } from '../../core/checks.ts';
 import type { Transaction } from '../../database/rows.ts';
+import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
@@ -10,8 +11,8 @@ import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer }
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
  * when the rail has collected the money. Without an amount, the rail decides how much it pulls.
- * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; AMOUNT_OUT_OF_RANGE also where the destination
- *   cannot take the amount
+ * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet (decision 30), and
+ *   AMOUNT_OUT_OF_RANGE also where the destination cannot take the amount
  */
 export function transferIn(
   payments: Payments,
@@ -29,6 +30,7 @@ export function transferIn(
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, parties } = await readAccounts(payments, caller, input, 'EXTERNAL');
+      checkPullable(from, at('sourceAccountId'));
       const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
       const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: to.customerId });

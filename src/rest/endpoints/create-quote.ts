@@ -89,9 +89,10 @@ export const CreateQuoteBody = z
       description: "The currency that arrives; the receiver's preferred one when left out.",
       example: 'EUR',
     }),
-    senderCustomerInfo: information
-      .optional()
-      .openapi({ description: "Information about the sender by name: the lookup's requiredPayerFields, and purpose." }),
+    senderCustomerInfo: information.optional().openapi({
+      description:
+        "Information about the sender by name, to a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too.",
+    }),
     senderUserInfo: information.optional().openapi({ description: 'Another name of senderCustomerInfo.' }),
     immediatelyExecute: z
       .boolean()

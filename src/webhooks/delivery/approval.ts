@@ -24,18 +24,19 @@ export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
 
-/** Says whether a status defers the decision, within the time that every question has. */
-export function isDeferral(status: number | null | undefined): boolean {
-  return typeof status === 'number' && deferring.has(status);
-}
+/** The answer to a question: a decision, or that the decision comes later by a command. */
+export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the decision in the answer to a question (decision 33). Undefined when the answer defers it, or did not come in
- * time: then the payment's own deadline decides.
+ * Reads the answer to a question (decision 33). Undefined when none came in time: then the payment ends by its own
+ * deadline.
  */
-export function decisionOf(outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>): Decision | undefined {
+export function questionAnswer(
+  outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
+): QuestionAnswer | undefined {
   const { responseStatus, timedOut, answer } = outcome;
-  if (isDeferral(responseStatus) || timedOut) return undefined;
+  if (timedOut) return undefined;
+  if (responseStatus !== undefined && deferring.has(responseStatus)) return { kind: 'defer' };
   const body = jsonOf(answer);
   switch (responseStatus) {
     case 200:
@@ -77,11 +78,6 @@ const webhookError: Decision = {
   kind: 'webhook-error',
   explanation: "the platform's answer to the approval question was an error",
 };
-
-/** Returns the decision when a question's time is over: a rejection after a deferral; undefined without any answer, as above. */
-export function overdueDecision(lastStatus: number | null): Decision | undefined {
-  return isDeferral(lastStatus) ? { kind: 'reject', reason: 'the platform did not decide in time' } : undefined;
-}
 
 /** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not JSON. */
 function jsonOf(answer: string | undefined): unknown {

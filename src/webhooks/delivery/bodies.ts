@@ -12,6 +12,7 @@ import { transactionRecord } from '../../records/transaction-record.ts';
 export interface RelatedFields {
   readonly platformCustomerId: string | null;
   readonly sourceKind: AccountKind | null;
+  readonly sourceCurrency: string | null;
   readonly destinationKind: AccountKind | null;
   /** The currency of an ACCOUNT_STATUS event's account. */
   readonly accountCurrency: string | null;
@@ -78,10 +79,10 @@ function balance(field: string, amount: bigint | null, { accountCurrency }: Rela
   return { [field]: amountRecord(amount, accountCurrency) };
 }
 
-function partiesOf({ platformCustomerId, sourceKind, destinationKind }: RelatedFields): PaymentParties {
+function partiesOf({ platformCustomerId, sourceKind, sourceCurrency, destinationKind }: RelatedFields): PaymentParties {
   return {
     customer: platformCustomerId === null ? null : { platformCustomerId },
-    sourceAccount: sourceKind && { kind: sourceKind },
+    sourceAccount: sourceKind && sourceCurrency ? { kind: sourceKind, currency: sourceCurrency } : null,
     destinationAccount: destinationKind && { kind: destinationKind },
   };
 }

@@ -1,8 +1,9 @@
-import type { Decision } from '../../payments/approvals/approvals.ts';
+import { rowFromSnapshot } from '../../database/rows.ts';
+import { trustedJson } from '../../database/trusted-json.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
-import { applyDecision } from './apply-decision.ts';
-import { decisionOf, isAnswer, isDeferral, overdueDecision } from './approval.ts';
+import { applyAnswer } from './apply-answer.ts';
+import { isAnswer, questionAnswer } from './approval.ts';
 import { webhookBody, webhookId } from './bodies.ts';
 import {
   type DeliveryState,
@@ -84,7 +85,10 @@ export class Deliverer {
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
-    if (delivery.question && delivery.begun > 1) return this.#decideOverdue(delivery);
+    // A question is sent only once. This one's process died, and nothing is known of an answer.
+    if (delivery.question && delivery.begun > 1) {
+      return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
+    }
     const outcome = await this.#post(delivery);
     // An attempt that the stop has aborted says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
@@ -102,7 +106,7 @@ export class Deliverer {
       loopbackAllowed: loopbackAllowed(this.#webhooks, delivery.environment),
       headers: signedHeaders({ id: webhookId(delivery.event), body, at: delivery.now }, secrets),
       body,
-      timeoutMs: delivery.question ? pace.questionMs : pace.attemptMs,
+      timeoutMs: delivery.question ? Math.min(pace.attemptMs, questionMs(delivery)) : pace.attemptMs,
       readAnswer: delivery.question,
     });
   }
@@ -138,28 +142,24 @@ export class Deliverer {
 
   /** Applies the answer to the payment first: if the process dies after that, only the delivery's record is missing. */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
-    const { pace } = this.#webhooks;
-    await this.#decide(delivery, decisionOf(outcome));
+    const { platformId, environment, event } = delivery;
+    const answer = questionAnswer(outcome);
+    if (event.transactionId === null) throw new Error('a question is about a transaction');
+    if (answer) await applyAnswer(this.#webhooks.payments, { platformId, environment }, event.transactionId, answer);
     const answered = isAnswer(outcome.responseStatus);
-    const state: DeliveryState = isDeferral(outcome.responseStatus)
-      ? { status: 'PENDING', nextInMs: Math.max(0, pace.questionMs - outcome.durationMs), failed: false }
-      : { status: answered ? 'DELIVERED' : 'FAILED' };
     const attempt = answered ? { ...outcome, error: undefined } : outcome;
-    await settleDelivery(this.#webhooks, delivery, attempt, state);
+    await settleDelivery(this.#webhooks, delivery, attempt, { status: answered ? 'DELIVERED' : 'FAILED' });
     const gone = isGone(outcome.responseStatus);
     await recordHealth(this.#webhooks, delivery, { healthy: answered, gone, error: outcome.error ?? '' });
   }
+}
 
-  /** Decides a question that is due again. It is sent only once: it was deferred, or its process died, and its time is over. */
-  async #decideOverdue(delivery: LeasedDelivery): Promise<void> {
-    await this.#decide(delivery, overdueDecision(delivery.lastStatus));
-    const deferred = isDeferral(delivery.lastStatus);
-    await settleDelivery(this.#webhooks, delivery, undefined, { status: deferred ? 'DELIVERED' : 'FAILED' });
-  }
+/** The time that a receiver has at least, in milliseconds. An answer after the payment's deadline changes nothing. */
+const leastQuestionMs = 1_000;
 
-  async #decide({ platformId, environment, event }: LeasedDelivery, decision: Decision | undefined): Promise<void> {
-    if (!decision) return;
-    if (event.transactionId === null) throw new Error('a question is about a transaction');
-    await applyDecision(this.#webhooks.payments, { platformId, environment }, event.transactionId, decision);
-  }
+/** Returns the time that is left for the answer to a question, in milliseconds: until the payment's own deadline. */
+function questionMs({ event, now }: LeasedDelivery): number {
+  const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
+  if (!approvalDueAt) throw new Error('a question is about a payment that waits for approval');
+  return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }

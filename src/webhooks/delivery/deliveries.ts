@@ -26,7 +26,6 @@ export interface LeasedDelivery extends RelatedFields {
   /** The failed attempts since the delivery began or was replayed. */
   readonly tries: number;
   readonly question: boolean;
-  readonly lastStatus: number | null;
   readonly url: string;
   readonly environment: Environment;
   readonly secret: Uint8Array;
@@ -76,12 +75,9 @@ const leaseStatement = statement<LeasedRow>(
      where d.platform_id = t.platform_id and d.id = t.id
      returning d.*
    )
-   select ${columnsOf('Event', 'v')}, l.id as delivery_id, l.endpoint_id, l.begun, l.tries, l.question,
-     (select a.response_status from webhook_attempt a where a.platform_id = l.platform_id and a.delivery_id = l.id
-      order by a.number desc limit 1) as last_status,
-     e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
+   select ${columnsOf('Event', 'v')}, l.id as delivery_id, l.endpoint_id, l.begun, l.tries, l.question, e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
      clock_ms() as now,
-     c.platform_customer_id, s.kind as source_kind, t.kind as destination_kind, a.currency as account_currency
+     c.platform_customer_id, s.kind as source_kind, s.currency as source_currency, t.kind as destination_kind, a.currency as account_currency
    from leased l
    join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
    join platform p on p.id = l.platform_id

@@ -10,8 +10,6 @@ export interface Pace {
   /** The limit of one attempt, from the name lookup to the end of the response's headers. */
   readonly attemptMs: number;
   readonly connectMs: number;
-  /** The time that a receiver has to decide about a payment (decision 33). */
-  readonly questionMs: number;
   /** How long a process has a delivery for itself; then another process may attempt it. */
   readonly leaseMs: number;
   /** How long an endpoint may fail, without any success, before it is disabled. */
@@ -38,7 +36,6 @@ export function paceOf(scale: number, random: () => number = Math.random): Pace 
   return {
     attemptMs,
     connectMs: atLeast(5 * secondMs, secondMs),
-    questionMs: atLeast(5 * secondMs, secondMs),
     leaseMs: Math.max((30 * secondMs) / scale, 2 * attemptMs),
     disableAfterMs: (5 * dayMs) / scale,
     rotationMs: dayMs / scale,

@@ -315,10 +315,12 @@ export function naming({ call, path, isList, place }: Coordinate, value: string,
 export const kindsOfNodes: Readonly<Record<string, Kind>> = {
   ApiToken: 'ApiToken',
   Customer: 'Customer',
+  Event: 'Event',
   ExternalAccount: 'ExternalAccount',
   InternalAccount: 'InternalAccount',
   Lookup: 'Lookup',
   Quote: 'Quote',
   Transaction: 'Transaction',
+  WebhookDelivery: 'WebhookDelivery',
   WebhookEndpoint: 'WebhookEndpoint',
 };

@@ -17,6 +17,7 @@ export const kinds = [
   'ApiToken',
   'ClientToken',
   'WebhookEndpoint',
+  'WebhookDelivery',
   'umaAddress',
   'umaPayee',
   'platformCustomerId',
@@ -168,6 +169,7 @@ async function cursorsOf(
   const cursor = (list: Data): string => list.edges[0].cursor;
   return {
     Event: event.node.id as string,
+    WebhookDelivery: read.node.deliveries.edges[0].node.id as string,
     'cursor:feed': event.cursor as string,
     'cursor:Account': cursor(read.account),
     'cursor:ExternalAccount': cursor(read.outside),

@@ -35,13 +35,14 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
     }),
     minAmount: t.field({
       type: MoneyType,
-      description: 'The least that can be received.',
+      description:
+        'The least that can be received, from whichever currency the sender holds (without a sender: any of the platform).',
       ...reads(moneyReadOf(amount('minAmount'), code)),
       resolve: ({ code, minAmount }) => money(BigInt(minAmount), code),
     }),
     maxAmount: t.field({
       type: MoneyType,
-      description: 'The most that can be received.',
+      description: 'The most that can be received, likewise.',
       ...reads(moneyReadOf(amount('maxAmount'), code)),
       resolve: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
     }),

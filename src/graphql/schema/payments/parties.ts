@@ -55,6 +55,16 @@ const accountParty = (name: string, description: string) =>
         description: 'The account; null where the caller may not see it.',
         ...planned(toOne('Account', (env) => env.account ?? '', visibleAccounts)),
       }),
+      currency: t.field({
+        type: CurrencyType,
+        description: "The account's currency.",
+        ...planned(
+          currencyRead(
+            (env) =>
+              `(select a.currency from account a where a.platform_id = ${env.platform} and a.id = ${env.account})`,
+          ),
+        ),
+      }),
     }),
   });
 

@@ -81,7 +81,7 @@ mutation('createQuote', {
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
       description:
-        "What the sender tells of itself: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT.",
+        "What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48).",
     }),
     sandboxScenario: t.field({
       type: SandboxScenarioInput,

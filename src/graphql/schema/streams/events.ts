@@ -119,7 +119,8 @@ function subjectOf(event: EventRow): object | null {
 export const Event = builder.objectRef<EventRow>('Event').implement({
   description:
     'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
-  ...typeReads({ model: 'Event' }),
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Event', visible: visibleEvents }),
   fields: (t) => ({
     id: t.id({
       description: 'Event:…, the same in webhooks.',

@@ -39,7 +39,11 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     delayMs: t.int({
       description: 'How long the step takes, in milliseconds, instead of the usual pace: 0 to 3600000.',
     }),
-    failureReason: t.field({ type: FailureReason, description: 'After the delay it ends FAILED, for this reason.' }),
+    failureReason: t.field({
+      type: FailureReason,
+      description:
+        'After the delay it ends FAILED, for this reason. Where a deposit funds it: QUOTE_EXPIRED or QUOTE_EXECUTION_FAILED.',
+    }),
     reject: t.boolean({ description: 'After the delay the receiving side refuses it: it ends REJECTED.' }),
     deposit: t.field({
       type: SandboxDeposit,

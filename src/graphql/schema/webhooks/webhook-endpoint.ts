@@ -28,7 +28,8 @@ const WebhookAttempt = builder.objectRef<WebhookAttemptRow>('WebhookAttempt').im
 
 const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery').implement({
   description: 'An event on its way to an endpoint.',
-  ...typeReads({ model: 'WebhookDelivery' }),
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'WebhookDelivery', visible: visibleToPlatform }),
   fields: (t) => ({
     id: t.id({ description: 'WebhookDelivery:…', ...planned(leaf.id('WebhookDelivery')) }),
     event: t.field({

@@ -1,22 +1,25 @@
 import { platformItself } from '../../access/platform-itself.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { type Decision, decideIncoming } from '../../payments/approvals/approvals.ts';
+import { decideIncoming } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
+import { deferApproval } from '../../payments/orders/orders.ts';
+import type { QuestionAnswer } from './approval.ts';
 
 /**
- * Applies a platform's decision about a payment. Does nothing to a payment that is decided already: by hand, by its
+ * Applies a platform's answer to the question about a payment. Does nothing to a payment that is decided already: by hand, by its
  * deadline, or by the same decision, which comes twice where a process died after the first time.
  * @param transactionId the bare uuid
  */
-export async function applyDecision(
+export async function applyAnswer(
   payments: Payments,
   tenant: Tenant,
   transactionId: string,
-  decision: Decision,
+  answer: QuestionAnswer,
 ): Promise<void> {
+  if (answer.kind === 'defer') return deferApproval(payments.database.pool, tenant.platformId, transactionId);
   try {
-    await decideIncoming(payments, platformItself(tenant), transactionId, decision);
+    await decideIncoming(payments, platformItself(tenant), transactionId, answer);
   } catch (error) {
     const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
     if (!isDecided) throw error;

@@ -1,0 +1,18 @@
+import { refusalIn } from '../core/refusal.ts';
+import { commands } from '../instruments/instruments.ts';
+import type { Operation } from './operations.ts';
+
+/** Awaits a command and counts what came of it. */
+export async function countCommand<Result extends { readonly replayed: boolean }>(
+  operation: Operation,
+  running: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await running;
+    commands.inc({ operation, outcome: result.replayed ? 'replayed' : 'done' });
+    return result;
+  } catch (error) {
+    commands.inc({ operation, outcome: refusalIn(error)?.code ?? 'failed' });
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import os from 'node:os';
+
+/** An address of a database, and what it says about the sessions of its connections. */
+export interface DatabaseAddress {
+  /** The address without anything about sessions. */
+  readonly url: string;
+  /** Its `options`, in the form of a server's command line such as `-c work_mem=8MB`; '' for none. */
+  readonly options: string;
+  /** Its `application_name`. */
+  readonly applicationName: string | undefined;
+}
+
+/** The parameters of an address that pg lets win over the settings of the program. */
+const ofSessions = [
+  'options',
+  'application_name',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+];
+
+/**
+ * Takes what an address says about sessions out of it: pg would let that replace the program's settings. A limit of time is left
+ * out, since the program has its own.
+ */
+export function readAddress(address: string): DatabaseAddress {
+  const start = address.indexOf('?');
+  if (start < 0) return { url: address, options: '', applicationName: undefined };
+  const parameters = new URLSearchParams(address.slice(start + 1));
+  const options = parameters.getAll('options').join(' ');
+  const applicationName = parameters.get('application_name') ?? undefined;
+  const count = parameters.size;
+  for (const name of ofSessions) parameters.delete(name);
+  // Written anew only where something was taken out: other parameters stay exactly as the operator wrote them.
+  const query = parameters.size === count ? address.slice(start + 1) : parameters.toString();
+  return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
+}
+
+/** Postgres cuts longer names. */
+const maxNameBytes = 63;
+
+/**
+ * Returns the `application_name` of a connection: the program, what the connection is for, and the machine and process of the
+ * instance. So pg_stat_activity says whose each connection is.
+ */
+export function connectionName(use: string, program = 'payments-gateway'): string {
+  const rest = ` ${use} ${os.hostname()}:${process.pid}`.replace(/[^ -~]/g, '?');
+  if (rest.length >= maxNameBytes) return rest.trim().slice(0, maxNameBytes);
+  return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
+}

@@ -1,0 +1,30 @@
+import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, Kind } from 'graphql';
+import { requestSeconds } from '../../instruments/instruments.ts';
+import { TextAnswer } from '../reading/text-answer.ts';
+
+/** The labels of each document that names no operation of several: most requests repeat one. */
+const labels = new WeakMap<DocumentNode, string>();
+
+/** Awaits the answer to a valid operation, and records its time under its root field and the code of its first error. */
+export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
+  args: ExecutionArgs,
+  running: Promise<Answer>,
+): Promise<Answer> {
+  const end = requestSeconds.startTimer({ api: 'graphql', operation: labelOf(args) });
+  const answer = await running;
+  const code = answer instanceof TextAnswer ? undefined : answer.errors?.[0]?.extensions.code;
+  end({ code: typeof code === 'string' ? code : 'ok' });
+  return answer;
+}
+
+/** Returns the kind of an operation and its root field, which the schema has: "several" for several, so that there are few labels. */
+function labelOf({ document, operationName }: ExecutionArgs): string {
+  const known = labels.get(document);
+  if (known !== undefined) return known;
+  const operation = getOperationAST(document, operationName);
+  const [first, ...others] = operation?.selectionSet.selections ?? [];
+  const field = first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several';
+  const label = `${operation?.operation} ${field}`;
+  if (operationName == null) labels.set(document, label);
+  return label;
+}

@@ -1,0 +1,59 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+
+// What a process counts while it works. A label has few values, which this program names: never an id, an address or a text of
+// a client.
+
+/** The time of each request, by API, operation and how it ended. */
+export const requestSeconds = new Histogram({
+  name: 'payments_request_seconds',
+  help: 'The time of requests, by API (graphql, rest), operation, and code: ok, the code of the first error, or the HTTP status of REST.',
+  labelNames: ['api', 'operation', 'code'] as const,
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+});
+
+/** The requests that were refused before their API saw them. */
+export const earlyRefusals = new Counter({
+  name: 'payments_early_refusals_total',
+  help: 'Requests refused for load (SERVICE_UNAVAILABLE) or rate (RATE_LIMITED) before their API saw them.',
+  labelNames: ['code'] as const,
+});
+
+/** The commands of both APIs, by what came of them. */
+export const commands = new Counter({
+  name: 'payments_commands_total',
+  help: 'Commands, by operation and outcome: done, replayed, failed (a fault, or an unknown outcome), or the code of the refusal.',
+  labelNames: ['operation', 'outcome'] as const,
+});
+
+/** The last successful round of each background loop of this process. */
+export const loopSuccess = new Gauge({
+  name: 'payments_loop_last_success_timestamp_seconds',
+  help: 'When a round of a background loop of this process last succeeded.',
+  labelNames: ['loop'] as const,
+});
+
+/** The failed rounds of each background loop. */
+export const loopFailures = new Counter({
+  name: 'payments_loop_failures_total',
+  help: 'Failed rounds of background loops.',
+  labelNames: ['loop'] as const,
+});
+
+/** The commands that lost a race in the database and ran again. */
+export const lostRaces = new Counter({
+  name: 'payments_lost_races_total',
+  help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by whether they ran again.',
+  labelNames: ['result'] as const,
+});
+
+/** The readers of streams that fell too far behind. */
+export const slowReaders = new Counter({
+  name: 'payments_slow_readers_total',
+  help: 'Readers of subscriptions that fell too far behind and were dropped.',
+});
+
+/** The plans that are in the lanes of this process (ledger/commit-lanes.ts). */
+export const plansWaiting = new Gauge({
+  name: 'payments_commit_plans',
+  help: 'Plans in this process that wait for their commit or are being committed.',
+});

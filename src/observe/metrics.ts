@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
+import type { Sessions } from '../access/sessions.ts';
+import type { Database } from '../database/database.ts';
+import type { Feed } from '../events/feed.ts';
+import { DatabaseFigures } from './database-figures.ts';
+import { isReady, type ReadinessWatch } from './readiness.ts';
+
+/** The parts of an instance that metrics describe. */
+export interface Observed {
+  readonly working: Database;
+  readonly serving: Database;
+  readonly feed: Feed;
+  readonly sessions: Sessions;
+  readonly readiness: ReadinessWatch;
+}
+
+export interface MetricsServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Figures of the process itself: event loop, heap, CPU, file descriptors. Once for a process, whatever it starts. */
+let hasDefaults = false;
+
+/** Makes the gauges of an instance, which are set for each scrape. */
+function gaugesOf({ serving, working, feed, sessions, readiness }: Observed, registers: Registry[]) {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name: `payments_${name}`, help, labelNames, registers });
+  const pool = gauge('pool_connections', 'Connections of a pool, by state: total, idle.', ['pool', 'state']);
+  const waiting = gauge('pool_waiting', 'Statements that wait for a connection of a pool.', ['pool']);
+  const connections = gauge('stream_connections', 'Open WebSockets and event streams.');
+  const subscriptions = gauge('subscriptions', 'Open subscriptions.');
+  const listening = gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.');
+  const lag = gauge(
+    'feed_lag_events',
+    'Events that are in the feed and not dispatched here yet: the most of any platform.',
+  );
+  const ready = gauge('ready', 'What readiness has seen last, by check: 1 or 0.', ['check']);
+  return () => {
+    for (const [name, database] of Object.entries({ serving, work: working })) {
+      pool.set({ pool: name, state: 'total' }, database.pool.totalCount);
+      pool.set({ pool: name, state: 'idle' }, database.pool.idleCount);
+      waiting.set({ pool: name }, database.pool.waitingCount);
+    }
+    connections.set(sessions.size);
+    subscriptions.set(feed.subscriptions);
+    listening.set(feed.listening ? 1 : 0);
+    lag.set(feed.lag);
+    for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
+  };
+}
+
+/** Makes the function that answers a scrape: the text of all metrics of the process and of an instance in it. */
+export function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
+  if (!hasDefaults) collectDefaultMetrics();
+  hasDefaults = true;
+  const own = new Registry();
+  const refresh = gaugesOf(observed, [own]);
+  const figures = readsDatabase ? new DatabaseFigures(observed.working, [own]) : undefined;
+  const merged = Registry.merge([register, own]);
+  let scraping: Promise<string> | undefined;
+  return () => {
+    scraping ??= (figures?.read() ?? Promise.resolve())
+      .then(() => {
+        refresh();
+        return merged.metrics();
+      })
+      .finally(() => {
+        scraping = undefined;
+      });
+    return scraping;
+  };
+}
+
+/**
+ * Serves `/metrics`, `/health/live` and `/health/ready` on a port of their own, for an operator: also for an instance that
+ * only works in the background.
+ */
+export async function startMetricsServer(
+  { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
+  observed: Observed,
+  log: Logger,
+): Promise<MetricsServer> {
+  const scrape = metricsOf(observed, readsDatabase);
+  const answers: Readonly<Record<string, () => Promise<readonly [status: number, type: string, body: string]>>> = {
+    '/metrics': async () => [200, register.contentType, await scrape()],
+    '/health/live': async () => [200, 'application/json', JSON.stringify({ status: 'ok' })],
+    '/health/ready': async () => {
+      const readiness = await observed.readiness.check();
+      const ready = isReady(readiness);
+      const body = { status: ready ? 'ok' : 'unavailable', ...readiness };
+      return [ready ? 200 : 503, 'application/json', JSON.stringify(body)];
+    },
+  };
+  const server: Server = createServer((request, response) => {
+    const find = request.method === 'GET' ? answers[(request.url ?? '').split('?', 1)[0] ?? ''] : undefined;
+    if (!find) return void response.writeHead(404).end();
+    find().then(
+      ([status, type, body]) => response.writeHead(status, { 'content-type': type }).end(body),
+      (error: unknown) => {
+        log.error({ err: error }, 'the metrics could not be read');
+        response.writeHead(500).end();
+      },
+    );
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const { port: listening } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

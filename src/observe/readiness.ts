@@ -1,0 +1,190 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Database } from '../database/database.ts';
+import { sqlState } from '../database/faults.ts';
+import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
+import { statement } from '../database/statement.ts';
+
+/** What an instance needs of its database. */
+export interface Readiness {
+  /** Whether it answers in time. */
+  readonly database: boolean;
+  /** Whether it can be written. */
+  readonly writable: boolean;
+  /** Whether it has every migration of this program. */
+  readonly schema: boolean;
+  /** Whether the feed moves: false when an event has waited in the outbox for too long. */
+  readonly feed: boolean;
+}
+
+export interface ReadinessLimits {
+  /** How many milliseconds a check may take, its connection included. */
+  readonly answerMs: number;
+  /** How many milliseconds the same event may be the oldest in the outbox. */
+  readonly standstillMs: number;
+  /** How many milliseconds pass between two checks of the instance itself. */
+  readonly everyMs: number;
+}
+
+export const readinessLimits: ReadinessLimits = { answerMs: 1_000, standstillMs: 15_000, everyMs: 5_000 };
+
+const away: Readiness = { database: false, writable: false, schema: false, feed: false };
+
+const stateStatement = statement<{ writable: boolean; applied: number; oldest: bigint | null }>(
+  'readiness',
+  `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable,
+     (select count(*)::int from unnest($1::text[], $2::text[]) as mine (name, checksum)
+      where exists (select from public._prisma_migrations m
+        where m.migration_name = mine.name and m.checksum = mine.checksum
+          and m.finished_at is not null and m.rolled_back_at is null)) as applied,
+     oldest_waiting() as oldest`,
+);
+
+/** The SQLSTATEs of a statement that names a table, column or function that is not there, or may not be used. */
+const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
+
+/**
+ * Watches what an instance needs of its database, on a connection of its own: those of the pools may all be taken. It checks
+ * by itself every few seconds, and logs what has changed; and whenever it is asked, one check at a time.
+ */
+export class ReadinessWatch {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #limits: ReadinessLimits;
+  readonly #migrations = readMigrations(projectPrisma);
+  #client: pg.Client | undefined;
+  #checking: Promise<Readiness> | undefined;
+  #last: Readiness = { database: true, writable: true, schema: true, feed: true };
+  #oldest: { readonly id: bigint; readonly since: number } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(database: Database, log: Logger, limits: Partial<ReadinessLimits> = {}) {
+    this.#database = database;
+    this.#log = log;
+    this.#limits = { ...readinessLimits, ...limits };
+    // Awaited by each check; without this a folder that cannot be read would end the process before the first one.
+    this.#migrations.catch(() => undefined);
+  }
+
+  /** Starts to check every few seconds. */
+  open(): void {
+    this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#forget();
+  }
+
+  /** What the last check has seen. */
+  get last(): Readiness {
+    return this.#last;
+  }
+
+  /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
+  check(): Promise<Readiness> {
+    this.#checking ??= this.#checkNow().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async #checkNow(): Promise<Readiness> {
+    let failure: unknown;
+    const readiness = await withinMs(this.#limits.answerMs, this.#read()).catch((error: unknown) => {
+      failure = error;
+      this.#forget();
+      return schemaStates.has(sqlState(error) ?? '') ? { ...away, database: true } : away;
+    });
+    // What is read-only in this session stays so, when others that begin now can write.
+    if (!readiness.writable) this.#forget();
+    if (!this.#closed) this.#report(readiness, failure);
+    this.#last = readiness;
+    return readiness;
+  }
+
+  async #read(): Promise<Readiness> {
+    const migrations = await this.#migrations;
+    const client = await this.#connect();
+    const names = migrations.map(({ name }) => name);
+    const checksums = migrations.map(({ checksum }) => checksum);
+    const [state] = await stateStatement(client, names, checksums);
+    if (!state) throw new Error('readiness returned no row');
+    return {
+      database: true,
+      writable: state.writable,
+      schema: state.applied === migrations.length,
+      feed: this.#moves(state.oldest),
+    };
+  }
+
+  /** Says whether the feed moves: whether the oldest event in the outbox has not been the same for too long. */
+  #moves(oldest: bigint | null): boolean {
+    const now = performance.now();
+    if (oldest === null) this.#oldest = undefined;
+    else if (this.#oldest?.id !== oldest) this.#oldest = { id: oldest, since: now };
+    return this.#oldest === undefined || now - this.#oldest.since < this.#limits.standstillMs;
+  }
+
+  #report(now: Readiness, failure: unknown): void {
+    const before = this.#last;
+    const log = this.#log.child({ readiness: now });
+    if (before.database !== now.database) {
+      if (now.database) log.info('the database answers again');
+      else log.error({ err: failure }, 'the database does not answer');
+    }
+    if (!now.database) return;
+    if (before.schema && !now.schema) log.error({ err: failure }, 'the database lacks migrations of this program');
+    if (before.writable && !now.writable && now.schema) log.error('the database cannot be written');
+    if (before.feed && !now.feed && now.schema) {
+      log.error({ oldest: this.#oldest?.id.toString() }, 'the feed does not move: events wait in the outbox');
+    }
+    if (!isReady(before) && isReady(now)) log.info('the database has all that the instance needs');
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#client) return this.#client;
+    const { answerMs } = this.#limits;
+    const client = new pg.Client({
+      ...this.#database.connectionFor('readiness'),
+      connectionTimeoutMillis: answerMs,
+      query_timeout: answerMs,
+    });
+    const forget = () => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    this.#client = client;
+    await client.connect();
+    return client;
+  }
+
+  /** Drops the connection without waiting for the other end. */
+  #forget(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
+  }
+}
+
+/** Says whether an instance can do its work. */
+export function isReady(readiness: Readiness): boolean {
+  return Object.values(readiness).every(Boolean);
+}
+
+/** Awaits `work`, at most so many milliseconds. */
+async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,57 @@
+import { maxAmount } from '../../core/checks.ts';
+import { isLess, multiply, roundDown, whole } from '../../core/fraction.ts';
+import { type PricingRequest, readTerms } from './pricing-terms.ts';
+
+/** The smallest and the largest amount that can arrive, in smallest units of the receiving currency. */
+export interface ReceivingLimits {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+/**
+ * Returns the limits of what can be received by a conversion, so that a quote that locks such an amount keeps the
+ * limits of its sending side (priceQuote). Undefined where nothing can be received.
+ * @throws RangeError as priceQuote does
+ */
+export function receivingLimits(
+  request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>,
+): ReceivingLimits | undefined {
+  const terms = readTerms({ ...request, lockedSide: 'RECEIVING', lockedAmount: 1n });
+  const { fixedFees, shareAfterFee, unitsBought } = terms;
+  if (!isLess(whole(0n), shareAfterFee)) return undefined;
+  const { minSendingAmount, maxSendingAmount } = request.rate;
+  /** What arrives of an amount to send, unrounded. The amount to send is rounded up from what arrives. */
+  const worth = (send: bigint) => multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
+  // Whatever needs more than one unit less than the least amount needs the least amount.
+  const least = minSendingAmount - 1n;
+  const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;
+  const most = smaller(maxSendingAmount, maxAmount);
+  if (most <= fixedFees) return undefined;
+  const max = smaller(roundDown(worth(most)), maxAmount);
+  return min <= max ? { min, max } : undefined;
+}
+
+/** Returns the limits that all of these keep, or undefined where there is none. */
+export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
+  const [first, ...others] = all;
+  if (!first) return undefined;
+  const limits = others.reduce(
+    (narrowed, { min, max }) => ({
+      min: larger(min, narrowed.min),
+      max: smaller(max, narrowed.max),
+    }),
+    first,
+  );
+  return limits.min <= limits.max ? limits : undefined;
+}
+
+// Math.min and Math.max take no bigint.
+
+function smaller(a: bigint, b: bigint): bigint {
+  const isFirst = a < b;
+  return isFirst ? a : b;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return smaller(a, b) === a ? b : a;
+}

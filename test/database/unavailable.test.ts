@@ -1,0 +1,176 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { act, ended, succeed } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { withNewCredentials } from '../setup/new-credentials.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let database: ThrowawayDatabase;
+let proxy: DatabaseProxy;
+/** A superuser's connection to another database of the same server. */
+let server: pg.Client;
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  database = await freshDatabase();
+  proxy = await databaseProxy(database.url);
+  server = new pg.Client({ connectionString: database.url.replace(/\/[^/]*$/, '/postgres') });
+  await server.connect();
+  t = await startTestGateway({}, proxy.url);
+  platform = await t.newPlatform('shaken');
+  scene = await makeScene(platform, 1_000_000n);
+});
+afterAll(async () => {
+  await t.stop();
+  await server.end();
+  await proxy.close();
+  await database.drop();
+});
+
+const name = () => new URL(database.url).pathname.slice(1);
+
+/** Ends all sessions of the database, as a server does that stops. */
+const endSessions = () =>
+  server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
+
+/** A request, and what says that it cannot be answered: by an API in which that is a status, or in which it is data. */
+interface Call {
+  readonly send: (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
+}
+
+const overRest = (method: string, path: string, body?: object): Call => ({
+  async send({ authorization }) {
+    const response = await fetch(`${t.url}/2025-10-13${path}`, {
+      method,
+      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const answer = { status: response.status, body: (await response.json()) as Data };
+    const code: unknown = answer.body.code;
+    const unavailable = response.status === 503 && response.headers.get('retry-after') === '1';
+    return { unavailable: unavailable && code === 'SERVICE_UNAVAILABLE', answer };
+  },
+});
+
+const mutation = (operation: Parameters<typeof act>[1], input: object): Call => ({
+  async send(by) {
+    const answer = await act(by, operation, { ...input, idempotencyKey: crypto.randomUUID() }, '__typename').catch(
+      (error: unknown) => ({ thrown: String(error) }),
+    );
+    return { unavailable: answer.__typename === 'UnavailableError', answer };
+  },
+});
+
+const query = (document: string): Call => ({
+  async send(by) {
+    const answer = await by.send(document);
+    return { unavailable: answer.errors?.[0]?.extensions.code === 'SERVICE_UNAVAILABLE', answer };
+  },
+});
+
+const overSocket = (document: string): Call => ({
+  async send(by) {
+    const client = by.socket();
+    try {
+      for await (const result of client.iterate({ query: document })) {
+        const code = (result as Data).errors?.[0]?.extensions.code;
+        return { unavailable: code === 'SERVICE_UNAVAILABLE', answer: result };
+      }
+    } catch (error) {
+      const [refused]: Data[] = Array.isArray(error) ? error : [error];
+      return { unavailable: refused.extensions?.code === 'SERVICE_UNAVAILABLE', answer: refused };
+    } finally {
+      await client.dispose();
+    }
+    return { unavailable: false, answer: 'nothing' };
+  },
+});
+
+const payment = () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 });
+
+const reads = (): readonly Call[] => [
+  query('{ customers { edges { node { id } } } }'),
+  query('{ viewer { feedCursor } }'),
+  overSocket('{ customers { edges { node { id } } } }'),
+  overRest('GET', '/customers'),
+  overRest('GET', '/tokens'),
+  overRest('GET', '/config'),
+];
+
+const writes = (): readonly Call[] => [
+  mutation('transferOut', payment()),
+  mutation('createApiToken', { name: 'another', permissions: ['VIEW'] }),
+  mutation('createClientToken', { customerId: scene.customerId, permissions: ['VIEW'] }),
+  mutation('createWebhookEndpoint', { url: 'http://127.0.0.1:9/hook' }),
+  overRest('POST', '/transfer-out', {
+    source: { accountId: scene.usd },
+    destination: { accountId: scene.outsideUsd },
+    amount: 100,
+  }),
+  overRest('POST', '/tokens', { name: 'third', permissions: ['VIEW'] }),
+  overRest('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/other' }),
+  overRest('DELETE', `/customers/${scene.customerId}`),
+];
+
+/** Sends all of them at once, and answers what did not say that the service is unavailable. */
+async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Promise<unknown[]> {
+  const answers = await Promise.all(calls.map(({ send }) => send(by)));
+  return answers.filter(({ unavailable }) => !unavailable).map(({ answer }) => answer);
+}
+
+/** Waits until payments are made, and settled in the background. */
+async function untilRecovered(): Promise<void> {
+  const made = await vi.waitFor(() => succeed(platform, 'transferOut', paymentWithKey(), 'transaction { id }'), 10_000);
+  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+}
+const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
+
+test('a database that only reads: every command says that it has not happened, lists are answered, and payments go on afterwards', async () => {
+  await server.query(`alter database ${name()} set default_transaction_read_only = on`);
+  await endSessions();
+  await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 10_000);
+  expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
+  for (const { send } of reads()) expect(await send(platform)).toMatchObject({ unavailable: false });
+  await server.query(`alter database ${name()} reset default_transaction_read_only`);
+  // No session is ended now: those that were opened meanwhile cannot write, and must not stay.
+  await untilRecovered();
+  expect(await Promise.all(Array.from({ length: 20 }, () => act(platform, 'transferOut', paymentWithKey())))).toEqual(
+    Array.from({ length: 20 }, () => expect.objectContaining({ __typename: 'TransferOutSuccess' })),
+  );
+});
+
+test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([
+  ['a server that has stopped', { stage: () => proxy.stopListening(), end: () => proxy.startListening() }],
+  [
+    'a database that takes no connections',
+    {
+      stage: () => server.query(`alter database ${name()} with allow_connections false`),
+      end: () => server.query(`alter database ${name()} with allow_connections true`),
+    },
+  ],
+  [
+    'a database that has gone for a restore',
+    {
+      async stage() {
+        await server.query(`alter database ${name()} with allow_connections false`);
+        await endSessions();
+        await vi.waitFor(() => server.query(`alter database ${name()} rename to ${name()}_away`), 5_000);
+      },
+      async end() {
+        await server.query(`alter database ${name()}_away rename to ${name()}`);
+        await server.query(`alter database ${name()} with allow_connections true`);
+      },
+    },
+  ],
+])('%s: every request says so, that nothing has happened, and payments go on afterwards', async (_fault, fault) => {
+  const remembered = await withNewCredentials(platform, t.url);
+  await fault.stage();
+  await endSessions();
+  expect(await otherwiseAnswered([...reads(), ...writes()], remembered)).toEqual([]);
+  await fault.end();
+  await untilRecovered();
+});

@@ -1,0 +1,170 @@
+import type { Change, Command, Evidence, Payment } from './history.ts';
+
+/** What a promise came to that was broken. */
+export interface Violation {
+  readonly kind:
+    | 'lost'
+    | 'doubled'
+    | 'refused but happened'
+    | 'wrong receipt'
+    | 'internal error'
+    | 'unfinished'
+    | 'from nowhere'
+    | 'feed'
+    | 'status path'
+    | 'follower'
+    | 'webhook'
+    | 'balance'
+    | 'audit';
+  readonly words: string;
+  /** The fault that was the latest one when the command ended, where a command is the victim. */
+  readonly during?: string;
+}
+
+/** The moves of a transaction (decision 57), as far as payments without a receiver lookup make them. */
+const moves: Readonly<Record<string, readonly string[]>> = {
+  '': ['PENDING'],
+  PENDING: ['PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'EXPIRED'],
+  PROCESSING: ['COMPLETED', 'REJECTED', 'FAILED'],
+  COMPLETED: ['REFUNDED'],
+};
+
+/**
+ * Decides whether the promises held, from what can be seen from outside and the auditor's report. Returns what was broken.
+ */
+export function check(evidence: Evidence): Violation[] {
+  return [
+    ...evidence.internalErrors.map((words): Violation => ({ kind: 'internal error', words })),
+    ...checkCommands(evidence),
+    ...checkPayments(evidence),
+    ...checkFeed(evidence),
+    ...checkStatusPaths(evidence),
+    ...checkFollowers(evidence),
+    ...checkWebhooks(evidence),
+    ...checkBalances(evidence),
+    ...evidence.breaches.map(({ rule, rows }): Violation => ({ kind: 'audit', words: `${rule}: ${rows.length} rows` })),
+  ];
+}
+
+/** Acknowledged commands happened once, refused ones never, unknown ones at most once and as their receipts say. */
+function checkCommands(evidence: Evidence): Violation[] {
+  const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
+  const executed = new Set(
+    evidence.feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])),
+  );
+  return evidence.history.flatMap((command) => {
+    const { key, operation, outcome, code, transactionIds, quoteTransactionId = '', during } = command;
+    const effects =
+      operation === 'executeQuote'
+        ? [quoteTransactionId].filter((id) => executed.has(id))
+        : (made.get(key) ?? []).map(({ id }) => id);
+    const name = `${operation} ${key}`;
+    const violations: Violation[] = [];
+    const report = (kind: Violation['kind'], words: string) =>
+      violations.push({ kind, words: `${name} ${words}`, during });
+    const receipt = evidence.receipts.get(key)?.outcome;
+
+    if (effects.length > 1) report('doubled', `made ${effects.length} payments`);
+    if (new Set(transactionIds).size > 1) report('doubled', `was answered with ${transactionIds.join(' and ')}`);
+    if (outcome === 'succeeded' && !transactionIds.every((id) => effects.includes(id)))
+      report('lost', `was acknowledged with ${transactionIds.join()}, and there is ${effects.join() || 'nothing'}`);
+    if (outcome === 'refused' && effects.length > 0)
+      report('refused but happened', `was refused with ${code}, and there is ${effects.join()}`);
+    if (receipt === undefined) report('wrong receipt', 'has no receipt');
+    else if ((receipt === 'SUCCEEDED') !== effects.length > 0)
+      report('wrong receipt', `has the receipt ${receipt}, and there is ${effects.join() || 'nothing'}`);
+    return violations;
+  });
+}
+
+/** Every payment is one that somebody ordered; it has ended if it was to, and its end is in the feed. */
+function checkPayments({ history, payments, feed }: Evidence): Violation[] {
+  const commands = new Map(history.map((command) => [command.key, command]));
+  const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));
+  const latest = new Map(feed.flatMap(({ payment }) => (payment ? [[payment.id, payment.status] as const] : [])));
+  return payments.flatMap(({ id, description, status }): Violation[] => {
+    const command = commands.get(description ?? '');
+    if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
+    const violations: Violation[] = [];
+    const waits = command.operation === 'createQuote' && !executed.has(id);
+    if (!waits && status !== 'COMPLETED')
+      violations.push({ kind: 'unfinished', words: `${command.operation} ${id} is ${status}`, during: command.during });
+    if (latest.get(id) !== status)
+      violations.push({ kind: 'feed', words: `${id} is ${status}, and the feed ends with ${latest.get(id)}` });
+    return violations;
+  });
+}
+
+/** The numbers of the feed follow each other without a gap, and no change is in it twice. */
+function checkFeed({ feed, start }: Evidence): Violation[] {
+  const seen = new Set<string>();
+  return feed.flatMap(({ id, sequence }, at): Violation[] => {
+    const before = feed[at - 1]?.sequence ?? start;
+    const violations: Violation[] = [];
+    if (sequence !== before + 1n) violations.push({ kind: 'feed', words: `${sequence} follows ${before}` });
+    if (seen.has(id)) violations.push({ kind: 'feed', words: `${id} is in it twice` });
+    seen.add(id);
+    return violations;
+  });
+}
+
+/** The changes of each payment have the versions 1, 2, 3 …, and its statuses follow the allowed moves. */
+function checkStatusPaths({ feed }: Evidence): Violation[] {
+  const stories = Map.groupBy(
+    feed.flatMap(({ payment }) => (payment ? [payment] : [])),
+    ({ id }) => id,
+  );
+  return [...stories].flatMap(([id, story]) => {
+    const isLegal = story.every(
+      ({ status, version }, at) => version === at + 1 && (moves[story[at - 1]?.status ?? ''] ?? []).includes(status),
+    );
+    const path = story.map(({ status, version }) => `${status} (${version})`).join(', ');
+    return isLegal ? [] : [{ kind: 'status path', words: `${id}: ${path}` } as const];
+  });
+}
+
+/** Each follower received each change of the feed once, in the order of the feed. */
+function checkFollowers({ feed, followers }: Evidence): Violation[] {
+  const ids = feed.map(({ id }) => id);
+  return [...followers].flatMap(([name, received]) => {
+    const at = ids.findIndex((id, index) => received[index] !== id);
+    if (at < 0 && received.length === ids.length) return [];
+    const counts = `${received.length} messages, ${new Set(received).size} different ones, for ${ids.length} changes`;
+    return [{ kind: 'follower', words: `${name}: ${counts}; other than the feed from ${at < 0 ? ids.length : at} on` }];
+  });
+}
+
+/** Webhooks brought each change of a payment at least once, and nothing else. */
+function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
+  const due = new Set(feed.filter(({ payment }) => payment !== undefined).map(({ id }) => id));
+  return [
+    ...[...due]
+      .filter((id) => !webhooks.has(id))
+      .map((id): Violation => ({ kind: 'webhook', words: `${id} is missing` })),
+    ...[...webhooks]
+      .filter((id) => !due.has(id))
+      .map((id): Violation => ({ kind: 'webhook', words: `${id} is not in the feed` })),
+  ];
+}
+
+/** The balance of each account has changed by the payments that completed, and by nothing else. */
+function checkBalances({ history, payments, balances }: Evidence): Violation[] {
+  const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
+  const changes = new Map<string, bigint>();
+  for (const { description, status } of payments) {
+    const command = commands.get(description);
+    if (command && status === 'COMPLETED')
+      changes.set(command.accountId, (changes.get(command.accountId) ?? 0n) + command.change);
+  }
+  return [...balances].flatMap(([id, { before, after }]): Violation[] => {
+    const expected = before + (changes.get(id) ?? 0n);
+    return after === expected ? [] : [{ kind: 'balance', words: `${id} has ${after} instead of ${expected}` }];
+  });
+}
+
+/** The ids of the payments that must still come to an end. */
+export function underWay(payments: readonly Payment[], feed: readonly Change[], history: readonly Command[]): string[] {
+  return checkPayments({ history, payments, feed } as Evidence)
+    .filter(({ kind }) => kind === 'unfinished' || kind === 'feed')
+    .map(({ words }) => words);
+}

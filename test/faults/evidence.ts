@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Data, TestPlatform } from '../setup/gateway.ts';
+import type { Change, Command, Payment, Receipt } from './history.ts';
+
+/** Asks until it is answered. The instances may still be coming back. */
+async function ask(platform: TestPlatform, query: string, variables: object = {}): Promise<Data> {
+  for (;;) {
+    const answer = await platform.ask(query, variables).catch((error: unknown) => error);
+    if (!(answer instanceof Error)) return answer;
+    await delay(50);
+  }
+}
+
+/** All rows of a connection, page by page. */
+async function all<T>(
+  platform: TestPlatform,
+  query: string,
+  after: string | undefined,
+  pageIn: (data: Data) => Data,
+  read: (edge: Data) => T,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (let cursor = after; ; ) {
+    const { edges, pageInfo } = pageIn(await ask(platform, query, { after: cursor }));
+    rows.push(...edges.map(read));
+    if (!pageInfo.hasNextPage) return rows;
+    cursor = pageInfo.endCursor;
+  }
+}
+
+/** Reads all payments, oldest first. */
+export function readPayments(platform: TestPlatform): Promise<Payment[]> {
+  return all(
+    platform,
+    `query ($after: String) { transactions(first: 100, after: $after, sortOrder: ASC) {
+      edges { node { id description status } } pageInfo { hasNextPage endCursor } } }`,
+    undefined,
+    ({ transactions }) => transactions,
+    ({ node }) => node,
+  );
+}
+
+/** Reads the feed after a cursor to its present end. */
+export function readFeed(platform: TestPlatform, start: string): Promise<Change[]> {
+  return all(
+    platform,
+    `query ($after: String) { events(first: 100, after: $after) {
+      edges { cursor node { id type subject { ... on Transaction { id status version } } } } pageInfo { hasNextPage endCursor } } }`,
+    start,
+    ({ events }) => events,
+    ({ cursor, node: { id, type, subject } }) => ({
+      id,
+      sequence: sequenceIn(cursor),
+      ...(type.endsWith('_PAYMENT') && { payment: subject }),
+    }),
+  );
+}
+
+/** The number in a cursor of the feed. */
+export function sequenceIn(cursor: string): bigint {
+  return BigInt(Buffer.from(cursor, 'base64url').toString().split(':')[2] ?? '');
+}
+
+/** As many as a document may have aliases. */
+const receiptsAtOnce = 20;
+
+/** Asks for the receipts of all commands. */
+export async function readReceipts(
+  platform: TestPlatform,
+  history: readonly Command[],
+): Promise<ReadonlyMap<string, Receipt>> {
+  const receipts = new Map<string, Receipt>();
+  for (let at = 0; at < history.length; at += receiptsAtOnce) {
+    const some = history.slice(at, at + receiptsAtOnce);
+    const fields = some.map(
+      ({ operation, key }, index) =>
+        `r${index}: mutationReceipt(operation: "${operation}", idempotencyKey: "${key}") { outcome }`,
+    );
+    const answers = await ask(platform, `{ ${fields.join(' ')} }`);
+    for (const [index, { key }] of some.entries()) receipts.set(key, answers[`r${index}`]);
+  }
+  return receipts;
+}

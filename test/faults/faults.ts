@@ -1,0 +1,186 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
+import { anyCommit } from '../setup/database-proxy.ts';
+import { query } from '../setup/embedded-servers.ts';
+import type { Instance } from './instances.ts';
+import type { Load } from './load.ts';
+import type { Disk, DoomedPostgres } from './postgres.ts';
+import type { Random } from './random.ts';
+
+/** What faults happen to. */
+export interface Surroundings {
+  readonly load: Load;
+  readonly instances: readonly Instance[];
+  readonly postgres: DoomedPostgres;
+  /** The database, without a proxy in between. */
+  readonly databaseUrl: string;
+  readonly random: Random;
+}
+
+/** Ends a fault: what was killed is there again, and what was cut is whole. */
+type Heal = () => Promise<void> | void;
+
+export interface Fault {
+  /** Lets it happen, and returns what ends it. */
+  inject(around: Surroundings): Promise<Heal>;
+  /** Whether others may follow before it has ended. */
+  readonly overlaps?: boolean;
+  /** Why it cannot be tried here; undefined where it can. */
+  unavailable?(postgres: DoomedPostgres): string | undefined;
+}
+
+/** So many attempts of callers must have met a fault before it ends. */
+const met = 3;
+/** So many commands go past a part that hangs before it goes on. */
+const past = 5;
+
+const nothing: Heal = () => undefined;
+const backends = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+
+/** Waits until another instance serves, and chooses one that does. */
+async function anyInstance({ instances, random }: Surroundings): Promise<Instance> {
+  for (;;) {
+    const up = instances.filter(({ isUp }) => isUp);
+    if (up.length >= Math.min(2, instances.length)) return random.oneOf(up);
+    await delay(5);
+  }
+}
+
+/** Waits until each order to the rail that is under way now has come to its end. */
+async function nothingLeftOf(databaseUrl: string): Promise<void> {
+  const orders = await query<{ id: string }>(databaseUrl, 'select id from rail_order where due_at is not null');
+  const left = `select id from rail_order where due_at is not null and id in ('${orders.map(({ id }) => id).join("', '")}')`;
+  while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
+}
+
+const needsDisk = ({ disk }: DoomedPostgres) =>
+  disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
+
+function diskOf({ postgres }: Surroundings): Disk {
+  if (!postgres.disk) throw new Error('there is no disk');
+  return postgres.disk;
+}
+
+export const faults = {
+  'kill -9 of an instance': {
+    overlaps: true,
+    async inject(around) {
+      const instance = await anyInstance(around);
+      await instance.kill();
+      return () => instance.start();
+    },
+  },
+  'kill -9 of all instances at once': {
+    async inject({ instances }) {
+      await Promise.all(instances.map((instance) => instance.kill()));
+      return async () => void (await Promise.all(instances.map((instance) => instance.start())));
+    },
+  },
+  'rolling restart of all instances': {
+    async inject({ instances }) {
+      for (const instance of instances) await instance.replace();
+      return nothing;
+    },
+  },
+  'pause of an instance': {
+    async inject(around) {
+      const instance = await anyInstance(around);
+      instance.pause();
+      // It wakes up with payments in its hands that others have long finished.
+      await nothingLeftOf(around.databaseUrl);
+      return () => instance.goOn();
+    },
+  },
+  'immediate stop of Postgres': {
+    async inject({ postgres }) {
+      process.kill(postgres.pid, 'SIGQUIT');
+      return () => postgres.back();
+    },
+  },
+  'kill -9 of Postgres': {
+    async inject({ postgres }) {
+      process.kill(postgres.pid, 'SIGKILL');
+      return () => postgres.back();
+    },
+  },
+  'kill -9 of a backend': {
+    async inject({ postgres, databaseUrl, random }) {
+      const { pid } = random.oneOf(
+        await query<{ pid: number }>(databaseUrl, `${backends} and backend_type = 'client backend'`),
+      );
+      process.kill(pid, 'SIGKILL');
+      // The others have shared its memory: the whole server ends, and starts again.
+      return () => postgres.back();
+    },
+  },
+  'end of all connections by Postgres': {
+    async inject({ databaseUrl }) {
+      await query(databaseUrl, `select pg_terminate_backend(pid) from (${backends}) all_backends`);
+      return nothing;
+    },
+  },
+  'stalled connections': {
+    async inject(around) {
+      const { proxy } = await anyInstance(around);
+      proxy.stall();
+      // Some stalls are over before anybody has given up.
+      await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(met));
+      return () => proxy.goOn();
+    },
+  },
+  'black-holed connections': {
+    async inject(around) {
+      const { proxy } = await anyInstance(around);
+      proxy.freeze();
+      return () => around.load.moreDisturbed(1);
+    },
+  },
+  'refused connections': {
+    async inject(around) {
+      const { proxy } = await anyInstance(around);
+      proxy.shut();
+      await around.load.moreDisturbed(met);
+      return () => proxy.reopen();
+    },
+  },
+  'lost answer to a commit': {
+    async inject(around) {
+      const { proxy } = await anyInstance(around);
+      proxy.loseAnswer(anyCommit);
+      await proxy.lost();
+      return () => proxy.reopen();
+    },
+  },
+  'full disk': {
+    unavailable: needsDisk,
+    async inject(around) {
+      const disk = diskOf(around);
+      await disk.fill();
+      await around.load.moreDisturbed(met);
+      return () => disk.heal();
+    },
+  },
+  'read-only disk': {
+    unavailable: needsDisk,
+    async inject(around) {
+      const disk = diskOf(around);
+      await disk.lock();
+      await around.load.moreDisturbed(met);
+      return () => disk.heal();
+    },
+  },
+  'clock an hour back': {
+    async inject({ databaseUrl }) {
+      await setClockBack(databaseUrl);
+      return nothing;
+    },
+  },
+  'clock an hour forward': {
+    async inject({ databaseUrl }) {
+      await setClockForward(databaseUrl);
+      return nothing;
+    },
+  },
+} satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof faults;

@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Data } from '../setup/gateway.ts';
+import { openEventStream, openRawSocket } from '../setup/streams.ts';
+
+/** A subscriber that comes back after its last cursor whenever it is cut. */
+export interface Follower {
+  readonly name: string;
+  /** The ids of the changes that it received. */
+  readonly received: readonly string[];
+  /** How many connections it had. */
+  readonly connections: number;
+  stop(): Promise<void>;
+}
+
+const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
+/** A follower that was cut waits so long before it comes back. */
+const pauseMs = 20;
+/** A connection that says nothing for so long is given up, not to follow an instance that hangs. */
+const silentMs = 5_000;
+
+/** Starts followers of everything, over WebSockets and event streams in turn, each at another instance every time. */
+export function startFollowers(
+  count: number,
+  urls: () => readonly string[],
+  authorization: string,
+  after: string,
+): Follower[] {
+  return Array.from({ length: count }, (_, at) => {
+    const name = at % 2 === 0 ? 'socket' : 'event stream';
+    return startFollower(`${name} ${at}`, at % 2 === 0 ? readSocket : readEventStream, urls, authorization, after, at);
+  });
+}
+
+type Read = (
+  url: string,
+  authorization: string,
+  after: string,
+  take: (message: Data) => void,
+  stop: AbortSignal,
+) => Promise<void>;
+
+function startFollower(
+  name: string,
+  read: Read,
+  urls: () => readonly string[],
+  authorization: string,
+  after: string,
+  offset: number,
+): Follower {
+  const received: string[] = [];
+  const stopping = new AbortController();
+  let cursor = after;
+  let connections = 0;
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const all = urls();
+      const url = all[(connections + offset) % all.length] ?? '';
+      connections += 1;
+      const life = new AbortController();
+      let timer = setTimeout(() => life.abort(), silentMs);
+      const take = ({ data, errors }: Data) => {
+        // What comes after the connection was given up comes again on the next one.
+        if (life.signal.aborted || errors) return;
+        received.push(data.events.id);
+        cursor = data.events.cursor;
+        clearTimeout(timer);
+        timer = setTimeout(() => life.abort(), silentMs);
+      };
+      await read(url, authorization, cursor, take, AbortSignal.any([stopping.signal, life.signal])).catch(
+        () => undefined,
+      );
+      life.abort();
+      clearTimeout(timer);
+      await delay(pauseMs);
+    }
+  })();
+  return {
+    name,
+    received,
+    get connections() {
+      return connections;
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+const readSocket: Read = async (url, authorization, after, take, stop) => {
+  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  const opening = openRawSocket(url, authorization);
+  // An instance that is paused accepts connections, and says nothing.
+  opening.then(
+    ({ socket }) => stop.addEventListener('abort', () => socket.terminate()),
+    () => undefined,
+  );
+  const open = await Promise.race([opening, stopped]);
+  if (!open || stop.aborted) return;
+  const ended = new Promise<void>((resolve) => {
+    open.socket.on('message', (message) => {
+      const { type, payload } = JSON.parse(String(message));
+      if (type === 'next') take(payload);
+      else if (type === 'error' || type === 'complete') resolve();
+    });
+  });
+  open.send({ id: '1', type: 'subscribe', payload: { query, variables: { after } } });
+  await Promise.race([ended, open.closed, stopped]);
+  open.socket.terminate();
+};
+
+const readEventStream: Read = async (url, authorization, after, take, stop) => {
+  const opening = openEventStream(`${url}/graphql`, authorization, { query, variables: { after } });
+  opening.then(
+    ({ cut }) => stop.addEventListener('abort', cut),
+    () => undefined,
+  );
+  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  const open = await Promise.race([opening, stopped]);
+  if (!open) return;
+  if (stop.aborted) return open.cut();
+  for await (const { event, data } of open.events) {
+    if (event === 'next') take(data);
+  }
+};

@@ -1,0 +1,71 @@
+import type { Operation } from '../../src/access/operations.ts';
+import type { Breach } from '../../src/ledger/audit.ts';
+
+/** What a caller knows of a command in the end. */
+export type Outcome =
+  /** It was acknowledged. */
+  | 'succeeded'
+  /** It was refused, or the service said that nothing has happened, or it never reached anybody. */
+  | 'refused'
+  /** The caller gave up before it learned the outcome. */
+  | 'unknown';
+
+/** What `mutationReceipt` says of a command. */
+export interface Receipt {
+  readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
+}
+
+/** One command as its caller saw it, over all of its attempts with one idempotency key. */
+export interface Command {
+  /** The idempotency key. It is also the description of the payment that the command makes, if it makes one. */
+  readonly key: string;
+  readonly operation: Extract<Operation, 'transferOut' | 'transferIn' | 'createQuote' | 'executeQuote'>;
+  readonly accountId: string;
+  /** How the completed payment changes the balance of the account, in smallest units. */
+  readonly change: bigint;
+  readonly outcome: Outcome;
+  /** The code of the refusal. */
+  readonly code?: string;
+  /** The transactions that its answers named: more than one where a repeat was answered differently. */
+  readonly transactionIds: readonly string[];
+  /** Of an execution: the transaction of its quote. */
+  readonly quoteTransactionId?: string;
+  /** The latest fault that was injected before the command ended. */
+  readonly during: string;
+}
+
+/** A payment as the list of transactions shows it. */
+export interface Payment {
+  readonly id: string;
+  readonly description: string | null;
+  readonly status: string;
+}
+
+/** A change in the feed. */
+export interface Change {
+  readonly id: string;
+  /** Its number in the feed of its platform. */
+  readonly sequence: bigint;
+  /** The payment that changed, as of the change. */
+  readonly payment?: { readonly id: string; readonly status: string; readonly version: number };
+}
+
+/** Everything that can be seen from outside after the faults have ended. */
+export interface Evidence {
+  readonly history: readonly Command[];
+  /** Answers that said neither what happened nor that it is unknown, in words. */
+  readonly internalErrors: readonly string[];
+  /** By idempotency key; read in the end. */
+  readonly receipts: ReadonlyMap<string, Receipt>;
+  readonly payments: readonly Payment[];
+  /** The number of the feed after which `feed` begins. */
+  readonly start: bigint;
+  readonly feed: readonly Change[];
+  /** By the name of the follower: the ids of the changes that it received, in the order in which it did. */
+  readonly followers: ReadonlyMap<string, readonly string[]>;
+  /** The ids of the changes that webhooks brought. */
+  readonly webhooks: ReadonlySet<string>;
+  /** By the id of the account. */
+  readonly balances: ReadonlyMap<string, { readonly before: bigint; readonly after: bigint }>;
+  readonly breaches: readonly Breach[];
+}

@@ -1,0 +1,251 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { usdToEur } from '../setup/acts.ts';
+import { mutationDocument } from '../setup/documents.ts';
+import type { Data } from '../setup/gateway.ts';
+import type { Scene } from '../setup/scene.ts';
+import type { Command, Outcome } from './history.ts';
+import { Random } from './random.ts';
+
+/** What one attempt of a command came to. */
+type Attempt =
+  | { readonly kind: 'succeeded'; readonly data: Data }
+  | { readonly kind: 'refused'; readonly code: string }
+  /** The service says that nothing has happened. */
+  | { readonly kind: 'unavailable' }
+  /** Nobody listened. */
+  | { readonly kind: 'unsent' }
+  | { readonly kind: 'unknown' };
+
+export interface LoadOptions {
+  /** The addresses at which instances are, or were, now. */
+  readonly urls: () => readonly string[];
+  readonly authorization: string;
+  /** One client for each. */
+  readonly scenes: readonly Scene[];
+  /** Decides what each client does. */
+  readonly seed: number;
+  /** The latest fault that was injected. */
+  readonly during: () => string;
+}
+
+/** Clients that move money, and note the answers. */
+export interface Load {
+  readonly history: readonly Command[];
+  readonly internalErrors: readonly string[];
+  /** How many commands were acknowledged. */
+  readonly acknowledged: number;
+  /** How many attempts were not: refused for now, cut or unanswered. */
+  readonly disturbed: number;
+  /** Waits until so many more commands are acknowledged. */
+  more(count: number): Promise<void>;
+  /** Waits until so many more attempts are disturbed. */
+  moreDisturbed(count: number): Promise<void>;
+  /** Waits until each client has ended the command that it is at. */
+  stop(): Promise<void>;
+}
+
+/** More than any instance takes to say that it does not know. */
+const attemptMs = 8_000;
+/** A client whose attempt came to nothing waits so long before the next one, so that it does not only make noise. */
+const pauseMs = 20;
+const amount = 1_000n;
+/** More than any account has. */
+const tooMuch = 9_000_000_000_000_000n;
+
+/** Starts the load. */
+export function startLoad(options: LoadOptions): Load {
+  const clients = options.scenes.map((scene, index) => new Client(options, scene, index));
+  const sum = (of: (client: Client) => number) => clients.reduce((total, client) => total + of(client), 0);
+  const load = {
+    get history() {
+      return clients.flatMap(({ history }) => history);
+    },
+    get internalErrors() {
+      return clients.flatMap(({ internalErrors }) => internalErrors);
+    },
+    get acknowledged() {
+      return sum(({ acknowledged }) => acknowledged);
+    },
+    get disturbed() {
+      return sum(({ disturbed }) => disturbed);
+    },
+    more: (count: number) => grown(() => load.acknowledged, count),
+    moreDisturbed: (count: number) => grown(() => load.disturbed, count),
+    async stop() {
+      for (const client of clients) client.stop();
+      await running;
+    },
+  };
+  const running = Promise.all(clients.map((client) => client.run()));
+  return load;
+}
+
+/** The longest that a load may stand still: a service that is not back by then has not survived. */
+const standstillMs = 120_000;
+
+async function grown(figure: () => number, by: number): Promise<void> {
+  const wanted = figure() + by;
+  const deadline = performance.now() + standstillMs;
+  while (figure() < wanted) {
+    if (performance.now() > deadline)
+      throw new Error(`${wanted - figure()} of ${by} did not come in ${standstillMs} ms`);
+    await delay(2);
+  }
+}
+
+/** One caller, who does one thing after the other with the accounts of one customer. */
+class Client {
+  readonly history: Command[] = [];
+  readonly internalErrors: string[] = [];
+  acknowledged = 0;
+  disturbed = 0;
+  readonly #options: LoadOptions;
+  readonly #scene: Scene;
+  readonly #index: number;
+  readonly #random: Random;
+  #count = 0;
+  #isStopping = false;
+
+  constructor(options: LoadOptions, scene: Scene, index: number) {
+    this.#options = options;
+    this.#scene = scene;
+    this.#index = index;
+    this.#random = new Random(options.seed + 1 + index);
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  async run(): Promise<void> {
+    const { usd, outsideUsd } = this.#scene;
+    const random = this.#random;
+    while (!this.#isStopping) {
+      const out = { sourceAccountId: usd, destinationAccountId: outsideUsd };
+      await random.oneOf([
+        () => this.#payment('transferOut', { ...out, amount }, -amount),
+        () => this.#payment('transferIn', { sourceAccountId: outsideUsd, destinationAccountId: usd, amount }, amount),
+        () => this.#quote(),
+        () => this.#quote(),
+        () => this.#payment('transferOut', { ...out, amount: tooMuch }, -tooMuch),
+      ])();
+    }
+  }
+
+  async #payment(operation: 'transferOut' | 'transferIn', input: object, change: bigint): Promise<void> {
+    await this.#run(operation, input, change, 'transaction { id }', (data) => data.transaction.id);
+  }
+
+  /** Makes a quote and, if that is acknowledged, executes it. */
+  async #quote(): Promise<void> {
+    const quote = usdToEur(this.#scene, { lockedCurrencyAmount: amount });
+    const selection = 'quote { id transaction { id } }';
+    const transactionOf = (data: Data) => data.quote.transaction.id;
+    const made = await this.#run('createQuote', quote, -amount, selection, transactionOf);
+    if (made)
+      await this.#run('executeQuote', { quoteId: made.quote.id }, 0n, selection, transactionOf, transactionOf(made));
+  }
+
+  /** Sends a command until its outcome is known or the client gives up, and notes it. Returns its success. */
+  async #run(
+    operation: Command['operation'],
+    input: object,
+    change: bigint,
+    selection: string,
+    transactionOf: (data: Data) => string,
+    quoteTransactionId?: string,
+  ): Promise<Data> {
+    const random = this.#random;
+    this.#count += 1;
+    const key = `${operation}-${this.#index}-${this.#count}`;
+    const described = { ...input, idempotencyKey: key, ...(operation !== 'executeQuote' && { description: key }) };
+    const send = () => this.#attempt(operation, selection, described);
+    const transactionIds = new Set<string>();
+    const note = (outcome: Outcome, code?: string) =>
+      this.history.push({
+        key,
+        operation,
+        accountId: this.#scene.usd,
+        change,
+        outcome,
+        transactionIds: [...transactionIds],
+        during: this.#options.during(),
+        ...(code !== undefined && { code }),
+        ...(quoteTransactionId !== undefined && { quoteTransactionId }),
+      });
+
+    // Whether an attempt may have taken effect that said nothing.
+    let isOpen = false;
+    for (;;) {
+      const attempt = await send();
+      if (attempt.kind === 'succeeded') {
+        transactionIds.add(transactionOf(attempt.data));
+        this.acknowledged += 1;
+        // Some are so careful that they ask again.
+        if (random.oneIn(10)) {
+          const again = await send();
+          if (again.kind === 'succeeded') transactionIds.add(transactionOf(again.data));
+          else if (again.kind === 'refused') this.internalErrors.push(`${key} was repeated and refused: ${again.code}`);
+        }
+        note('succeeded');
+        return attempt.data;
+      }
+      if (attempt.kind === 'refused') {
+        note('refused', attempt.code);
+        return undefined;
+      }
+      this.disturbed += 1;
+      isOpen ||= attempt.kind === 'unknown';
+      // Some give up, and believe the answers.
+      if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {
+        note(isOpen ? 'unknown' : 'refused', attempt.kind);
+        return undefined;
+      }
+      await delay(pauseMs);
+    }
+  }
+
+  async #attempt(operation: Command['operation'], selection: string, input: object): Promise<Attempt> {
+    const { urls, authorization } = this.#options;
+    const body = JSON.stringify(
+      { query: mutationDocument(operation, selection), variables: { input } },
+      (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
+    );
+    try {
+      const response = await fetch(`${this.#random.oneOf(urls())}/graphql`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+        body,
+        signal: AbortSignal.timeout(attemptMs),
+      });
+      const text = await response.text();
+      return this.#read(operation, response.status, text);
+    } catch (error) {
+      return { kind: isRefusedConnection(error) ? 'unsent' : 'unknown' };
+    }
+  }
+
+  #read(operation: Command['operation'], status: number, text: string): Attempt {
+    const { data, errors } = JSON.parse(text);
+    const result = data?.[operation];
+    if (result?.__typename.endsWith('Success')) return { kind: 'succeeded', data: result };
+    const code: string = result?.code ?? errors?.[0]?.extensions?.code;
+    switch (code) {
+      case 'SERVICE_UNAVAILABLE':
+        return { kind: 'unavailable' };
+      case 'OUTCOME_UNKNOWN':
+      // The first attempt still runs.
+      case 'CONFLICT':
+        return { kind: 'unknown' };
+      default:
+        if (result?.code) return { kind: 'refused', code };
+        this.internalErrors.push(`${operation}: ${status} ${text.slice(0, 300)}`);
+        return { kind: 'unknown' };
+    }
+  }
+}
+
+function isRefusedConnection(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+}

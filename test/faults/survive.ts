@@ -1,0 +1,253 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
+import { audit } from '../../src/ledger/audit.ts';
+import { feedEnd } from '../setup/acts.ts';
+import { query } from '../setup/embedded-servers.ts';
+import { connect, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { check, underWay, type Violation } from './checker.ts';
+import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
+import { type Fault, type FaultName, faults, type Surroundings } from './faults.ts';
+import { type Follower, startFollowers } from './followers.ts';
+import type { Change, Evidence, Payment } from './history.ts';
+import { startInstance } from './instances.ts';
+import { type Load, startLoad } from './load.ts';
+import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
+import { Random } from './random.ts';
+
+export interface Survival {
+  readonly seed: number;
+  readonly instances: number;
+  readonly clients: number;
+  readonly followers: number;
+  /** How often each fault happens, in an order that the seed decides. */
+  readonly faults: Partial<Record<FaultName, number>>;
+  /** How many commands are acknowledged between two faults. */
+  readonly commandsBetween: number;
+  /** false: Postgres acknowledges what a crash takes back. Then the checker must find what was lost. */
+  readonly durable?: boolean;
+}
+
+/** What came of one kind of fault. */
+interface Tally {
+  readonly name: FaultName;
+  readonly tried: number;
+  /** After so many of them the service acknowledged commands again. */
+  readonly survived: number;
+  /** Why it was not tried. */
+  readonly skipped?: string;
+}
+
+const secretKey = Buffer.alloc(32, 7).toString('base64');
+const environment = {
+  SANDBOX_PACE_MS: '20',
+  SECRET_KEY: secretKey,
+  // No quote that a client has left expires by itself while the evidence is read.
+  SANDBOX_QUOTE_SECONDS: '7200',
+  LOG_LEVEL: 'silent',
+  // A lease ends after two seconds, and no endpoint is disabled within seven minutes.
+  WEBHOOK_TIME_SCALE: '1000',
+  // Starts take half of the processor time when what was compiled once is read again.
+  NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
+};
+/** When nothing more has come for so long, nothing more comes: what is missing then is missing. */
+const silenceMs = 30_000;
+/** More than all payments of a client together. */
+const money = 10_000_000_000n;
+
+/**
+ * Lets clients move money while faults happen, one after the other or, for kills of instances, before the last one is
+ * over. Prints a line for each kind of fault, and returns what the checker found in the end.
+ */
+export async function findViolations(options: Survival): Promise<Violation[]> {
+  const { seed } = options;
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    const postgres = await startDoomedPostgres(options.durable);
+    ends.push(() => postgres.stop());
+    const receiver = await startReceiver();
+    ends.push(() => receiver.stop());
+    const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
+    const instances = await Promise.all(
+      Array.from({ length: options.instances }, () => startInstance(postgres.url, environment)),
+    );
+    ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
+    const urls = () => instances.map(({ url }) => url);
+    const { authorization, platformId } = platform;
+    const followers = startFollowers(options.followers, urls, authorization, start);
+    ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
+    let during = 'nothing';
+    const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
+    ends.push(() => load.stop());
+    const began = performance.now();
+    const around = { load, instances, postgres, databaseUrl: postgres.url, random: new Random(seed) };
+    const tallies = await injectAll(options, around, (name) => {
+      during = name;
+    });
+    const seconds = (performance.now() - began) / 1_000;
+    await load.stop();
+    const asking = connect(instances[0]?.url ?? '', platformId, authorization);
+    const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
+    const violations = check(evidence);
+    print(options, tallies, evidence, violations, seconds);
+    return violations;
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** Lets the faults happen, and expects that no promise was broken. */
+export async function survive(options: Survival): Promise<void> {
+  const violations = await findViolations(options);
+  expect(violations.slice(0, 20)).toEqual([]);
+}
+
+/** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */
+async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
+  await migrate(databaseUrl);
+  await makeServingLogin(databaseUrl);
+  const gateway = await startTestGateway({ ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') }, databaseUrl);
+  const platform = await gateway.newPlatform('faults');
+  const scenes: Scene[] = [];
+  for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, money));
+  await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] });
+  const start = await feedEnd(platform);
+  await gateway.stop();
+  return { platform, scenes, start };
+}
+
+/** Lets the faults happen, each after some commands were acknowledged since the last one. */
+async function injectAll(
+  { faults: counts, commandsBetween }: Survival,
+  around: Surroundings,
+  note: (name: FaultName) => void,
+): Promise<Tally[]> {
+  const names = Object.keys(counts) as FaultName[];
+  const reasons = new Map(names.map((name) => [name, (faults[name] as Fault).unavailable?.(around.postgres)] as const));
+  const left = names
+    .filter((name) => !reasons.get(name))
+    .flatMap((name) => Array<FaultName>(counts[name] ?? 0).fill(name));
+  const survived: FaultName[] = [];
+  let healing: Promise<void>[] = [];
+  await around.load.more(commandsBetween);
+  while (left.length > 0) {
+    const [name] = left.splice(around.random.below(left.length), 1);
+    if (name === undefined) break;
+    const fault: Fault = faults[name];
+    if (!fault.overlaps) {
+      await Promise.all(healing);
+      healing = [];
+    }
+    note(name);
+    const heal = await fault.inject(around);
+    if (fault.overlaps) healing.push(Promise.resolve(heal()));
+    else await heal();
+    await around.load.more(commandsBetween);
+    survived.push(name);
+  }
+  await Promise.all(healing);
+  return names.map((name) => {
+    const count = survived.filter((one) => one === name).length;
+    const skipped = reasons.get(name);
+    return { name, tried: count, survived: count, ...(skipped !== undefined && { skipped }) };
+  });
+}
+
+interface Sources {
+  readonly load: Load;
+  readonly followers: readonly Follower[];
+  readonly receiver: Receiver;
+  readonly scenes: readonly Scene[];
+  readonly start: string;
+  readonly postgres: DoomedPostgres;
+}
+
+/** Waits until everything has ended that was under way, and reads what can be seen. */
+async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
+  const { load, followers, receiver, scenes, start, postgres } = sources;
+  const { history, internalErrors } = load;
+  const { payments, feed } = await atRest(platform, sources);
+  const receipts = await readReceipts(platform, history);
+  // The test event, which the endpoint got when it was made, is no payment's.
+  const arrived = () =>
+    new Set(receiver.received.flatMap(({ body }): string[] => (body.type === 'TEST' ? [] : [body.eventId])));
+  const due = feed.filter(({ payment }) => payment !== undefined).length;
+  await untilSilent(() => arrived().size, due);
+  const received = () => followers.reduce((sum, follower) => sum + follower.received.length, 0);
+  await untilSilent(received, followers.length * feed.length);
+  const balances = new Map<string, { before: bigint; after: bigint }>();
+  for (const { usd } of scenes) balances.set(usd, { before: money, after: await balanceOf(platform, usd) });
+  return {
+    history,
+    internalErrors,
+    receipts,
+    payments,
+    start: sequenceIn(start),
+    feed,
+    followers: new Map(followers.map(({ name, received: messages }) => [name, messages])),
+    webhooks: arrived(),
+    balances,
+    breaches: await audit(postgres),
+  };
+}
+
+/** Waits until no payment is under way and every change has its number, or nothing moves any more. */
+async function atRest(
+  platform: TestPlatform,
+  { load, start, postgres }: Sources,
+): Promise<{ payments: readonly Payment[]; feed: readonly Change[] }> {
+  const { history } = load;
+  for (let last = '', deadline = 0; ; await delay(250)) {
+    const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
+      postgres.url,
+      `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null))::int as waiting`,
+    );
+    if (waiting === 0) {
+      const [payments, feed] = [await readPayments(platform), await readFeed(platform, start)];
+      if (underWay(payments, feed, history).length === 0) return { payments, feed };
+    }
+    if (last !== String(waiting)) deadline = performance.now() + silenceMs;
+    last = String(waiting);
+    if (performance.now() > deadline)
+      return { payments: await readPayments(platform), feed: await readFeed(platform, start) };
+  }
+}
+
+/** Waits until a count is as expected, or has not risen for long. */
+async function untilSilent(count: () => number, expected: number): Promise<void> {
+  for (let last = -1, deadline = 0; count() < expected; await delay(50)) {
+    if (count() !== last) deadline = performance.now() + silenceMs;
+    last = count();
+    if (performance.now() > deadline) return;
+  }
+}
+
+function print(
+  { seed, instances }: Survival,
+  tallies: readonly Tally[],
+  { history, feed, followers }: Evidence,
+  violations: readonly Violation[],
+  seconds: number,
+): void {
+  const found = (kind: Violation['kind'], name: FaultName) =>
+    violations.filter((violation) => violation.kind === kind && violation.during === name).length;
+  const lines = tallies.map(({ name, tried, survived, skipped }) =>
+    skipped === undefined
+      ? `${name}: tried ${tried}, survived ${survived}, lost ${found('lost', name)}, doubled ${found('doubled', name)}, ` +
+        `wrongly answered ${found('refused but happened', name) + found('wrong receipt', name)}`
+      : `${name}: SKIPPED, ${skipped}`,
+  );
+  const ended = (outcome: string) => history.filter((command) => command.outcome === outcome).length;
+  console.log(
+    [
+      ...lines,
+      `${instances} instances, ${history.length} commands in ${Math.round(seconds)} s: ${ended('succeeded')} acknowledged, ${ended('refused')} refused, ${ended('unknown')} unknown; ` +
+        `${feed.length} changes, ${followers.size} followers; ${violations.length} violations (seed ${seed})`,
+    ].join('\n'),
+  );
+}

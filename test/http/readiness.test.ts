@@ -1,0 +1,97 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { stepLock } from '../../src/events/sequencer.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+const standstillMs = 200;
+
+let database: ThrowawayDatabase;
+let proxy: DatabaseProxy;
+let server: pg.Client;
+let t: TestGateway;
+beforeAll(async () => {
+  database = await freshDatabase();
+  proxy = await databaseProxy(database.url);
+  server = new pg.Client({ connectionString: database.url });
+  await server.connect();
+  t = await startTestGateway({ DATABASE_POOL: 2 }, proxy.url, {
+    pace: { statementMs: 500, readiness: { standstillMs } },
+  });
+  await t.newPlatform('ready');
+});
+afterAll(async () => {
+  await t.stop();
+  await server.end();
+  await proxy.close();
+  await database.drop();
+});
+
+const good = { status: 'ok', database: true, writable: true, schema: true, feed: true };
+
+async function statusAndBody() {
+  const response = await fetch(`${t.url}/health/ready`);
+  return [response.status, response.headers.get('retry-after'), await response.json()];
+}
+
+const untilReady = () => vi.waitFor(async () => expect(await statusAndBody()).toEqual([200, null, good]), 10_000);
+
+test('an instance with all that it needs is ready, also while every connection of its pool is taken', async () => {
+  const { pool } = t.gateway.serving;
+  const taken = [await pool.connect(), await pool.connect()];
+  expect(await statusAndBody()).toEqual([200, null, good]);
+  for (const client of taken) client.release();
+});
+
+test('a database that does not answer makes it say no within a second or so', async () => {
+  await untilReady();
+  proxy.freeze();
+  const start = performance.now();
+  expect(await statusAndBody()).toEqual([
+    503,
+    '1',
+    { status: 'unavailable', database: false, writable: false, schema: false, feed: false },
+  ]);
+  expect(performance.now() - start).toBeLessThan(3_000);
+  await untilReady();
+});
+
+test('a database that only reads makes it say no, and yes as soon as it writes', async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  await server.query(`alter database ${name} set default_transaction_read_only = on`);
+  await server.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name like '% readiness %'`,
+    [name],
+  );
+  await vi.waitFor(async () => expect(await statusAndBody()).toMatchObject([503, '1', { writable: false }]), 5_000);
+  await server.query(`alter database ${name} reset default_transaction_read_only`);
+  await untilReady();
+});
+
+test('a database with another schema makes it say no', async () => {
+  await server.query(`update _prisma_migrations set checksum = reverse(checksum)`);
+  expect(await statusAndBody()).toMatchObject([503, '1', { database: true, writable: true, schema: false }]);
+  await server.query(`update _prisma_migrations set checksum = reverse(checksum)`);
+  await server.query('alter function oldest_waiting() rename to oldest_waiting_before');
+  expect(await statusAndBody()).toMatchObject([503, '1', { database: true, schema: false }]);
+  await server.query('alter function oldest_waiting_before() rename to oldest_waiting');
+  await untilReady();
+});
+
+test('a feed that does not move while events wait makes it say no, until it moves', async () => {
+  // Whoever holds the sequencer's lock keeps all others from their steps.
+  await server.query('select pg_advisory_lock($1)', [stepLock]);
+  await server.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select id, uuid_v7(), 'TEST', now(), 1, '{}' from platform limit 1`,
+  );
+  expect(await statusAndBody()).toEqual([200, null, good]);
+  await vi.waitFor(
+    async () => expect(await statusAndBody()).toEqual([503, '1', { ...good, status: 'unavailable', feed: false }]),
+    { timeout: 10_000, interval: standstillMs / 2 },
+  );
+  await server.query('select pg_advisory_unlock($1)', [stepLock]);
+  await untilReady();
+});

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { stepLock } from '../../src/events/sequencer.ts';
+import { act, execute, quote, succeed } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway({ METRICS_PORT: 0 });
+  scene = await makeScene(t.platform, 1_000_000n);
+});
+afterAll(() => t.stop());
+
+const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
+
+/** Returns the value of a series by its text, such as `name{label="value"}`; undefined where there is none. */
+async function seriesOf(series: string): Promise<number | undefined> {
+  const line = (await scrape()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+const transfer = (amount: number, idempotencyKey: string = crypto.randomUUID()) => ({
+  ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd },
+  ...{ amount, idempotencyKey },
+});
+
+test('the port of the APIs serves no metrics', async () => {
+  expect((await fetch(`${t.url}/metrics`)).status).toBe(404);
+  const live = await fetch(`${t.gateway.metricsUrl}/health/live`);
+  const ready = await fetch(`${t.gateway.metricsUrl}/health/ready`);
+  expect([live.status, ready.status]).toEqual([200, 200]);
+});
+
+test.each<[string, string, () => Promise<unknown>]>([
+  [
+    'a command that is done',
+    'payments_commands_total{operation="transferOut",outcome="done"}',
+    () => succeed(t.platform, 'transferOut', transfer(100)),
+  ],
+  [
+    'a repeat',
+    'payments_commands_total{operation="transferOut",outcome="replayed"}',
+    async () => {
+      await succeed(t.platform, 'transferOut', transfer(100, 'again'));
+      await succeed(t.platform, 'transferOut', transfer(100, 'again'));
+    },
+  ],
+  [
+    'a refusal, by its code',
+    'payments_commands_total{operation="transferOut",outcome="INSUFFICIENT_BALANCE"}',
+    () => act(t.platform, 'transferOut', transfer(900_000_000)),
+  ],
+  [
+    'an execution',
+    'payments_commands_total{operation="executeQuote",outcome="done"}',
+    async () => {
+      const made = await quote(t.platform, {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencyAmount: 1_000,
+      });
+      await execute(t.platform, made.id);
+    },
+  ],
+  [
+    'a plain record',
+    'payments_commands_total{operation="createApiToken",outcome="done"}',
+    () => succeed(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }),
+  ],
+  [
+    'a query',
+    'payments_request_seconds_count{api="graphql",operation="query customers",code="ok"}',
+    () => t.platform.ask('{ customers { totalCount } }'),
+  ],
+  [
+    'an error of a query, by its code',
+    'payments_request_seconds_count{api="graphql",operation="query customers",code="INVALID_INPUT"}',
+    () => t.platform.send('{ customers(after: "nonsense") { totalCount } }'),
+  ],
+  [
+    'a request of REST, by the path of its endpoint',
+    'payments_request_seconds_count{operation="GET /2025-10-13/customers/:customerId",code="200",api="rest"}',
+    () => rest(`/customers/${scene.customerId}`),
+  ],
+  [
+    'one for nothing, without its path',
+    'payments_request_seconds_count{operation="GET none",code="404",api="rest"}',
+    () => rest('/of-a-stranger/4711'),
+  ],
+])('counts %s', async (_name, series, work) => {
+  const [name = '', labels = ''] = series.slice(0, -1).split('{');
+  const text = await scrape();
+  // The order of labels is the library's.
+  const parts = labels.split(',');
+  const find = (all: string) =>
+    all.split('\n').find((line) => line.startsWith(`${name}{`) && parts.every((part) => line.includes(part)));
+  const before = Number(find(text)?.split(' ').at(-1) ?? 0);
+  await work();
+  expect(
+    Number(
+      find(await scrape())
+        ?.split(' ')
+        .at(-1) ?? 0,
+    ),
+  ).toBe(before + 1);
+});
+
+const rest = (path: string) =>
+  fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization: t.platform.authorization } });
+
+test('no label has an id, and their number does not grow with the requests', async () => {
+  const series = async () => (await scrape()).split('\n').filter((line) => line.startsWith('payments_')).length;
+  const ask = async () => {
+    await Promise.all([rest(`/customers/${scene.customerId}`), rest(`/customers/${crypto.randomUUID()}`)]);
+    await t.platform.send(`query Named_${crypto.randomUUID().slice(0, 8)} { a: customers { totalCount } }`);
+    await t.platform.send(`{ nothing_${crypto.randomUUID().slice(0, 8)} }`);
+  };
+  await ask();
+  const before = await series();
+  for (let i = 0; i < 5; i++) await ask();
+  expect(await series()).toBe(before);
+  expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+});
+
+test('the figures of the database follow it: an outbox that nobody empties grows old', async () => {
+  await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 5_000);
+  expect(await seriesOf('payments_database_up')).toBe(1);
+  const owner = await t.owner.connect();
+  await owner.query('select pg_advisory_lock($1)', [stepLock]);
+  await succeed(t.platform, 'transferOut', transfer(100));
+  expect(await seriesOf('payments_database_outbox_events')).toBeGreaterThan(0);
+  expect(await seriesOf('payments_database_outbox_oldest_seconds')).toBeGreaterThan(0);
+  await owner.query('select pg_advisory_unlock($1)', [stepLock]);
+  owner.release();
+  await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 5_000);
+});
+
+test('a statement that waits for a connection is seen', async () => {
+  const { pool } = t.gateway.serving;
+  const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  const waiting = t.platform.ask('{ customers { totalCount } }');
+  await vi.waitFor(async () => expect(await seriesOf('payments_pool_waiting{pool="serving"}')).toBe(1), 3_000);
+  for (const client of taken) client.release();
+  await waiting;
+});
+
+test('each alert and each panel names metrics that there are', async () => {
+  const there = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+  const named = ['alerts.yml', 'dashboard.json'].flatMap((file) =>
+    [...readFileSync(`deploy/prometheus/${file}`, 'utf8').matchAll(/\b((?:payments|nodejs|process)_\w+)/g)].map(
+      ([, name = '']) => name.replace(/_(bucket|count|sum)$/, ''),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((name) => !there.has(name))).toEqual([]);
+});

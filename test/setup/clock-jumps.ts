@@ -1,0 +1,34 @@
+import { query } from './embedded-servers.ts';
+
+/** Changes that nothing of the service makes, all or none of them. Rows that are in use are waited for. */
+async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
+  for (;;) {
+    try {
+      await query(databaseUrl, ['set session_replication_role = replica', ...changes].join('; '));
+      return;
+    } catch (error) {
+      // The service locks rows in another order.
+      if (!(error instanceof Error && 'code' in error && error.code === '40P01')) throw error;
+    }
+  }
+}
+
+/** What is written of moments, as it stands right after the clock has been set by so much. */
+const shifted = (by: string) => [
+  // It may not have been read for a moment.
+  `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
+  `update rail_order set due_at = due_at + ${by}, created_at = created_at + ${by} where due_at is not null`,
+  `update webhook_delivery set next_attempt_at = next_attempt_at + ${by}, leased_until = leased_until + ${by}`,
+  `update transaction set approval_due_at = approval_due_at + ${by} where approval_due_at is not null`,
+  `update quote set expires_at = expires_at + ${by} where status = 'PENDING'`,
+];
+
+/** Changes what is written of moments to how it stands right after the database's clock was set back by an hour. */
+export function setClockBack(databaseUrl: string): Promise<void> {
+  return change(databaseUrl, shifted(`interval '1 hour'`));
+}
+
+/** Changes what is written of moments to how it stands right after the database's clock was set forward by an hour. */
+export function setClockForward(databaseUrl: string): Promise<void> {
+  return change(databaseUrl, shifted(`- interval '1 hour'`));
+}

@@ -1,0 +1,68 @@
+import { randomInt } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { findViolations, type Survival, survive } from '../faults/survive.ts';
+
+/** A count from a setting, so that a run can be shorter or longer than the usual one. */
+const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
+/** Decides the order of the faults and what each client does; FAULT_SEED repeats it, as far as time lets it. */
+const seed = setting('FAULT_SEED', randomInt(1_000_000));
+const kills = setting('FAULT_KILLS', 1_000);
+const crashes = setting('FAULT_CRASHES', 200);
+const others = setting('FAULT_OTHERS', 10);
+const share = (count: number, part: number) => Math.ceil(count * part);
+
+const usual = { seed, clients: 8, followers: 4, commandsBetween: 5 } satisfies Partial<Survival>;
+const timeout = 7_200_000;
+
+test('three instances that are killed, restarted and paused lose nothing and double nothing', { timeout }, () =>
+  survive({
+    ...usual,
+    instances: 3,
+    faults: {
+      'kill -9 of an instance': kills,
+      'kill -9 of all instances at once': share(kills, 0.01),
+      'rolling restart of all instances': share(kills, 0.01),
+      'pause of an instance': share(kills, 0.01),
+    },
+  }),
+);
+
+test('a Postgres that crashes or is cut off from two instances loses nothing and doubles nothing', { timeout }, () =>
+  survive({
+    ...usual,
+    instances: 2,
+    faults: {
+      'immediate stop of Postgres': share(crashes, 0.3),
+      'kill -9 of Postgres': share(crashes, 0.2),
+      'kill -9 of a backend': share(crashes, 0.15),
+      'end of all connections by Postgres': share(crashes, 0.15),
+      'stalled connections': share(crashes, 0.05),
+      'black-holed connections': share(crashes, 0.05),
+      'refused connections': share(crashes, 0.05),
+      'lost answer to a commit': share(crashes, 0.05),
+    },
+  }),
+);
+
+test('a disk that is full or read-only, and a clock that jumps, lose nothing and double nothing', { timeout }, () =>
+  survive({
+    ...usual,
+    instances: 2,
+    faults: {
+      'full disk': others,
+      'read-only disk': others,
+      'clock an hour back': others,
+      'clock an hour forward': others,
+    },
+  }),
+);
+
+test('a Postgres that acknowledges what it has not written is found out', { timeout }, async () => {
+  const violations = await findViolations({
+    ...usual,
+    instances: 2,
+    faults: { 'immediate stop of Postgres': 10 },
+    durable: false,
+  });
+  expect(violations.map(({ kind }) => kind)).toContain('lost');
+});
