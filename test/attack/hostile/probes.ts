@@ -321,7 +321,7 @@ export function drawProbe(choices: Choices, hostility: Hostility): Probe {
   if (transport === 'socket') return drawFrames(operation, choices, hostility);
   if (transport === 'GET') {
     const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(operation))
+    for (const [name, value] of Object.entries(Object(operation)))
       query.append(name, typeof value === 'string' ? value.toWellFormed() : jsonOf(value));
     if (choices.oneIn(12)) query.append('query', '{ __typename }');
     const text = choices.oneIn(8) ? torn(query.toString(), choices).replace(/[^\x21-\x7e]/g, '%') : query.toString();

@@ -92,9 +92,9 @@ export async function tryStranger(
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      // A key is foreign once: the second time it is the stranger's own.
+      // A key, and a name that may be taken, is foreign once: the second time it is the stranger's own.
       const ways = waysOf(call.kind, chosen);
-      for (const transport of coordinate.meaning === 'key' ? ways.slice(0, 1) : ways) {
+      for (const transport of coordinate.meaning === 'key' || takenTwice.has(named.what) ? ways.slice(0, 1) : ways) {
         const key = fresh('refused');
         const isKey = coordinate.meaning === 'key';
         const input = call.kind === 'mutation';
