@@ -11,8 +11,7 @@ export default defineConfig({
     exclude: ['test/soak/**'],
     globalSetup: ['test/setup/global-setup.ts'],
     pool: 'forks',
-    // More than the cores: many tests wait for a clock, a process or a lock.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Files of one worker share what they import: loading the schema anew for each took more than half of the time.
     // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
     isolate: false,

@@ -7,11 +7,13 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** How many probes are sent; `ATTACK_SEED` sends the same ones again. */
+/** How many probes are sent. */
 const probes = Number(process.env.ATTACK_PROBES ?? 400);
+/** The same probes each time, so that a change makes this fail and not chance; the soak draws others each time. */
+const seed = 20_261_123;
 
 test(`${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold`, async () => {
-  const figures = await world.run(probes, 4);
+  const figures = await world.run(probes, 4, seed);
   if (process.env.ATTACK_FIGURES) console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);
   expect([...figures.answers.keys()].filter((name) => / (200|201|0)$/.test(name)).length).toBeGreaterThan(3);

@@ -11,7 +11,7 @@ afterAll(() => world?.close());
 const probes = Number(process.env.ATTACK_PROBES ?? 100_000);
 
 test(`${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold`, async () => {
-  const figures = await world.run(probes, 8);
+  const figures = await world.run(probes, 8, Date.now() & 0x7fffffff);
   console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);
 }, 7_200_000);

@@ -54,10 +54,14 @@ export class HostileWorld {
 
   /**
    * Sends as many random probes, in so many lines at once.
+   * @param seed which probes they are; ATTACK_SEED replaces it
    * @throws Error for the first that is answered badly, shrunk: with seed, probe and answer
    */
-  async run(probes: number, lines = 1): Promise<Figures> {
-    const seed = process.env.ATTACK_SEED ? Number(process.env.ATTACK_SEED) : Date.now() & 0x7fffffff;
+  async run(probes: number, lines: number, seed: number): Promise<Figures> {
+    return this.#run(probes, lines, Number(process.env.ATTACK_SEED ?? seed));
+  }
+
+  async #run(probes: number, lines: number, seed: number): Promise<Figures> {
     console.log(`ATTACK_SEED=${seed} sends the same ${probes} probes again`);
     const figures: Figures = { probes: 0, answers: new Map() };
     const delivery = new Delivery(this.t.url);
