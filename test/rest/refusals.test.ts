@@ -238,6 +238,8 @@ test('exchange rates are the rates that quotes get, and refuse what cannot be pr
     '/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=50000',
   );
   expect(data.map((rate: Data) => rate.destinationCurrency.code)).toEqual(['EUR', 'MXN']);
+  const repeated = '&destinationCurrency=EUR'.repeat(100);
+  expect((await rest.ask('GET', `/exchange-rates?sourceCurrency=USD${repeated}`)).data).toHaveLength(1);
   const quote = await rest.ask(
     'POST',
     '/quotes',

@@ -61,7 +61,7 @@ const at = pathsIn<RatesQuery>();
 
 /**
  * Returns indicative rates for an amount (smallest units of the source). A destination that the amount is too small or
- * too large for is left out, unless it was requested by name. An amount that no payment may move is refused.
+ * too large for is left out, unless it was requested by name; one that is requested twice is there once. An amount that no payment may move is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(
@@ -72,9 +72,9 @@ export async function readExchangeRates(
   const source = requireCurrency(query.source, at('source'));
   const lockedAmount = query.sendingAmount ?? defaultAmount;
   checkAmount(lockedAmount, at('sendingAmount'));
-  const destinations =
-    query.destinations?.map((code) => requireCurrency(code, at('destinations'))) ??
-    currencies.filter((currency) => currency !== source);
+  const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
+  // One rate for each currency, or a short request would have a long answer.
+  const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
   const { platformFee } = await readParties(payments.database.pool, caller, {
     currency: source.code,
     ids: 0,
