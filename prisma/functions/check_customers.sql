@@ -6,6 +6,7 @@ as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_holder customer;
 begin
   for v_change in
     select m.id, m."set" ->> 'uma_address' as uma_address from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
@@ -14,12 +15,13 @@ begin
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
     end if;
-    if exists (
-      select from customer c
-      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
-        and (c.platform_id, c.id) <> (p_platform, v_change.id)
-    ) then
-      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    select * into v_holder from customer c
+    where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+      and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
+    if found then
+      -- Another platform's customer is not named.
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
+                                'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
   end loop;
   return null;

@@ -140,7 +140,10 @@ async function storeClientToken(
   if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   const ownerId = found.customerId;
   if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
-    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', { path: at(name) });
+    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', {
+      path: at(name),
+      existingId: publicId('Customer', ownerId),
+    });
   }
   const { now } = await readClock(client);
   return prisma.clientToken.create({

@@ -1,8 +1,10 @@
 import type { Caller } from '../access/caller.ts';
 import type { StoredResult } from '../access/run-idempotent.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
+import type { RefusalCode } from '../core/refusal.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
 
@@ -15,7 +17,7 @@ export interface Receipt {
   /** When the key was first used; null where it was not. */
   readonly createdAt: Date | null;
   /** The code of the refusal, where there was one. */
-  readonly code: string | null;
+  readonly code: RefusalCode | null;
   /** The record that it created or changed, by its type and uuid; null where that is no record with an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
@@ -28,7 +30,7 @@ interface ResultRow {
 
 const receiptStatement = statement<{
   createdAt: Date;
-  refusal: { code: string } | null;
+  refusal: { code: PlanRefusal['code'] } | null;
   result: { type?: NonNullable<Receipt['result']>['type']; row?: ResultRow } | null;
 }>(
   'receipt',
@@ -63,7 +65,7 @@ export async function readReceipt(
 }
 
 /** Returns the code that the caller got, from the one that the database gave. */
-function presentedCode(operation: string, code: string): string {
+function presentedCode(operation: string, code: PlanRefusal['code']): RefusalCode {
   if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
   return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
+import { invalidFieldsOf } from '../core/check-all.ts';
 import { dotted } from '../core/path.ts';
 import { outcomeUnknown, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
 import { UnrepresentableAmount } from '../records/numbers.ts';
@@ -222,12 +223,21 @@ function asRestError(thrown: unknown, log: Logger): RestError {
 
 /** Makes the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
-  const { path, retryAfter, ...facts } = refusal.details;
+  const { path, retryAfter, errors: _errors, ...facts } = refusal.details;
   const field = path && dotted(path);
   const { code, message } = refusal;
   const status = refusals[code];
-  const errors = field === undefined ? undefined : [{ field, constraint: code, message }];
-  const details = { ...(field !== undefined && { field }), reason: message, ...facts, ...(errors && { errors }) };
+  const errors = invalidFieldsOf(refusal).map((one) => ({
+    field: dotted(one.path),
+    constraint: one.code,
+    message: one.message,
+  }));
+  const details = {
+    ...(field !== undefined && { field }),
+    reason: message,
+    ...facts,
+    ...(errors.length > 0 && { errors }),
+  };
   return context.json(
     { status, code, message, details },
     {

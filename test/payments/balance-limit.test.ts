@@ -1,3 +1,4 @@
+import { formatDecimal } from '../../src/core/currencies.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
@@ -28,6 +29,7 @@ afterAll(() => t.stop());
 
 /** The most that an account may hold. */
 const most = 9_000_000_000_000_000n;
+const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
 /** On its way until `passDelay`. */
 const late = { delayMs: 3_600_000 };
 
@@ -92,7 +94,7 @@ describe('an account that holds as much as it may', () => {
     const refused = await bringIn(scene, 1n);
     expect(refused).toMatchObject(outOfRange('amount'));
     expect(refused.message).toBe(
-      `${scene.usd} may hold at most ${most} (smallest units), and this would bring it beyond`,
+      `${scene.usd} may hold at most ${usd(most)}, and this would bring it beyond`,
     );
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
     await ended(t.platform, (await sendOut(scene, 5n)).id);
@@ -190,7 +192,7 @@ describe('money on its way', () => {
     const failed = await ended(t.platform, id);
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] });
     expect(failed.timeline.at(-1).reason).toBe(
-      `the receiving account may hold at most ${most} (smallest units); the money went back to its source`,
+      `the receiving account may hold at most ${usd(most)}; the money went back to its source`,
     );
     expect(await balanceOf(t.platform, scene.usd)).toBe(7n);
   });
@@ -216,7 +218,7 @@ describe('money on its way', () => {
         failureReason: 'QUOTE_EXECUTION_FAILED',
         refund: { amount: { amount: '500000' }, settledAt: expect.any(String) },
       });
-      expect(failed.timeline.at(-1).reason).toContain(`the receiving account may hold at most ${most}`);
+      expect(failed.timeline.at(-1).reason).toContain(`the receiving account may hold at most ${usd(most)}`);
       expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
       expect(await balanceOf(t.platform, receiver.eur)).toBe(most);
     },
@@ -319,7 +321,7 @@ describe('a refund', () => {
     ]) {
       expect(await releaseSuspense(database, id)).toEqual({
         kind: 'refused',
-        reason: `nothing done: ${one.usd} may hold at most ${heaped} (smallest units), and this would bring it beyond; it has ${heaped}`,
+        reason: `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would bring it beyond; it has ${heaped}`,
       });
       await ended(t.platform, (await sendOut(one, 10_000n)).id);
       expect(await releaseSuspense(database, id)).toMatchObject({ kind: 'paid' });

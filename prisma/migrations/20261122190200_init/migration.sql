@@ -1070,7 +1070,7 @@ begin
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
     end if;
     -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a
@@ -1148,7 +1148,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
     v_change := 0;
     v_gain := 0;
@@ -1160,12 +1160,13 @@ begin
     end loop;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
-                                'spendable', v_account.posted::text, 'needed', (-v_change)::text);
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text,
+                                'currency', v_account.currency);
     end if;
     if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
       v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
       if v_refusal is not null then
-        return v_refusal;
+        return v_refusal || jsonb_build_object('currency', v_account.currency);
       end if;
     end if;
   end loop;
@@ -1181,6 +1182,7 @@ as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_holder customer;
 begin
   for v_change in
     select m.id, m."set" ->> 'uma_address' as uma_address from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
@@ -1189,12 +1191,13 @@ begin
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
     end if;
-    if exists (
-      select from customer c
-      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
-        and (c.platform_id, c.id) <> (p_platform, v_change.id)
-    ) then
-      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    select * into v_holder from customer c
+    where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+      and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
+    if found then
+      -- Another platform's customer is not named.
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
+                                'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
   end loop;
   return null;
@@ -1219,7 +1222,7 @@ begin
     end if;
     if v_status <> 'EXPIRED'
        or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1367,7 +1370,7 @@ begin
       return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id, 'expiresAt', v_expires_at);
     end if;
     if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1421,10 +1424,11 @@ as $$
 declare
   v_id uuid;
 begin
-  select c.id into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+  -- Another platform's customer is not named.
+  select case when c.platform_id = p_platform then c.id end into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
   if found then
-    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
   end if;
   select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
   join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
@@ -1447,10 +1451,11 @@ as $$
 declare
   v_credit record;
   v_posted bigint;
+  v_currency text;
   v_coming numeric;
 begin
   for v_credit in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
-    select posted into v_posted from account where platform_id = p_platform and id = v_credit.account;
+    select posted, currency into v_posted, v_currency from account where platform_id = p_platform and id = v_credit.account;
     v_coming := v_credit.amount;
     if v_posted + v_coming > 900000000000000 then
       -- Through the open orders, which are few, however long the history of the account is.
@@ -1462,7 +1467,7 @@ begin
     end if;
     if v_posted + v_coming > 9000000000000000 then
       return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_credit.account, 'limit', '9000000000000000',
-                                'balance', v_posted::text, 'coming', v_coming::text);
+                                'balance', v_posted::text, 'coming', v_coming::text, 'currency', v_currency);
     end if;
   end loop;
   return null;
@@ -1489,7 +1494,7 @@ begin
       return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
     end if;
     if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;

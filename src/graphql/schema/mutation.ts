@@ -7,7 +7,8 @@ import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
-import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { wrongValuesRefusal } from '../wrong-value.ts';
+import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
@@ -110,6 +111,8 @@ function resolverOf<Input, Success>(
     try {
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
+      const wrong = wrongValuesRefusal(args);
+      if (wrong) return asArgumentError(wrong);
       return await resolve(args.input, context, info);
     } catch (error) {
       const refusal = refusalIn(error);

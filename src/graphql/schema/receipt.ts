@@ -5,6 +5,7 @@ import { invalidInput } from '../failure.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { nodeTypes } from './node.ts';
+import { RefusalCode } from './refusal-code.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
   description: 'What came of the first call with an idempotency key.',
@@ -24,7 +25,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
     operation: t.exposeString('operation', { description: "The mutation's name." }),
     idempotencyKey: t.exposeString('idempotencyKey', { description: 'The key.' }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether it took effect.' }),
-    code: t.exposeString('code', { nullable: true, description: 'Why it was refused; null where it was not.' }),
+    code: t.expose('code', { type: RefusalCode, nullable: true, description: 'Why it was refused; null where it was not.' }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -62,9 +63,11 @@ export function createExternalAccount(
     input,
     idempotencyKey,
     plan: async () => {
-      const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
-      const beneficiary = checkBeneficiary(input);
-      checkText(input.platformAccountId, at('platformAccountId'), 200);
+      const [{ info, identifier }, beneficiary] = checkAll(
+        () => checkAccountInfo(input.accountType, input.details, input.currency),
+        () => checkBeneficiary(input),
+        () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+      );
       const parties = await readParties(payments.database.pool, caller, {
         customer: input.customerId ? customerUuid(input.customerId, at('customerId')) : undefined,
         ids: 1,
@@ -153,16 +156,25 @@ function checkBeneficiary(input: CreateExternalAccount) {
   }
   if (!beneficiary)
     throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { path: at('beneficiary') });
-  checkAddress(beneficiary.address, at('beneficiary', 'address'));
-  const address = beneficiary.address ? { ...beneficiary.address } : null;
-  if (beneficiary.beneficiaryType === 'INDIVIDUAL') {
-    checkRequiredText(beneficiary.fullName, at('beneficiary', 'fullName'));
-    checkDay(beneficiary.birthDate, at('beneficiary', 'birthDate'));
-    checkCountry(beneficiary.nationality, at('beneficiary', 'nationality'));
+  checkOwner(beneficiary);
+  return { ...beneficiary, address: beneficiary.address ? { ...beneficiary.address } : null };
+}
+
+function checkOwner(owner: Beneficiary): void {
+  const address = () => checkAddress(owner.address, at('beneficiary', 'address'));
+  if (owner.beneficiaryType === 'INDIVIDUAL') {
+    checkAll(
+      () => checkRequiredText(owner.fullName, at('beneficiary', 'fullName')),
+      () => checkDay(owner.birthDate, at('beneficiary', 'birthDate')),
+      () => checkCountry(owner.nationality, at('beneficiary', 'nationality')),
+      address,
+    );
   } else {
-    checkRequiredText(beneficiary.legalName, at('beneficiary', 'legalName'));
-    checkText(beneficiary.registrationNumber, at('beneficiary', 'registrationNumber'), 100);
-    checkText(beneficiary.taxId, at('beneficiary', 'taxId'), 100);
+    checkAll(
+      () => checkRequiredText(owner.legalName, at('beneficiary', 'legalName')),
+      () => checkText(owner.registrationNumber, at('beneficiary', 'registrationNumber'), 100),
+      () => checkText(owner.taxId, at('beneficiary', 'taxId'), 100),
+      address,
+    );
   }
-  return { ...beneficiary, address };
 }

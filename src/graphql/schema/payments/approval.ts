@@ -6,6 +6,7 @@ import { jsonList, reads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
+import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 
@@ -72,9 +73,9 @@ mutation('sandboxReceiveUma', {
     receivingCurrencyCode: t.string({ required: true, description: 'The currency that arrives.' }),
     receivingCurrencyAmount: t.field({
       type: 'BigInt',
-      required: true,
-      description: `In its smallest unit: 1 to ${maxAmount}.`,
+      description: `In its smallest unit: 1 to ${maxAmount}. This or receivingCurrencyAmountDecimal.`,
     }),
+    receivingCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     requestedReceiverFields: t.stringList({
       description: 'More that the sender asks to know of the receiver, all of it mandatory: TAX_ID, …',
     }),
@@ -82,8 +83,10 @@ mutation('sandboxReceiveUma', {
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await sandboxReceiveUma(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, receivingCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.receivingCurrencyAmount, decimal, ['receivingCurrencyAmount']);
+    const received = { ...input, receivingCurrencyAmount: amount };
+    const result = await sandboxReceiveUma(payments, viewer, received, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });

@@ -6,6 +6,7 @@ import { builder } from '../builder.ts';
 import { LockedCurrencySide } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Quote } from '../nouns.ts';
+import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput } from '../values/information.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 
@@ -69,9 +70,9 @@ mutation('createQuote', {
     lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
     lockedCurrencyAmount: t.field({
       type: 'BigInt',
-      required: true,
-      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}.`,
+      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}. This or lockedCurrencyAmountDecimal.`,
     }),
+    lockedCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
@@ -90,7 +91,7 @@ mutation('createQuote', {
   }),
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
+  resolve: async ({ idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
@@ -98,12 +99,14 @@ mutation('createQuote', {
       ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
       : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
     if (!from || !to) throw new Error('a @oneOf input has one field');
-    const result = await createQuote(
-      payments,
-      viewer,
-      { ...input, immediatelyExecute: input.immediatelyExecute ?? false, source: from, destination: to },
-      idempotencyKey,
-    );
+    const request: CreateQuote = {
+      ...input,
+      source: from,
+      destination: to,
+      lockedCurrencyAmount: requiredAmount(input.lockedCurrencyAmount, decimal, ['lockedCurrencyAmount']),
+      immediatelyExecute: input.immediatelyExecute ?? false,
+    };
+    const result = await createQuote(payments, viewer, request, idempotencyKey);
     return { quote: result.row, replayed: result.replayed };
   },
 });

@@ -25,6 +25,7 @@ import {
   type RateDetails,
   RateDetailsType,
 } from '../values/money.ts';
+import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
@@ -233,16 +234,17 @@ mutation('transferOut', {
     destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
     amount: t.field({
       type: 'BigInt',
-      required: true,
-      description: `In the currency's smallest unit: 1 to ${maxAmount}.`,
+      description: `In the currency's smallest unit: 1 to ${maxAmount}. This or amountDecimal.`,
     }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await transferOut(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferOut(payments, viewer, { ...input, amount }, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });
@@ -257,13 +259,15 @@ mutation('transferIn', {
       description:
         "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
     }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await transferIn(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+    const amount = givenAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferIn(payments, viewer, { ...input, amount }, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });
