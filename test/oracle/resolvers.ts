@@ -18,6 +18,7 @@ import type {
 } from '../../src/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
+import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
 import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
@@ -178,27 +179,69 @@ interface Payment {
   readonly destinationUmaAddress: string | null;
 }
 
-function sourceOf(payment: Payment, umaAddress: string | null, code: string) {
+/** What a transaction has stored of its parties. */
+type Stored = Pick<
+  Transaction,
+  'sourceName' | 'sourceNumber' | 'destinationName' | 'destinationNumber' | 'counterpartyInformation'
+>;
+
+const umaParty = (__typename: string, umaAddress: string | null, code: string, stored: Stored | undefined) => ({
+  __typename,
+  umaAddress,
+  displayName: (stored?.counterpartyInformation as Data).FULL_NAME ?? umaAddress,
+  maskedNumber: null,
+  currency: currencyOf(code),
+});
+
+function sourceOf(payment: Payment, umaAddress: string | null, code: string, stored: Stored | undefined) {
   switch (payment.sourceKind) {
     case 'ACCOUNT':
-      return { __typename: 'AccountSource', platformId: payment.platformId, uuid: payment.sourceAccountId };
+      return {
+        __typename: 'AccountSource',
+        platformId: payment.platformId,
+        uuid: payment.sourceAccountId,
+        name: stored?.sourceName,
+        number: stored?.sourceNumber,
+      };
     case 'UMA_ADDRESS':
-      return { __typename: 'UmaSource', umaAddress, currency: currencyOf(code) };
+      return umaParty('UmaSource', umaAddress, code, stored);
     case 'REALTIME_FUNDING':
-      return { __typename: 'RealtimeFundingSource', customerId: payment.customerId, currency: currencyOf(code) };
+      return {
+        __typename: 'RealtimeFundingSource',
+        customerId: payment.customerId,
+        displayName: `${code} deposit`,
+        maskedNumber: null,
+        currency: currencyOf(code),
+      };
     default:
       return null;
   }
 }
 
-function destinationOf(payment: Payment, code: string) {
+function destinationOf(payment: Payment, code: string, stored: Stored | undefined) {
   return payment.destinationKind === 'UMA_ADDRESS'
-    ? { __typename: 'UmaDestination', umaAddress: payment.destinationUmaAddress, currency: currencyOf(code) }
-    : { __typename: 'AccountDestination', platformId: payment.platformId, uuid: payment.destinationAccountId };
+    ? umaParty('UmaDestination', payment.destinationUmaAddress, code, stored)
+    : {
+        __typename: 'AccountDestination',
+        platformId: payment.platformId,
+        uuid: payment.destinationAccountId,
+        name: stored?.destinationName,
+        number: stored?.destinationNumber,
+      };
+}
+
+/** The transaction of a quote, which has stored the names of its parties. */
+async function transactionOfQuote({ platformId, transactionId }: Quote, { reads }: Asking) {
+  return (await reads.transactions({ platformId, id: transactionId }))[0];
 }
 
 /** An account at an end of a payment: its id is shown to whoever sees the payment, the account itself by its own rule. */
-const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
+const accountEnd = fieldsOf<{ platformId: string; uuid: string; name: string | null; number: string | null }>({
+  async displayName({ platformId, uuid, name }, _args, { reads, viewer }) {
+    const [account] = await reads.accounts({ platformId, id: uuid });
+    return (viewer.bound.kind === 'PAYMENT' ? null : name) ?? `${account?.currency} account`;
+  },
+  maskedNumber: async ({ uuid, number }, _args, asking) => ((await accountSeen(uuid, asking)) ? number : null),
   async accountId({ platformId, uuid }, _args, { reads }) {
     const [account] = await reads.accounts({ platformId, id: uuid });
     return account && accountPublicId(account.kind, account.id);
@@ -211,6 +254,8 @@ const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
 });
 
 const account = fieldsOf<Account>({
+  displayName,
+  maskedNumber,
   id: ({ kind, id }) => accountPublicId(kind, id),
   currency: ({ currency }) => currencyOf(currency),
   customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
@@ -344,8 +389,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     sentAmount: ({ sentAmount, sentCurrency }) => moneyIfKnown(sentAmount, sentCurrency),
     receivedAmount: ({ receivedAmount, receivedCurrency }) => moneyIfKnown(receivedAmount, receivedCurrency),
     fees: ({ fees, sentCurrency }) => moneyIfKnown(fees, sentCurrency),
-    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency),
-    destination: (row) => destinationOf(row, row.receivedCurrency),
+    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency, row),
+    destination: (row) => destinationOf(row, row.receivedCurrency, row),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
     quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
     exchangeRate: ({ exchangeRate }) => exchangeRate?.toFixed(),
@@ -384,8 +429,10 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Quote: fieldsOf<Quote>({
     id: ({ id }) => publicId('Quote', id),
-    source: (row) => sourceOf(row, null, row.sendingCurrency),
-    destination: (row) => destinationOf(row, row.receivingCurrency),
+    source: async (row, _args, asking) =>
+      sourceOf(row, null, row.sendingCurrency, await transactionOfQuote(row, asking)),
+    destination: async (row, _args, asking) =>
+      destinationOf(row, row.receivingCurrency, await transactionOfQuote(row, asking)),
     sendingCurrency: ({ sendingCurrency }) => currencyOf(sendingCurrency),
     receivingCurrency: ({ receivingCurrency }) => currencyOf(receivingCurrency),
     totalSendingAmount: ({ totalSendingAmount, sendingCurrency }) => money(totalSendingAmount, sendingCurrency),
@@ -422,8 +469,13 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   ExternalAccount: fieldsOf<Account>({
     ...account,
-    accountInfo: ({ accountType, accountInfo }) =>
-      accountType && { __typename: accountTypes[accountType].graphql.type, accountType, ...Object(accountInfo) },
+    accountInfo: (row) =>
+      row.accountType && {
+        __typename: accountTypes[row.accountType].graphql.type,
+        accountType: row.accountType,
+        maskedNumber: maskedNumber(row),
+        ...Object(row.accountInfo),
+      },
     beneficiary: ({ beneficiary }) =>
       typed(
         (beneficiary as Data)?.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary',

@@ -305,6 +305,10 @@ CREATE TABLE "transaction" (
     "destination_kind" "party_kind" NOT NULL,
     "destination_account_id" UUID,
     "destination_uma_address" TEXT,
+    "source_name" TEXT,
+    "source_number" TEXT,
+    "destination_name" TEXT,
+    "destination_number" TEXT,
     "exchange_rate" DECIMAL(32,18),
     "fees" BIGINT,
     "rate_details" JSONB,
@@ -749,6 +753,33 @@ create or replace function account_party(a account) returns json
 as $$
   select json_build_object('id', a.id, 'kind', a.kind, 'customerId', a.customer_id, 'currency', a.currency,
                            'accountType', a.account_type, 'identifier', a.identifier)
+$$;
+
+-- Returns the name of an account for people: who owns it, or what it is (src/payments/accounts/account-names.ts).
+create or replace function account_name(a account) returns text
+  language sql immutable parallel safe
+as $$
+  select coalesce(
+    a.beneficiary ->> 'fullName',
+    a.beneficiary ->> 'legalName',
+    case a.account_type
+      when 'LAYER2_WALLET' then 'Bitcoin wallet'
+      when 'LIGHTNING' then 'Lightning wallet'
+      when 'SOLANA_WALLET' then 'Solana wallet'
+      when 'TRON_WALLET' then 'Tron wallet'
+      when 'POLYGON_WALLET' then 'Polygon wallet'
+      when 'BASE_WALLET' then 'Base wallet'
+    end,
+    a.currency || ' account')
+$$;
+
+-- Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least half
+-- stays hidden. An internal account has no number, and is identified by its id.
+create or replace function account_number(a account) returns text
+  language sql immutable parallel safe
+as $$
+  select '•••• ' || case when a.kind = 'INTERNAL' then upper(right(a.id::text, 4))
+                         else right(a.identifier, least(4, length(a.identifier) / 2)) end
 $$;
 
 -- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
@@ -1836,6 +1867,28 @@ begin
 end
 $$;
 
+-- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
+-- not its customer's own, the name is that of the owner.
+create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
+  language plpgsql stable
+as $$
+declare
+  v_account account;
+begin
+  if p_account is null then
+    return;
+  end if;
+  select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
+  number := account_number(v_account);
+  if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
+    name := case when v_account.customer_id is null
+      then (select p.name from platform p where p.id = p_platform)
+      else (select c.name from customer c where c.platform_id = p_platform and c.id = v_account.customer_id) end;
+  end if;
+  name := coalesce(name, account_name(v_account));
+end
+$$;
+
 -- Before update on transaction: the status changes along transaction_move, the parties and the sent amount never
 -- change, and the times of settlement and refund come from the clock of the database.
 create or replace function guard_transaction() returns trigger
@@ -1843,16 +1896,25 @@ create or replace function guard_transaction() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
-      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate)
+      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
+      new.source_name, new.source_number)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
-      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
+      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
+      old.source_name, old.source_number) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  if new.destination_account_id is distinct from old.destination_account_id then
+    select p.name, p.number into new.destination_name, new.destination_number
+    from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
+  else
+    new.destination_name := old.destination_name;
+    new.destination_number := old.destination_number;
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();
@@ -1868,7 +1930,8 @@ end
 $$;
 
 -- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
--- is a move. A customer or account of its platform takes part in it, and its currencies are known. None of these is
+-- is a move. It stores the names of the accounts at its ends, as they are now: later changes of accounts and owners
+-- do not change what was paid. A customer or account of its platform takes part in it, and its currencies are known. None of these is
 -- ever deleted, so one check is enough. Foreign keys would also lock the one row that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
@@ -1884,6 +1947,10 @@ begin
      or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
     raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
   end if;
+  select p.name, p.number into new.source_name, new.source_number
+  from name_party(new.platform_id, new.source_account_id, new.customer_id) p;
+  select p.name, p.number into new.destination_name, new.destination_number
+  from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;

@@ -2,6 +2,7 @@ import { visibleAccounts } from '../../../access/visible.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
+import { displayName, maskedNumber } from '../../../payments/accounts/account-names.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
@@ -19,6 +20,17 @@ import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBenefic
 import { PaymentInstruction } from './payment-instruction.ts';
 
 builder.prismaInterfaceFields(Account, (t) => ({
+  displayName: t.string({
+    description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
+    ...reads(leaf.of(({ row }) => [`to_json(account_name(${row}))::text`])),
+    resolve: displayName,
+  }),
+  maskedNumber: t.string({
+    description:
+      'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
+    ...reads(leaf.of(({ row }) => [`to_json(account_number(${row}))::text`])),
+    resolve: maskedNumber,
+  }),
   currency: t.field({
     type: CurrencyType,
     description: 'Its one currency.',
@@ -85,12 +97,17 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'Its details, by its kind.',
     ...reads({
       kind: 'value',
-      env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
+      env: ({ row }) => ({
+        json: `${row}.account_info`,
+        accountType: `${row}.account_type`,
+        number: `account_number(${row})`,
+      }),
     }),
     resolve: (account) => ({
       accountType: requireColumn(account.accountType, account, 'accountType'),
       // checkAccountInfo has checked that it has this form.
       details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
+      maskedNumber: maskedNumber(account),
     }),
   }),
   platformAccountId: t.exposeString('platformAccountId', {

@@ -21,7 +21,7 @@ import {
   RateDetailsType,
   requireCurrency,
 } from '../values/money.ts';
-import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
@@ -120,16 +120,23 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: PaymentSource,
     description: 'Where the money comes from.',
     ...planned(
-      sourceRead(
-        (row) => `${row}.sending_currency`,
-        () => 'null::text',
-      ),
+      sourceRead({
+        currency: (row) => `${row}.sending_currency`,
+        umaAddress: () => 'null::text',
+        stored: ofQuote,
+      }),
     ),
   }),
   destination: t.field({
     type: PaymentDestination,
     description: 'Where the money goes.',
-    ...planned(destinationRead('receiving_currency')),
+    ...planned(
+      destinationRead({
+        currency: (row) => `${row}.receiving_currency`,
+        umaAddress: (row) => `${row}.destination_uma_address`,
+        stored: ofQuote,
+      }),
+    ),
   }),
   customer: t.field({
     type: Customer,

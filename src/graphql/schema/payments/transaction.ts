@@ -27,7 +27,7 @@ import {
 } from '../values/money.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
 import { SandboxScenarioInput } from '../values/scenario.ts';
-import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+import { customerRead, destinationRead, ofTransaction, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
 interface Refund {
   readonly reference: string;
@@ -160,16 +160,23 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'Where the money comes from.',
     ...planned(
-      sourceRead(
-        (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
-        (row) => `${row}.source_uma_address`,
-      ),
+      sourceRead({
+        currency: (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
+        umaAddress: (row) => `${row}.source_uma_address`,
+        stored: ofTransaction,
+      }),
     ),
   }),
   destination: t.field({
     type: PaymentDestination,
     description: 'Where the money goes.',
-    ...planned(destinationRead('received_currency')),
+    ...planned(
+      destinationRead({
+        currency: (row) => `${row}.received_currency`,
+        umaAddress: (row) => `${row}.destination_uma_address`,
+        stored: ofTransaction,
+      }),
+    ),
   }),
   customer: t.field({
     type: Customer,
