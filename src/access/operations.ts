@@ -41,14 +41,15 @@ export const operations = {
 /** The name of an operation. */
 export type Operation = keyof typeof operations;
 
-/** Tells whether a name is that of an operation with idempotency keys: of a mutation. */
-export function isKeyed(name: string): boolean {
-  return isOperation(name) && !('keyless' in operations[name]);
-}
+/** The name of an operation with idempotency keys: of a mutation. */
+export type KeyedOperation = {
+  [Name in Operation]: (typeof operations)[Name] extends { readonly keyless: true } ? never : Name;
+}[Operation];
 
-function isOperation(name: string): name is Operation {
-  return Object.hasOwn(operations, name);
-}
+/** The names of the operations with idempotency keys. */
+export const keyedOperations = (Object.keys(operations) as Operation[]).filter(
+  (name): name is KeyedOperation => !('keyless' in operations[name]),
+);
 
 /**
  * Refuses a caller who may not run an operation. Every command calls this before it does anything. The APIs call it

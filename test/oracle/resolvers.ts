@@ -1,5 +1,4 @@
 import { GraphQLError } from 'graphql';
-import { isKeyed } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
@@ -166,6 +165,14 @@ const money = (amount: bigint, code: string) => ({ amount, currency: currencyOf(
 const moneyIfKnown = (amount: bigint | null, code: string | null) =>
   amount === null || code === null ? null : money(amount, code);
 
+const rateDetailsOf = (details: Data, sending: string | null, receiving: string) =>
+  details && {
+    ...details,
+    counterpartyFixedFee: money(BigInt(details.counterpartyFixedFee), receiving),
+    serviceApiFixedFee: money(BigInt(details.serviceApiFixedFee), sending ?? ''),
+    serviceApiVariableFeeAmount: money(BigInt(details.serviceApiVariableFeeAmount), sending ?? ''),
+  };
+
 /** A list of names and values from a JSON object of them. */
 const fieldsIn = (json: unknown) => Object.entries(Object(json)).map(([name, value]) => ({ name, value }));
 
@@ -311,7 +318,6 @@ function refusalCode(operation: string, code: string): string {
 }
 
 async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
-  if (!isKeyed(operation)) throw invalidInput('no such mutation');
   // The keys of an app are its own.
   const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
@@ -330,11 +336,15 @@ async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: A
   };
 }
 
-async function rates(args: Data, { viewer, reads, payments }: Asking) {
+async function rates({ sendingAmountDecimal: decimal = null, ...args }: Data, { viewer, reads, payments }: Asking) {
   const [platform] = await reads.platforms({ id: viewer.platformId });
   if (!platform) throw new Error('a caller has a platform');
   const caller = platformItself({ platformId: viewer.platformId, environment: platform.environment });
-  return readExchangeRates(payments, caller, args).catch((error: unknown) => {
+  if (decimal !== null && (args.sendingAmount ?? null) !== null) {
+    throw new GraphQLError('two amounts', { extensions: { code: 'INVALID_AMOUNT' } });
+  }
+  const sendingAmount = decimal === null ? args.sendingAmount : { decimal };
+  return readExchangeRates(payments, caller, { ...args, sendingAmount }).catch((error: unknown) => {
     throw error instanceof Refusal ? new GraphQLError(error.message, { extensions: { code: error.code } }) : error;
   });
 }
@@ -394,6 +404,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
     quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
     exchangeRate: ({ exchangeRate }) => exchangeRate?.toFixed(),
+    rateDetails: ({ rateDetails, sentCurrency, receivedCurrency }) =>
+      rateDetailsOf(rateDetails as Data, sentCurrency, receivedCurrency),
     refund: (row) =>
       row.refundReference === null
         ? null
@@ -439,7 +451,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     totalReceivingAmount: (row) => money(row.totalReceivingAmount, row.receivingCurrency),
     feesIncluded: ({ feesIncluded, sendingCurrency }) => money(feesIncluded, sendingCurrency),
     exchangeRate: ({ exchangeRate }) => exchangeRate.toFixed(),
-    rateDetails: ({ pricing }) => (pricing as Data).rateDetails,
+    rateDetails: ({ pricing, sendingCurrency, receivingCurrency }) =>
+      rateDetailsOf((pricing as Data).rateDetails, sendingCurrency, receivingCurrency),
     pricingSteps: ({ pricing }) => (pricing as Data).steps,
     paymentInstructions: ({ paymentInstructions }) => instructionsIn(paymentInstructions),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
@@ -447,6 +460,9 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   AccountSource: accountEnd,
   AccountDestination: accountEnd,
+  PricingStep: fieldsOf<{ step: string }>({
+    step: ({ step }) => step.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+  }),
   RealtimeFundingSource: fieldsOf<{ customerId: string | null }>({
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
   }),

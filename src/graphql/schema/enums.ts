@@ -13,6 +13,23 @@ export const SortOrder = builder.enumType('SortOrder', {
   values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),
 });
 
+export const LedgerParty = builder.enumType('LedgerParty', {
+  description: "A party of a ledger entry that is no account of the caller's.",
+  values: describe({
+    OUTSIDE: 'What is beyond the rails.',
+    CLEARING: 'Money that is under way.',
+    LIQUIDITY: 'The other side of a conversion.',
+    FEES: "The service's fees.",
+    SUSPENSE: 'Money that has neither arrived nor come back.',
+    OTHER_ACCOUNT: 'An account that the caller may not see.',
+  }),
+});
+
+export const LookupNetwork = builder.enumType('LookupNetwork', {
+  description: 'The network of a receiver.',
+  values: describe({ UMA: 'Universal Money Addresses.' }),
+});
+
 export const QuoteStatus = builder.enumType('QuoteStatus', {
   description: 'Where a quote stands (specification 3.1).',
   values: describe({

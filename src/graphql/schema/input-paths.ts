@@ -23,8 +23,12 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
   ],
 };
 
-/** Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`. */
+/**
+ * Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`.
+ * A scenario is an argument of its own, except in the mutations of the sandbox, where it is a field of the input.
+ */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
+  if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
   return ['input', ...inDecimalForm(translatePath(path, table).map(String), input)];
 }

@@ -8,6 +8,7 @@ import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
+import { SandboxScenarioInput } from './values/scenario.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
@@ -25,10 +26,15 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
       readonly nullable?: boolean;
     };
   };
+  /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
+  readonly scenario?: string;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
-    input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
+    input: InputShapeFromFields<Fields> & {
+      readonly idempotencyKey?: string | null | undefined;
+      readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
+    },
     context: Context,
     info: GraphQLResolveInfo,
   ) => Promise<Success>;
@@ -58,7 +64,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
 
   const input = builder.inputType(`${typeName}Input`, {
-    description: `What ${name} is asked.`,
+    description: `The input of ${name}.`,
     fields: (t) => ({
       ...options.input(t),
       idempotencyKey: t.string({
@@ -84,7 +90,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `What came of ${name}: its success, or why it was refused.`,
+    description: `The result of ${name}: its success, or why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
     resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
   });
@@ -93,7 +99,12 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     t.field({
       type: result,
       description: options.description,
-      args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
+      args: {
+        input: t.arg({ type: input, required: true, description: 'What is to be done.' }),
+        ...(options.scenario && {
+          sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
+        }),
+      },
       // A member of the result's union, which the compiler cannot follow through the table of refusals.
       resolve: resolverOf(name, options.resolve) as never,
     }),
@@ -105,7 +116,12 @@ function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
 ) {
-  return async (_root: unknown, args: { input: Input }, context: Context, info: GraphQLResolveInfo) => {
+  return async (
+    _root: unknown,
+    args: { input: Input; sandboxScenario?: object | null },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => {
     // The mutations of a document run one after another: those that have not begun yet do not begin.
     if (context.isAbandoned()) throw abandoned();
     try {
@@ -113,7 +129,8 @@ function resolverOf<Input, Success>(
       requireViewForFurtherRead(context.viewer, name, info);
       const wrong = wrongValuesRefusal(args);
       if (wrong) return asArgumentError(wrong);
-      return await resolve(args.input, context, info);
+      const { input, sandboxScenario } = args;
+      return await resolve(sandboxScenario ? { ...input, sandboxScenario } : input, context, info);
     } catch (error) {
       const refusal = refusalIn(error);
       if (refusal) return asUserError(refusal, name, args.input);

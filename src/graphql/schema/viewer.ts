@@ -1,5 +1,6 @@
 import type { Viewer as ViewerShape } from '../../access/viewer.ts';
 import { publicId } from '../../core/ids.ts';
+import { readClock } from '../../database/clock.ts';
 import { feedCursor } from '../../events/cursor.ts';
 import { feedHead } from '../../events/reads.ts';
 import { readNode } from '../reading/planned.ts';
@@ -28,6 +29,12 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
         bound.kind === 'CUSTOMER'
           ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)
           : null,
+    }),
+    serverTime: t.field({
+      type: 'DateTime',
+      description:
+        "The service's clock, which decides what has expired: a countdown counts from it, not from the device's.",
+      resolve: async (_viewer, _args, { payments }) => (await readClock(payments.database.pool)).now,
     }),
     feedCursor: t.string({
       description:

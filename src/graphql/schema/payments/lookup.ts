@@ -9,6 +9,7 @@ import {
 } from '../../../payments/receivers/lookups.ts';
 import { type Env, jsonList, leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
+import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf, requireCurrency } from '../values/money.ts';
@@ -62,7 +63,13 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
     }),
     umaAddress: t.exposeString('umaAddress', { description: '$name@domain, in lower case.' }),
     vaspName: t.exposeString('vaspName', { nullable: true, description: "The receiver's institution." }),
-    network: t.exposeString('network', { nullable: true, description: 'UMA.' }),
+    network: t.field({
+      type: LookupNetwork,
+      description: 'The network of the receiver.',
+      ...reads(leaf.enumValue('network')),
+      // lookUpReceiver knows no other.
+      resolve: () => 'UMA' as const,
+    }),
     supportedCurrencies: t.field({
       type: [ReceiverCurrency],
       description: 'What the receiver takes, the preferred one first.',

@@ -8,7 +8,6 @@ import { mutation } from '../mutation.ts';
 import { Quote } from '../nouns.ts';
 import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput } from '../values/information.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
   description: 'Pay from an account.',
@@ -84,11 +83,8 @@ mutation('createQuote', {
       description:
         "What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48).",
     }),
-    sandboxScenario: t.field({
-      type: SandboxScenarioInput,
-      description: 'Sandbox only: what shall happen to the payment once it is executed.',
-    }),
   }),
+  scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
   resolve: async ({ idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
@@ -116,11 +112,8 @@ mutation('executeQuote', {
     'Executes a quote before its expiry (specification 4.3): the source is debited at once, or pulled from when it is outside, and the quote is PROCESSING.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
-    sandboxScenario: t.field({
-      type: SandboxScenarioInput,
-      description: "Sandbox only: what shall happen to the payment, instead of the quote's own scenario.",
-    }),
   }),
+  scenario: "what shall happen to the payment, instead of the quote's own scenario.",
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
   resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {

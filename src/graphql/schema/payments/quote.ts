@@ -2,6 +2,7 @@ import { visibleQuotes } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
+import type { PricingStep as PricingStepShape } from '../../../payments/pricing/pricing-steps.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
 import { planned } from '../../reading/planned.ts';
 import { jsonList, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
@@ -17,21 +18,43 @@ import {
   MoneyType,
   money,
   moneyRead,
-  type RateDetails,
-  RateDetailsType,
   requireCurrency,
 } from '../values/money.ts';
+import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+
+const stepDescriptions: Readonly<Record<PricingStepShape['step'], string>> = {
+  counterpartyFixedFee: "The receiving side's fixed fee, in the sending currency.",
+  totalSendingAmount: 'What the source is debited.',
+  totalReceivingAmount: 'What arrives.',
+  platformVariableFee: "The platform's variable fee.",
+  serviceVariableFee: "The service's variable fee.",
+  roundingSurplus: 'What rounding up leaves over.',
+};
+
+const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+
+const PricingStepName = builder.enumType('PricingStepName', {
+  description: 'A figure of a price that is rounded.',
+  values: Object.fromEntries(
+    Object.entries(stepDescriptions).map(([value, description]) => [inCapitals(value), { value, description }]),
+  ),
+});
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
-  readonly steps: readonly { readonly step: string; readonly value: string }[];
+  readonly steps: readonly PricingStepShape[];
 }
 
 const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep').implement({
   description: 'One rounding on the way to a price.',
   fields: (t) => ({
-    step: t.exposeString('step', { description: 'The figure that was rounded.' }),
+    step: t.field({
+      type: PricingStepName,
+      description: 'The figure that was rounded.',
+      ...reads(leaf.of(({ json }) => [`'"' || upper(regexp_replace(${json} ->> 'step', '([A-Z])', '_\\1', 'g')) || '"'`])),
+      resolve: ({ step }) => step,
+    }),
     value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
   }),
 });
@@ -97,14 +120,13 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
   rateDetails: t.field({
     type: RateDetailsType,
-    nullable: true,
     description: 'What the price is made of.',
-    ...reads({
-      kind: 'value',
-      env: ({ row }) => ({ json: `(${row}.pricing -> 'rateDetails')` }),
-      unless: ({ row }) => [`coalesce(jsonb_typeof(${row}.pricing -> 'rateDetails'), 'null') = 'null'`],
+    ...reads(rateDetailsRead(({ row }) => `(${row}.pricing -> 'rateDetails')`, 'sending_currency', 'receiving_currency')),
+    resolve: (quote) => ({
+      details: pricingOf(quote).rateDetails,
+      sending: quote.sendingCurrency,
+      receiving: quote.receivingCurrency,
     }),
-    resolve: (quote) => pricingOf(quote).rateDetails,
   }),
   pricingSteps: t.field({
     type: [PricingStep],

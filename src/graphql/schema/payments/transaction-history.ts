@@ -2,7 +2,7 @@ import { visibleAccounts } from '../../../access/visible.ts';
 import { planned } from '../../reading/planned.ts';
 import { instant, leaf, referredRow, sql, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
-import { TransactionStatus } from '../enums.ts';
+import { LedgerParty, TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
 import { feedCursorRead } from '../streams/events.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
@@ -48,10 +48,10 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       description: "An account of the caller's; null where it is a system account.",
       ...planned(toOne(...ownAccount)),
     }),
-    system: t.string({
+    system: t.field({
+      type: LedgerParty,
       nullable: true,
-      description:
-        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back); or OTHER_ACCOUNT, an account that the caller may not see.',
+      description: 'What is no account of the caller; null where `account` is.',
       ...planned(
         leaf.of(
           ({ row = '' }) =>

@@ -7,7 +7,7 @@ import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonObject, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
+import { leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
@@ -22,11 +22,9 @@ import {
   moneyOrNull,
   moneyRead,
   moneyReadOf,
-  type RateDetails,
-  RateDetailsType,
 } from '../values/money.ts';
+import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
 import { customerRead, destinationRead, ofTransaction, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
 interface Refund {
@@ -133,8 +131,11 @@ builder.prismaObjectFields(Transaction, (t) => ({
     type: RateDetailsType,
     nullable: true,
     description: 'What the price is made of.',
-    ...reads(jsonObject('rate_details')),
-    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
+    ...reads(rateDetailsRead(({ row }) => `${row}.rate_details`, 'sent_currency', 'received_currency')),
+    resolve: ({ rateDetails, sentCurrency, receivedCurrency }) => {
+      const details = trustedJson<RateDetails | null>(rateDetails);
+      return details && sentCurrency ? { details, sending: sentCurrency, receiving: receivedCurrency } : null;
+    },
   }),
   refund: t.field({
     type: RefundType,
@@ -245,8 +246,8 @@ mutation('transferOut', {
     }),
     amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
-    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
+  scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
   resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
@@ -268,8 +269,8 @@ mutation('transferIn', {
     }),
     amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
-    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
+  scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
