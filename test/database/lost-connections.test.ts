@@ -55,7 +55,7 @@ const transfer = (idempotencyKey: string, selection = 'transaction { id status }
 const receipt = async (operation: string, key: string) =>
   (
     await platform.ask(
-      'query ($operation: String!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
+      'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
       { operation, key },
     )
   ).mutationReceipt;

@@ -308,7 +308,7 @@ test('a subscription may have conditions below its root field', async () => {
 test('a receipt of an impossible key says that nothing was done, of an unknown operation there is none', async () => {
   const receipt = (operation: string, key: string) =>
     t.platform.send(
-      'query ($o: String!, $k: String!) { mutationReceipt(operation: $o, idempotencyKey: $k) { outcome code } }',
+      'query ($o: MutationName!, $k: String!) { mutationReceipt(operation: $o, idempotencyKey: $k) { outcome code } }',
       {
         o: operation,
         k: key,
@@ -318,8 +318,7 @@ test('a receipt of an impossible key says that nothing was done, of an unknown o
   expect((await receipt('executeQuote', '\0')).data).toEqual(none);
   expect((await receipt('executeQuote', 'never used')).data).toEqual(none);
   const wrong = await receipt('drop', 'key');
-  expect(wrong.data).toBeNull();
-  expectInvalid({ ...wrong, data: null }, 'operation', ['mutationReceipt']);
+  expect(wrong).toMatchObject({ status: 400, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
 });
 
 test('more than 100 nodes at once are refused', async () => {

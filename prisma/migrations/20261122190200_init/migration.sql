@@ -56,6 +56,9 @@ CREATE TYPE "environment" AS ENUM ('SANDBOX', 'PRODUCTION');
 CREATE TYPE "permission" AS ENUM ('VIEW', 'TRANSACT', 'MANAGE');
 
 -- CreateEnum
+CREATE TYPE "client_grant" AS ENUM ('LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES');
+
+-- CreateEnum
 CREATE TYPE "customer_type" AS ENUM ('INDIVIDUAL', 'BUSINESS');
 
 -- CreateEnum
@@ -168,6 +171,7 @@ CREATE TABLE "client_token" (
     "quote_id" UUID,
     "transaction_id" UUID,
     "permissions" "permission"[],
+    "grants" "client_grant"[] DEFAULT ARRAY[]::"client_grant"[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),

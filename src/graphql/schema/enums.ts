@@ -13,6 +13,14 @@ export const SortOrder = builder.enumType('SortOrder', {
   values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),
 });
 
+export const ClientGrant = builder.enumType('ClientGrant', {
+  description: 'What a platform lets the app of a customer do besides its permissions, for that customer.',
+  values: describe({
+    LOOK_UP_RECEIVERS: 'Look receivers at UMA addresses up (lookUpReceiver), and quote with these lookups.',
+    ADD_BENEFICIARIES: "Register the customer's own external accounts (createExternalAccount).",
+  }),
+});
+
 export const LedgerParty = builder.enumType('LedgerParty', {
   description: "A party of a ledger entry that is no account of the caller's.",
   values: describe({

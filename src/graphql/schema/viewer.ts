@@ -5,7 +5,7 @@ import { feedCursor } from '../../events/cursor.ts';
 import { feedHead } from '../../events/reads.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
-import { Environment, Permission, ViewerKind } from './enums.ts';
+import { ClientGrant, Environment, Permission, ViewerKind } from './enums.ts';
 import { Customer } from './nouns.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
@@ -14,6 +14,10 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     kind: t.expose('kind', { type: ViewerKind, description: 'What kind of caller.' }),
     platformId: t.id({ description: 'The platform.', resolve: (viewer) => publicId('Platform', viewer.platformId) }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What the token may do.' }),
+    grants: t.expose('grants', {
+      type: [ClientGrant],
+      description: 'What a client token may do besides; empty for others.',
+    }),
     environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',

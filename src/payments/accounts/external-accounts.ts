@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
@@ -54,15 +55,16 @@ const at = pathsIn<CreateExternalAccount>();
 export function createExternalAccount(
   payments: Payments,
   caller: Caller,
-  input: CreateExternalAccount,
+  given: CreateExternalAccount,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',
-    input,
+    input: given,
     idempotencyKey,
     plan: async () => {
+      const input = ofApp(caller, given);
       const [{ info, identifier }, beneficiary] = checkAll(
         () => checkAccountInfo(input.accountType, input.details, input.currency),
         () => checkBeneficiary(input),
@@ -112,6 +114,21 @@ export function createExternalAccount(
     },
     paths: { ACCOUNT_EXISTS: at('details') },
   });
+}
+
+/**
+ * Returns the input of an app with its customer as the owner. What the platform decides for its customers stays with the
+ * platform: where incoming payments go.
+ * @throws Refusal FORBIDDEN
+ */
+function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
+  if (bound.kind !== 'CUSTOMER') return input;
+  if (input.defaultUmaDepositAccount) {
+    throw new Refusal('FORBIDDEN', 'where incoming payments go is for platforms to decide, not for client tokens', {
+      path: at('defaultUmaDepositAccount'),
+    });
+  }
+  return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }
 
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { visibleCustomers } from '../../access/visible.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -106,7 +107,7 @@ async function senderOf(
       ? null
       : await payments.database.prisma.customer.findFirst({
           where: {
-            platformId: viewer.platformId,
+            AND: [visibleCustomers(viewer)],
             platformCustomerId: platformUserId,
             isDeleted: false,
             ...(uuid && { id: uuid }),

@@ -91,6 +91,11 @@ export async function openMatrix(): Promise<MatrixWorld> {
       isOfPlatform: false,
     },
     { name: 'another customer', platform: await app({ customerId: bystander.Customer }), ...bystanders },
+    {
+      name: 'another customer with every grant',
+      platform: await app({ customerId: bystander.Customer, grants: ['LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES'] }),
+      ...bystanders,
+    },
     { name: 'another quote', platform: await app({ quoteId: bystander.Quote }), ...bystanders },
     { name: 'another transaction', platform: await app({ transactionId: bystander.Transaction }), ...bystanders },
     {

@@ -173,7 +173,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise.',
+    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise. The app of a customer may where its token has the grant ADD_BENEFICIARIES, for that customer.',
   input: (t) => ({
     currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
     accountInfo: t.field({
@@ -185,7 +185,7 @@ mutation('createExternalAccount', {
       type: BeneficiaryInput,
       description: 'Who owns it: required for bank accounts, not for wallets.',
     }),
-    customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
+    customerId: t.id({ description: 'Its owner; without one it is the platform’s own, or that of the customer whose app this is.' }),
     platformAccountId: t.string({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,

@@ -1,4 +1,4 @@
-import { visibleToPlatform } from '../../../access/visible.ts';
+import { visibleLookups } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Lookup as LookupRow } from '../../../database/rows.ts';
 import {
@@ -54,7 +54,7 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
   description:
     'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
   interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Lookup', visible: visibleToPlatform }),
+  ...typeReads({ model: 'Lookup', visible: visibleLookups }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -89,10 +89,10 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
 
 mutation('lookUpReceiver', {
   description:
-    'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND.',
+    'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND. The app of a customer may where its token has the grant LOOK_UP_RECEIVERS, for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: '$name@domain.' }),
-    customerId: t.id({ description: 'The customer who would send.' }),
+    customerId: t.id({ description: 'The customer who would send; of the app of a customer that one when left out.' }),
     senderUmaAddress: t.string({ description: 'The same customer, by its UMA address.' }),
   }),
   success: { lookup: { type: Lookup, description: 'What the receiver takes, for ten minutes.' } },
