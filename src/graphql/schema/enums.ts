@@ -155,7 +155,7 @@ export const ExternalAccountType = builder.enumType('ExternalAccountType', {
 });
 
 export const EventType = builder.enumType('EventType', {
-  description: 'What kind of change an event tells of.',
+  description: 'What kind of change an event reports.',
   values: describe({
     OUTGOING_PAYMENT: 'An outgoing transaction was made or changed its status.',
     INCOMING_PAYMENT: 'An incoming transaction was made or changed its status.',

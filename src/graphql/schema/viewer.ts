@@ -9,7 +9,7 @@ import { ClientGrant, Environment, Permission, ViewerKind } from './enums.ts';
 import { Customer } from './nouns.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
-  description: 'Who is asking.',
+  description: 'The caller, as its token says.',
   fields: (t) => ({
     kind: t.expose('kind', { type: ViewerKind, description: 'What kind of caller.' }),
     platformId: t.id({ description: 'The platform.', resolve: (viewer) => publicId('Platform', viewer.platformId) }),
@@ -55,7 +55,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
-    description: 'Who is asking, and with which rights.',
+    description: 'The caller: its platform, its rights and its clock.',
     resolve: (_root, _args, context) => context.viewer,
   }),
 );

@@ -16,11 +16,11 @@ builder.objectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
     type: 'DateTime',
     nullable: true,
-    description: 'Until when the platform must approve or reject an incoming payment. Null where it is not asked.',
+    description: 'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
   }),
   requestedReceiverInformation: t.field({
     type: [RequiredField],
-    description: 'What the sending side asks to know of the receiver. approveTransaction tells it.',
+    description: 'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
     resolve: (transaction) => [...requestedFields(transaction)],
   }),
@@ -28,12 +28,12 @@ builder.objectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves an incoming payment before its approvalDueAt. What the customer record holds counts as told; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves an incoming payment before its approvalDueAt. Facts in the customer record count as given; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: 'What requestedReceiverInformation asks for.',
+      description: 'The facts that requestedReceiverInformation names.',
     }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PROCESSING.' } },
@@ -77,7 +77,7 @@ mutation('sandboxReceiveUma', {
     }),
     receivingCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     requestedReceiverFields: t.stringList({
-      description: 'More that the sender asks to know of the receiver, all of it mandatory: TAX_ID, …',
+      description: 'More facts about the receiver that the sender requires: TAX_ID, …',
     }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to it once approved.' }),
   }),

@@ -78,7 +78,7 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
     }),
     requiredPayerFields: t.field({
       type: [RequiredField],
-      description: "What a quote's senderCustomerInfo must or may tell.",
+      description: "The facts about the sender that a quote's senderCustomerInfo must or may have.",
       ...reads(jsonList(({ row }) => `${row}.required_fields`)),
       resolve: (lookup) => [...lookupFields(lookup)],
     }),

@@ -103,7 +103,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
   lockedCurrencySide: t.expose('lockedCurrencySide', {
     type: LockedCurrencySide,
-    description: 'Which amount was asked for.',
+    description: 'The side whose amount is fixed.',
   }),
   exchangeRate: t.field({
     type: 'Decimal',

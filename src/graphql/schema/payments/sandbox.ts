@@ -34,7 +34,7 @@ mutation('sandboxSend', {
     currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
     currencyAmount: t.field({
       type: 'BigInt',
-      description: 'In its smallest unit; exactly what the quote asks for when left out.',
+      description: 'In its smallest unit; exactly the amount of the quote when left out.',
     }),
     currencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),

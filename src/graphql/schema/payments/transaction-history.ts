@@ -10,10 +10,10 @@ import { MoneyType, moneyRead } from '../values/money.ts';
 /** The history of a payment: every status that it went through, and its ledger entries. Only plans read them. */
 
 const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement({
-  description: 'A status that a transaction went through, with its place in the feed.',
+  description: 'A status that a transaction went through, with its position in the feed.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'Its place in the feed.',
+      description: 'Its position in the feed.',
       ...planned(feedCursorRead),
     }),
     status: t.field({
