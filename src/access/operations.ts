@@ -62,7 +62,10 @@ export const keyedOperations = (Object.keys(operations) as Operation[]).filter(
  */
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
   const operation = operations[name];
-  if (caller.kind === 'CLIENT' && 'grant' in operation) return requireGrant(caller, operation.grant);
+  if (caller.kind === 'CLIENT' && 'grant' in operation) {
+    requireGrant(caller, operation.grant);
+    return;
+  }
   requirePermission(caller, operation.permission);
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
@@ -75,7 +78,10 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
  */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
-    throw new Refusal('FORBIDDEN', `this client token lacks the grant ${grant}, which its platform can give when it mints one`);
+    throw new Refusal(
+      'FORBIDDEN',
+      `this client token lacks the grant ${grant}, which its platform can give when it mints one`,
+    );
   }
 }
 

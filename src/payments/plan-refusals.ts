@@ -23,7 +23,7 @@ export interface RefusalOptions {
 /** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   const pathOf = options.paths?.[refusal.code];
-  const path = typeof pathOf === 'function' ? pathOf('id' in refusal ? refusal.id : '') : pathOf;
+  const path = typeof pathOf === 'function' ? pathOf(refusal.id ?? '') : pathOf;
   const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
@@ -129,7 +129,11 @@ export function inMajor(digits: string, currency: string): string {
 
 function quoteExpired(time: string): RefusalParts {
   const expiresAt = new Date(time).toISOString();
-  return { code: 'QUOTE_EXPIRED', message: `the quote expired at ${expiresAt}; create a new one`, facts: { expiresAt } };
+  return {
+    code: 'QUOTE_EXPIRED',
+    message: `the quote expired at ${expiresAt}; create a new one`,
+    facts: { expiresAt },
+  };
 }
 
 /** Returns the fact that names a customer, for callers who see it. */

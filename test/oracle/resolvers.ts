@@ -195,7 +195,7 @@ type Stored = Pick<
 const umaParty = (__typename: string, umaAddress: string | null, code: string, stored: Stored | undefined) => ({
   __typename,
   umaAddress,
-  displayName: (stored?.counterpartyInformation as Data).FULL_NAME ?? umaAddress,
+  displayName: (stored?.counterpartyInformation as Data)?.FULL_NAME ?? umaAddress,
   maskedNumber: null,
   currency: currencyOf(code),
 });

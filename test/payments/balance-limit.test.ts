@@ -1,6 +1,6 @@
-import { formatDecimal } from '../../src/core/currencies.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatDecimal } from '../../src/core/currencies.ts';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { deposit } from '../../src/payments/movements.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
@@ -93,9 +93,7 @@ describe('an account that holds as much as it may', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
     expect(refused).toMatchObject(outOfRange('amount'));
-    expect(refused.message).toBe(
-      `${scene.usd} may hold at most ${usd(most)}, and this would bring it beyond`,
-    );
+    expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would bring it beyond`);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
     await ended(t.platform, (await sendOut(scene, 5n)).id);
     expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount'));

@@ -6,10 +6,10 @@ import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
-import { builder, type SchemaConfig } from './builder.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
-import { SandboxScenarioInput } from './values/scenario.ts';
+import { builder, type SchemaConfig } from './builder.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { SandboxScenarioInput } from './values/scenario.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;

@@ -31,7 +31,11 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
     operation: t.expose('operation', { type: MutationName, description: "The mutation's name." }),
     idempotencyKey: t.exposeString('idempotencyKey', { description: 'The key.' }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether it took effect.' }),
-    code: t.expose('code', { type: RefusalCode, nullable: true, description: 'Why it was refused; null where it was not.' }),
+    code: t.expose('code', {
+      type: RefusalCode,
+      nullable: true,
+      description: 'Why it was refused; null where it was not.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,

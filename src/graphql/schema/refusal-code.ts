@@ -3,7 +3,8 @@ import { builder } from './builder.ts';
 
 /** What each code means. The compiler reports a code that is missing here. */
 const meanings: Record<Code, string> = {
-  INVALID_INPUT: 'A field is malformed, or asks for what cannot be; or several fields are, each with a code of its own.',
+  INVALID_INPUT:
+    'A field is malformed, or asks for what cannot be; or several fields are, each with a code of its own.',
   INVALID_AMOUNT: 'The amount is not positive, or has more decimal places than its currency.',
   AMOUNT_OUT_OF_RANGE: 'The amount is too small or too large.',
   INVALID_CURRENCY: 'The currency is unknown, or not possible here.',

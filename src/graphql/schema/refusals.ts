@@ -113,9 +113,9 @@ const memberOf: Record<Code, MemberName> = {
   OUTCOME_UNKNOWN: 'OutcomeUnknownError',
 };
 
-const refs = Object.fromEntries(
-  Object.keys(members).map((name) => [name, builder.objectRef<UserError>(name)]),
-) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
+const refs = Object.fromEntries(Object.keys(members).map((name) => [name, builder.objectRef<UserError>(name)])) as {
+  [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>>;
+};
 
 /** The types of refusals, by their names. */
 export const memberTypes = Object.fromEntries(

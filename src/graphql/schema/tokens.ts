@@ -65,7 +65,10 @@ mutation('createApiToken', {
   }),
   success: {
     apiToken: { type: ApiToken, description: 'The new token.' },
-    secret: { type: 'String', description: 'The password of Basic credentials. It is shown once and not stored here: store it safely.' },
+    secret: {
+      type: 'String',
+      description: 'The password of Basic credentials. It is shown once and not stored here: store it safely.',
+    },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
     issueApiToken(payments.database, viewer, input, idempotencyKey),

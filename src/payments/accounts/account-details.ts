@@ -57,14 +57,10 @@ function checkDetail(
     return [];
   }
   if ((rule?.pattern && !rule.pattern.test(value)) || (rule?.values && !rule.values.includes(value))) {
-    throw new Refusal(
-      'INVALID_BANK_ACCOUNT',
-      `the value must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`,
-      {
-        path,
-        value,
-      },
-    );
+    throw new Refusal('INVALID_BANK_ACCOUNT', `the value must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`, {
+      path,
+      value,
+    });
   }
   const byOther = rule?.formBy?.forms[details[rule.formBy.field] ?? ''];
   if (byOther && !byOther.pattern.test(value)) {

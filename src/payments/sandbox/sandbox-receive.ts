@@ -63,11 +63,7 @@ export function sandboxReceiveUma(
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
       const extra = extraFields(input.requestedReceiverFields ?? []);
       const receiver = await readReceiver(payments, caller, input);
-      const amount = smallestUnits(
-        input.receivingCurrencyAmount,
-        receiver.currency,
-        at('receivingCurrencyAmount'),
-      );
+      const amount = smallestUnits(input.receivingCurrencyAmount, receiver.currency, at('receivingCurrencyAmount'));
       const [id, orderId] = receiver.ids;
       if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
       const transaction = announcedTransaction(

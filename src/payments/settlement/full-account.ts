@@ -3,10 +3,10 @@ import type { Journal, Plan, PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { suspension } from '../movements.ts';
-import { inMajor } from '../plan-refusals.ts';
 import type { DueOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
+import { inMajor } from '../plan-refusals.ts';
 import { flowOf, planDelivery, planFailure } from './outcomes.ts';
 
 /** The conclusion of an order: the answer of its rail, if it was asked, and the plans that follow. */

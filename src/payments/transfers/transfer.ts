@@ -66,7 +66,7 @@ export async function readAccounts(
 }
 
 /** Returns the account of a side, which must be known and of this kind. */
-function requireKind(account: Account | null, kind: Account['kind'], side: string, path: FieldPath): Account {
+function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
   if (!account) accountNotFound(path);
   if (account.kind !== kind) {
     const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };

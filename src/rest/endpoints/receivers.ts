@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { visibleCustomers } from '../../access/visible.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import { visibleCustomers } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../../payments/command.ts';

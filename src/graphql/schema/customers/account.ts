@@ -1,8 +1,8 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
-import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { displayName, maskedNumber } from '../../../payments/accounts/account-names.ts';
+import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
@@ -185,7 +185,9 @@ mutation('createExternalAccount', {
       type: BeneficiaryInput,
       description: 'Who owns it: required for bank accounts, not for wallets.',
     }),
-    customerId: t.id({ description: 'Its owner; without one it is the platform’s own, or that of the customer whose app this is.' }),
+    customerId: t.id({
+      description: 'Its owner; without one it is the platform’s own, or that of the customer whose app this is.',
+    }),
     platformAccountId: t.string({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,

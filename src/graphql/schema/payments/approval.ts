@@ -16,11 +16,13 @@ builder.objectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
     type: 'DateTime',
     nullable: true,
-    description: 'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
+    description:
+      'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
   }),
   requestedReceiverInformation: t.field({
     type: [RequiredField],
-    description: 'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
+    description:
+      'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
     resolve: (transaction) => [...requestedFields(transaction)],
   }),

@@ -62,7 +62,9 @@ const anonymous = (currency: string) => `${currency} || ' account'`;
 /** Reads the name of an account at an end of a payment. The token of one payment does not learn whose payment it is. */
 const accountNameRead = leaf.of((env) => {
   const unnamed = anonymous(currencyOfPartyAccount(env));
-  return [(run) => [`to_json(${run.viewer.bound.kind === 'PAYMENT' ? unnamed : `coalesce(${env.name}, ${unnamed})`})::text`]];
+  return [
+    (run) => [`to_json(${run.viewer.bound.kind === 'PAYMENT' ? unnamed : `coalesce(${env.name}, ${unnamed})`})::text`],
+  ];
 });
 
 /** Reads the number of an account at an end of a payment, for callers who may see the account. */
@@ -70,7 +72,7 @@ const accountNumberRead = leaf.of((env) => [
   (run) => {
     const { bound } = run.viewer;
     if (bound.kind === 'PLATFORM') return [`to_json(${env.number})::text`];
-    if (bound.kind === 'PAYMENT') return ["null::text"];
+    if (bound.kind === 'PAYMENT') return ['null::text'];
     const owner = `(select a.customer_id from account a where a.platform_id = ${env.platform} and a.id = ${env.account})`;
     return sql`case when ${owner} = ${run.bind(bound.customerId)}::uuid then to_json(${env.number ?? ''})::text end`;
   },
@@ -88,25 +90,25 @@ const maskedNumber =
 const nothing = leaf.of(() => ['null::text']);
 
 const party = (name: string, description: string, variants: NonNullable<TypeRead['variants']>) =>
-  builder.interfaceRef<never>(name).implement({
+  builder.interfaceRef<object>(name).implement({
     description,
     ...typeReads({ variants }),
     fields: (t) => ({
       displayName: t.string({ description: displayName, ...planned(nothing) }),
       maskedNumber: t.string({ nullable: true, description: maskedNumber, ...planned(nothing) }),
-      currency: t.field({ type: CurrencyType, description: 'Its currency.', ...planned(currencyRead(currencyOfParty)) }),
+      currency: t.field({
+        type: CurrencyType,
+        description: 'Its currency.',
+        ...planned(currencyRead(currencyOfParty)),
+      }),
     }),
   });
 
-export const PaymentSource = party(
-  'PaymentSource',
-  'Where the money comes from.',
-  ({ row, account, umaAddress }) => [
-    { type: 'AccountSource', when: `${row}.source_kind = 'ACCOUNT' and ${account} is not null` },
-    { type: 'UmaSource', when: `${row}.source_kind = 'UMA_ADDRESS' and ${umaAddress} is not null` },
-    { type: 'RealtimeFundingSource', when: 'true' },
-  ],
-);
+export const PaymentSource = party('PaymentSource', 'Where the money comes from.', ({ row, account, umaAddress }) => [
+  { type: 'AccountSource', when: `${row}.source_kind = 'ACCOUNT' and ${account} is not null` },
+  { type: 'UmaSource', when: `${row}.source_kind = 'UMA_ADDRESS' and ${umaAddress} is not null` },
+  { type: 'RealtimeFundingSource', when: 'true' },
+]);
 
 export const PaymentDestination = party('PaymentDestination', 'Where the money goes.', ({ umaAddress }) => [
   { type: 'UmaDestination', when: `${umaAddress} is not null` },
@@ -114,7 +116,7 @@ export const PaymentDestination = party('PaymentDestination', 'Where the money g
 ]);
 
 const accountParty = (name: string, description: string, of: typeof PaymentSource) =>
-  builder.objectRef<never>(name).implement({
+  builder.objectRef<object>(name).implement({
     description,
     interfaces: [of],
     fields: (t) => ({
@@ -146,7 +148,7 @@ const accountParty = (name: string, description: string, of: typeof PaymentSourc
   });
 
 const umaParty = (name: string, description: string, of: typeof PaymentSource) =>
-  builder.objectRef<never>(name).implement({
+  builder.objectRef<object>(name).implement({
     description,
     interfaces: [of],
     fields: (t) => ({
@@ -171,7 +173,7 @@ umaParty('UmaSource', 'The money comes from a UMA address.', PaymentSource);
 accountParty('AccountDestination', 'The money goes to an account.', PaymentDestination);
 umaParty('UmaDestination', 'The money goes to a UMA address.', PaymentDestination);
 
-builder.objectRef<never>('RealtimeFundingSource').implement({
+builder.objectRef<object>('RealtimeFundingSource').implement({
   description: 'The money comes in from outside for this payment alone.',
   interfaces: [PaymentSource],
   fields: (t) => ({

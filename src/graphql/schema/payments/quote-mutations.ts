@@ -87,7 +87,10 @@ mutation('createQuote', {
   scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
+  resolve: async (
+    { idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input },
+    { payments, viewer },
+  ) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };

@@ -12,14 +12,7 @@ import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
-import {
-  CurrencyType,
-  currencyRead,
-  MoneyType,
-  money,
-  moneyRead,
-  requireCurrency,
-} from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
 import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
@@ -52,7 +45,9 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
     step: t.field({
       type: PricingStepName,
       description: 'The figure that was rounded.',
-      ...reads(leaf.of(({ json }) => [`'"' || upper(regexp_replace(${json} ->> 'step', '([A-Z])', '_\\1', 'g')) || '"'`])),
+      ...reads(
+        leaf.of(({ json }) => [`'"' || upper(regexp_replace(${json} ->> 'step', '([A-Z])', '_\\1', 'g')) || '"'`]),
+      ),
       resolve: ({ step }) => step,
     }),
     value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
@@ -121,7 +116,9 @@ builder.prismaObjectFields(Quote, (t) => ({
   rateDetails: t.field({
     type: RateDetailsType,
     description: 'What the price is made of.',
-    ...reads(rateDetailsRead(({ row }) => `(${row}.pricing -> 'rateDetails')`, 'sending_currency', 'receiving_currency')),
+    ...reads(
+      rateDetailsRead(({ row }) => `(${row}.pricing -> 'rateDetails')`, 'sending_currency', 'receiving_currency'),
+    ),
     resolve: (quote) => ({
       details: pricingOf(quote).rateDetails,
       sending: quote.sendingCurrency,

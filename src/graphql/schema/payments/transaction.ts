@@ -14,18 +14,18 @@ import { TransactionFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
-import { InformationField, informationOf } from '../values/information.ts';
-import {
-  type Money,
-  MoneyType,
-  money,
-  moneyOrNull,
-  moneyRead,
-  moneyReadOf,
-} from '../values/money.ts';
-import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
-import { customerRead, destinationRead, ofTransaction, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+import { InformationField, informationOf } from '../values/information.ts';
+import { type Money, MoneyType, money, moneyOrNull, moneyRead, moneyReadOf } from '../values/money.ts';
+import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
+import {
+  customerRead,
+  destinationRead,
+  ofTransaction,
+  PaymentDestination,
+  PaymentSource,
+  sourceRead,
+} from './parties.ts';
 
 interface Refund {
   readonly reference: string;

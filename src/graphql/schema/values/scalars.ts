@@ -1,7 +1,7 @@
 import { Kind, type ValueNode } from 'graphql';
 import { isDay, parseTimestamp } from '../../../core/checks.ts';
-import { builder } from '../builder.ts';
 import { WrongValue } from '../../wrong-value.ts';
+import { builder } from '../builder.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
@@ -46,8 +46,7 @@ function parseDecimal(value: unknown): string | WrongValue {
 
 /** Returns a parser of literals, which takes their text: an integer of any length stays exact, a float is refused like any other text. */
 function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
-  return (node: ValueNode): T =>
-    parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
+  return (node: ValueNode): T => parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
 }
 
 /**
