@@ -388,6 +388,10 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       return (await reads.clientTokens({ platformId, id: tokenId }))[0]?.expiresAt;
     },
     customer: ({ bound }, _args, asking) => (bound.kind === 'CUSTOMER' ? customerSeen(bound.customerId, asking) : null),
+    async grants({ platformId, kind, tokenId }, _args, { reads }) {
+      const [token] = kind === 'CLIENT' && tokenId !== null ? await reads.clientTokens({ platformId, id: tokenId }) : [];
+      return token?.grants ?? [];
+    },
     async feedCursor({ platformId }, _args, { reads }) {
       const [head] = await reads.feedHeads({ platformId });
       return feedCursor(platformId, head?.sequence ?? 0n);
