@@ -30,7 +30,7 @@ const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${l
 const PricingStepName = builder.enumType('PricingStepName', {
   description: 'A figure of a price that is rounded.',
   values: Object.fromEntries(
-    Object.entries(stepDescriptions).map(([value, description]) => [inCapitals(value), { value, description }]),
+    Object.entries(stepDescriptions).map(([value, description]) => [inCapitals(value), { description }]),
   ),
 });
 
@@ -48,7 +48,7 @@ const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep
       ...reads(
         leaf.of(({ json }) => [`'"' || upper(regexp_replace(${json} ->> 'step', '([A-Z])', '_\\1', 'g')) || '"'`]),
       ),
-      resolve: ({ step }) => step,
+      resolve: ({ step }) => inCapitals(step),
     }),
     value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
   }),
