@@ -29,6 +29,14 @@ export type PlanRefusal =
   /** `id`: of the customer who has it; null where that is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
+  /** The customer cannot be deleted: what its accounts hold, how many payments are under way, and the first of them. */
+  | {
+      readonly code: 'CUSTOMER_IN_USE';
+      readonly id: string;
+      readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
+      readonly payments: number;
+      readonly transactions: readonly string[];
+    }
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
   | {

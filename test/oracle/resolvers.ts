@@ -389,7 +389,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     },
     customer: ({ bound }, _args, asking) => (bound.kind === 'CUSTOMER' ? customerSeen(bound.customerId, asking) : null),
     async grants({ platformId, kind, tokenId }, _args, { reads }) {
-      const [token] = kind === 'CLIENT' && tokenId !== null ? await reads.clientTokens({ platformId, id: tokenId }) : [];
+      const [token] =
+        kind === 'CLIENT' && tokenId !== null ? await reads.clientTokens({ platformId, id: tokenId }) : [];
       return token?.grants ?? [];
     },
     async feedCursor({ platformId }, _args, { reads }) {

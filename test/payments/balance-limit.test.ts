@@ -216,7 +216,9 @@ describe('money on its way', () => {
         failureReason: 'QUOTE_EXECUTION_FAILED',
         refund: { amount: { amount: '500000' }, settledAt: expect.any(String) },
       });
-      expect(failed.timeline.at(-1).reason).toContain(`the receiving account may hold at most ${formatDecimal(most, 2)} EUR`);
+      expect(failed.timeline.at(-1).reason).toContain(
+        `the receiving account may hold at most ${formatDecimal(most, 2)} EUR`,
+      );
       expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
       expect(await balanceOf(t.platform, receiver.eur)).toBe(most);
     },

@@ -32,6 +32,7 @@ const meanings: Record<Code, string> = {
   QUOTE_EXPIRED: 'The quote is past its expiry.',
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'The payment does not wait for approval.',
   UMA_ADDRESS_EXISTS: 'The UMA address is taken.',
+  CUSTOMER_IN_USE: 'The customer holds money here, or has payments under way.',
   CUSTOMER_DELETED: 'The customer is deleted.',
   IDEMPOTENCY_MISMATCH: 'The idempotency key was used before with another input.',
   SERVICE_UNAVAILABLE: 'Not possible at the moment. Nothing has happened.',

@@ -28,7 +28,10 @@ export function transferIn(
     idempotencyKey,
     plan: async () => {
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
-      const { from, to, parties } = await readAccounts(payments, caller, input, 'EXTERNAL');
+      const { from, to, parties } = await readAccounts(payments, caller, input, {
+        source: 'EXTERNAL',
+        destination: 'INTERNAL',
+      });
       checkPullable(from, at('sourceAccountId'));
       const rail = railOf(payments, caller);
       const currency = currencyOfAccount(to);

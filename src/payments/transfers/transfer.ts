@@ -11,7 +11,7 @@ import type { Payments } from '../command.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 import { accountName, accountNotFound, idAt, readTransferParties, type TransferParties } from '../parties.ts';
 
-/** A transfer in one currency, in or out (specification 4.6, 4.12). */
+/** A transfer in one currency: in, out (specification 4.6, 4.12), or between accounts here (decision 63). */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
@@ -28,14 +28,14 @@ const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
 /**
- * Reads both accounts. The source must be of the given kind, and the destination of the other.
+ * Reads both accounts, which must be of the given kinds.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
  */
 export async function readAccounts(
   payments: Payments,
   caller: Caller,
   input: Omit<Transfer, 'amount'>,
-  sourceKind: Account['kind'],
+  must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
 ) {
   const [source, destination] = checkAll(
     () => accountName(input.sourceAccountId, sourcePath),
@@ -44,14 +44,8 @@ export async function readAccounts(
   );
   const parties = await readTransferParties(payments.database.pool, caller, { source, destination, ids: 2 });
   const [from, to] = checkAll(
-    () => requireKind(parties.source, sourceKind, 'source', sourcePath),
-    () =>
-      requireKind(
-        parties.destination,
-        sourceKind === 'INTERNAL' ? 'EXTERNAL' : 'INTERNAL',
-        'destination',
-        destinationPath,
-      ),
+    () => requireKind(parties.source, must.source, 'source', sourcePath),
+    () => requireKind(parties.destination, must.destination, 'destination', destinationPath),
   );
   if (from.currency !== to.currency) {
     throw new Refusal(
