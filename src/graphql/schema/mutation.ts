@@ -9,7 +9,7 @@ import { findFurtherRead } from '../reading/further-read.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
-import { SandboxScenarioInput } from './values/scenario.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;

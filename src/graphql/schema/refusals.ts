@@ -1,15 +1,12 @@
 import type { Operation } from '../../access/operations.ts';
 import { invalidFieldsOf } from '../../core/check-all.ts';
 import { type RefusalCode as Code, Refusal } from '../../core/refusal.ts';
-import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { argumentPath } from './input-paths.ts';
-import { nodeTypes } from './node.ts';
 import { RefusalCode } from './refusal-code.ts';
-import { MoneyType, money } from './values/money.ts';
 
 /** A refusal as a member of a mutation's result union. */
-interface UserError {
+export interface UserError {
   readonly refusal: Refusal;
   readonly path: readonly string[] | null;
   readonly fields: readonly RefusedField[];
@@ -127,49 +124,6 @@ export const memberTypes = Object.fromEntries(
     refs[name as MemberName].implement({ description, interfaces: [UserErrorType] }),
   ]),
 ) as typeof refs;
-
-/** Returns the money in a fact of a refusal (digits of smallest units); null where the refusal does not show it. */
-function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
-  const { [fact]: digits, currency } = refusal.details;
-  return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;
-}
-
-builder.objectFields(memberTypes.InsufficientFundsError, (t) => ({
-  available: t.field({
-    type: MoneyType,
-    nullable: true,
-    description: 'What the source can spend. Null for a viewer who may not see its balance.',
-    resolve: (error) => moneyFact(error, 'spendable'),
-  }),
-  required: t.field({
-    type: MoneyType,
-    nullable: true,
-    description: 'What the payment takes from it. Null where `available` is.',
-    resolve: (error) => moneyFact(error, 'needed'),
-  }),
-}));
-
-builder.objectField(memberTypes.QuoteExpiredError, 'expiredAt', (t) =>
-  t.field({
-    type: 'DateTime',
-    description: 'When the quote expired.',
-    resolve: ({ refusal }) => new Date(String(refusal.details.expiresAt)),
-  }),
-);
-
-builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
-  t.field({
-    type: builder.nodeInterfaceRef(),
-    nullable: true,
-    description:
-      'What it collides with, as it is now: the account that exists already, the quote that was executed. Null where it collides with no record that the viewer may see. Needs VIEW.',
-    extensions: { isOnlyPlanned: true },
-    resolve: ({ refusal }, _args, context, info) => {
-      const { existingId } = refusal.details;
-      return typeof existingId === 'string' ? readNode(existingId, nodeTypes, context, info) : null;
-    },
-  }),
-);
 
 /** Returns the value of the union member for a refusal of this input. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {

@@ -70,16 +70,7 @@ export function createExternalAccount(
         () => checkBeneficiary(input),
         () => checkText(input.platformAccountId, at('platformAccountId'), 200),
       );
-      const parties = await readParties(payments.database.pool, caller, {
-        customer: input.customerId ? customerUuid(input.customerId, at('customerId')) : undefined,
-        ids: 1,
-      });
-      if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
-      if (input.defaultUmaDepositAccount && !parties.customer) {
-        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
-          path: at('defaultUmaDepositAccount'),
-        });
-      }
+      const parties = await readOwner(payments, caller, input);
       const check = await checkWithRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
       return {
@@ -114,6 +105,22 @@ export function createExternalAccount(
     },
     paths: { ACCOUNT_EXISTS: at('details') },
   });
+}
+
+/** Reads the owner of a new account, with an id for it. */
+async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {
+  const { customerId, defaultUmaDepositAccount } = input;
+  const parties = await readParties(payments.database.pool, caller, {
+    customer: customerId ? customerUuid(customerId, at('customerId')) : undefined,
+    ids: 1,
+  });
+  if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
+  if (defaultUmaDepositAccount && !parties.customer) {
+    throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
+      path: at('defaultUmaDepositAccount'),
+    });
+  }
+  return parties;
 }
 
 /**

@@ -6,9 +6,9 @@ import { jsonList, reads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
+import { SandboxScenarioInput } from '../scenario.ts';
 import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
 
 /** Incoming payments that wait for their platform's approval. */
 

@@ -15,44 +15,12 @@ import { Customer, Quote, Transaction } from '../nouns.ts';
 import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
 import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
-
-const stepDescriptions: Readonly<Record<PricingStepShape['step'], string>> = {
-  counterpartyFixedFee: "The receiving side's fixed fee, in the sending currency.",
-  totalSendingAmount: 'What the source is debited.',
-  totalReceivingAmount: 'What arrives.',
-  platformVariableFee: "The platform's variable fee.",
-  serviceVariableFee: "The service's variable fee.",
-  roundingSurplus: 'What rounding up leaves over.',
-};
-
-const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-
-const PricingStepName = builder.enumType('PricingStepName', {
-  description: 'A figure of a price that is rounded.',
-  values: Object.fromEntries(
-    Object.entries(stepDescriptions).map(([value, description]) => [inCapitals(value), { description }]),
-  ),
-});
+import { PricingStep } from './pricing-step.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
   readonly steps: readonly PricingStepShape[];
 }
-
-const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep').implement({
-  description: 'One rounding on the way to a price.',
-  fields: (t) => ({
-    step: t.field({
-      type: PricingStepName,
-      description: 'The figure that was rounded.',
-      ...reads(
-        leaf.of(({ json }) => [`'"' || upper(regexp_replace(${json} ->> 'step', '([A-Z])', '_\\1', 'g')) || '"'`]),
-      ),
-      resolve: ({ step }) => inCapitals(step),
-    }),
-    value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
-  }),
-});
 
 /** Its identity and its status. */
 builder.prismaObjectFields(Quote, (t) => ({
@@ -113,6 +81,10 @@ builder.prismaObjectFields(Quote, (t) => ({
     ...reads(moneyRead('fees_included', 'sending_currency')),
     resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
   }),
+}));
+
+/** How its price was made. */
+builder.prismaObjectFields(Quote, (t) => ({
   rateDetails: t.field({
     type: RateDetailsType,
     description: 'What the price is made of.',

@@ -3,8 +3,8 @@ import { setExternalAccountStatus } from '../../../payments/sandbox/set-account-
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
+import { SandboxScenarioInput } from '../scenario.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
 
 mutation('sandboxFundAccount', {
   description: 'Sandbox only: lets money arrive in an internal account.',
