@@ -213,7 +213,7 @@ describe('what a variable has wrong', () => {
   test.each([
     ['{ accounts(first: 1.5) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
     ['{ accounts(sortOrder: X) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
-    ['{ transactions(filter: { startDate: "X" }) { totalCount } }', 'INVALID_INPUT'],
+    ['{ transactions(filter: { createdAfter: "X" }) { totalCount } }', 'INVALID_INPUT'],
   ])('has a code in the document as well: %s', async (query, code) => {
     expect(await t.platform.send(query)).toMatchObject({ status: 400, errors: [{ extensions: { code } }] });
   });

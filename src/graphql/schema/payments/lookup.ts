@@ -1,4 +1,5 @@
 import { visibleToPlatform } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Lookup as LookupRow } from '../../../database/rows.ts';
 import {
@@ -11,7 +12,7 @@ import { type Env, jsonList, leaf, reads, typeReads } from '../../reading/reads.
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf, requireCurrency } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf } from '../values/money.ts';
 
 const code = ({ json }: Env) => `(${json} ->> 'code')`;
 const amount =
@@ -26,7 +27,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
       type: CurrencyType,
       description: 'The currency.',
       ...reads(currencyRead(code)),
-      resolve: ({ code }) => requireCurrency(code),
+      resolve: ({ code }) => requiredCurrency(code),
     }),
     estimatedExchangeRate: t.expose('estimatedExchangeRate', {
       type: 'Decimal',

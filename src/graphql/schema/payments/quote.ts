@@ -1,4 +1,5 @@
 import { visibleQuotes } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { publicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
@@ -19,7 +20,6 @@ import {
   moneyRead,
   type RateDetails,
   RateDetailsType,
-  requireCurrency,
 } from '../values/money.ts';
 import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 
@@ -58,13 +58,13 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: CurrencyType,
     description: 'What is sent in.',
     ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
-    resolve: (quote) => requireCurrency(quote.sendingCurrency),
+    resolve: (quote) => requiredCurrency(quote.sendingCurrency),
   }),
   receivingCurrency: t.field({
     type: CurrencyType,
     description: 'What arrives in.',
     ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
-    resolve: (quote) => requireCurrency(quote.receivingCurrency),
+    resolve: (quote) => requiredCurrency(quote.receivingCurrency),
   }),
   totalSendingAmount: t.field({
     type: MoneyType,
