@@ -57,6 +57,7 @@ export const JournalKind = builder.enumType('JournalKind', {
     RETURN: 'A bank returns what was delivered.',
     SUSPENSION: 'The rail neither delivers nor gives back.',
     RESUMPTION: 'The rail gives back after all.',
+    TRANSFER: 'Money goes to an account here without a quote.',
     DEPOSIT: 'Money comes in.',
     ARRIVAL: 'Money comes in that is passed on.',
   }),
