@@ -270,7 +270,7 @@ async function countUnlessLong<Where>(
   { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
   where: Where,
 ): Promise<number | undefined> {
-  const key = JSON.stringify([name, where]);
+  const key = JSON.stringify([name, where], (_name, value) => (typeof value === 'bigint' ? `${value}n` : value));
   if (longLists.has(key)) return undefined;
   const total = await count({ where, take: maxCount + 1 });
   if (total <= maxCount) return total;
