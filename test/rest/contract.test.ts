@@ -45,6 +45,11 @@ const missing: Record<string, () => GoodRequest> = {
   }),
   getQuote: () => ({ path: `/quotes/Quote:${uuid}` }),
   executeQuote: () => ({ path: `/quotes/Quote:${uuid}/execute` }),
+  cancelQuote: () => ({ path: `/quotes/Quote:${uuid}/cancel` }),
+  sandboxSetKycStatus: () => ({
+    path: `/sandbox/customers/Customer:${uuid}/kyc-status`,
+    body: { kycStatus: 'REJECTED' },
+  }),
   getTransaction: () => ({ path: `/transactions/Transaction:${uuid}` }),
   approveTransaction: () => ({ path: `/transactions/Transaction:${uuid}/approve`, body: {} }),
   rejectTransaction: () => ({ path: `/transactions/Transaction:${uuid}/reject`, body: {} }),
@@ -107,7 +112,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
   async 410(endpoint) {
     const { path, body } = await good(endpoint);
-    await catalog.rest.ask('DELETE', path);
+    await catalog.rest.ask('DELETE', path.replace(/^\/sandbox(\/customers\/[^/]+).*/, '$1'));
     return catalog.rest.call(endpoint.method, path, { body });
   },
   413: (endpoint) => send(endpoint, { raw: JSON.stringify({ description: 'x'.repeat(102_400) }) }),
