@@ -36,7 +36,7 @@ const modules = {
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
   'payments/statements': domain,
-  'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
   webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],
   'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', ...allOfPayments],

@@ -180,6 +180,8 @@ test('an app runs nothing that is for servers alone, whatever its permissions', 
     // Its own payment, which its platform has to approve.
     approveTransaction: { transactionId: transaction.id },
     rejectTransaction: { transactionId: transaction.id },
+    transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },
+    sandboxSetKycStatus: { customerId: mine.customerId, kycStatus: 'APPROVED' },
     sandboxSetExternalAccountStatus: { accountId: mine.outsideUsd, status: 'INACTIVE' },
     lookUpReceiver: { umaAddress: '$success.usd@sandbox.uma.money' },
     sandboxReceiveUma: {

@@ -15,6 +15,7 @@ import type { Payments } from '../../src/payments/command.ts';
 import { deleteCustomer, updateCustomer } from '../../src/payments/customers/customer-changes.ts';
 import { createCustomer } from '../../src/payments/customers/customers.ts';
 import { updatePlatform } from '../../src/payments/platforms/platform-config.ts';
+import { cancelQuote } from '../../src/payments/quotes/cancel-quote.ts';
 import { executeQuote } from '../../src/payments/quotes/execute-quote.ts';
 import { createQuote } from '../../src/payments/quotes/quotes.ts';
 import { partiesOfLookup } from '../../src/payments/receivers/lookup-parties.ts';
@@ -22,6 +23,7 @@ import { lookUpReceiver } from '../../src/payments/receivers/lookups.ts';
 import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
 import { setExternalAccountStatus } from '../../src/payments/sandbox/set-account-status.ts';
+import { setKycStatus } from '../../src/payments/sandbox/set-kyc-status.ts';
 import { transferIn } from '../../src/payments/transfers/transfer-in.ts';
 import { transferInternal } from '../../src/payments/transfers/transfer-internal.ts';
 import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
@@ -211,6 +213,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, { lookupId }) => partiesOfLookup(payments, by, lookupId, 'USD'),
   ],
   executeQuote: [(by, { quoteId }) => executeQuote(payments, by, quoteId)],
+  cancelQuote: [(by, { fundedQuoteId }) => cancelQuote(payments, by, fundedQuoteId)],
   transferOut: [
     (by, theirs, own) =>
       transferOut(payments, by, { sourceAccountId: theirs.usd, destinationAccountId: own.outsideUsd, amount: 100n }),
@@ -246,6 +249,9 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
       sandboxReceiveUma(payments, by, { senderUmaAddress: '$sender@elsewhere.test', customerId, ...receiving }),
     (by, { umaAddress: receiverUmaAddress }) =>
       sandboxReceiveUma(payments, by, { senderUmaAddress: '$sender@elsewhere.test', receiverUmaAddress, ...receiving }),
+  ],
+  sandboxSetKycStatus: [
+    (by, { customerId }) => setKycStatus(payments, by, { customerId, kycStatus: 'MANUALLY_APPROVED' }),
   ],
   sandboxFundAccount: [(by, { usd }) => fundAccount(payments, by, { accountId: usd, amount: 100n })],
   sandboxSetExternalAccountStatus: [

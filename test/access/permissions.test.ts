@@ -201,9 +201,10 @@ const answers = {
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'createWebhookEndpoint'],
     ...['sandboxReceiveUma', 'transferIn', 'transferInternal', 'transferOut'],
   ],
-  moves: ['approveTransaction', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
+  moves: ['approveTransaction', 'cancelQuote', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
   wasThere: [
     ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
+    'sandboxSetKycStatus',
     ...['updateCustomer', 'updateWebhookEndpoint'],
   ],
 };
@@ -246,6 +247,7 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
     rotateWebhookSecret: { endpointId: `WebhookEndpoint:${nobody}` },
     sandboxFundAccount: { accountId: `InternalAccount:${nobody}`, amount: 1 },
     sandboxSetExternalAccountStatus: { accountId: `ExternalAccount:${nobody}`, status: 'ACTIVE' },
+    sandboxSetKycStatus: { customerId: `Customer:${nobody}`, kycStatus: 'APPROVED' },
     updateCustomer: { customerId: `Customer:${nobody}` },
     updateWebhookEndpoint: { endpointId: `WebhookEndpoint:${nobody}` },
   };

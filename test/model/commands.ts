@@ -174,6 +174,7 @@ const makeQuote = fc.tuple(amount, quoteKind).map(([sum, kind]) =>
       send: sum,
       receive: BigInt(quote.totalReceivingAmount.amount),
       status: 'PENDING',
+      hasExpired: false,
     });
   }),
 );
@@ -218,6 +219,22 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       suspend(model, outcome, quote.transactionId, quote.send);
       if (expected.back) model.balances.aUsd += quote.send;
       else if (quote.kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
+    },
+  ),
+);
+
+const cancel = position.map((at) =>
+  command(
+    `cancel #${at}`,
+    (model) => model.quotes.length > 0,
+    async (model, real) => {
+      const quote = pick(model.quotes, at);
+      const code = quote.hasExpired ? 'QUOTE_EXPIRED' : quote.status === 'DONE' ? 'CONFLICT' : undefined;
+      await send(model, real, 'cancelQuote', { quoteId: quote.id }, code);
+      if (code !== undefined) return;
+      await real.world.ends(quote.transactionId, 'EXPIRED');
+      quote.status = 'EXPIRED';
+      quote.hasExpired = true;
     },
   ),
 );
@@ -268,6 +285,7 @@ const expire = position.map((at) =>
       await real.world.passExpiry(quote.id);
       await real.world.ends(quote.transactionId, 'EXPIRED');
       quote.status = 'EXPIRED';
+      quote.hasExpired = true;
     },
   ),
 );
@@ -393,6 +411,7 @@ export const commands = [
   ...Array<typeof execute>(3).fill(execute),
   ...Array<typeof sandboxSend>(4).fill(sandboxSend),
   expire,
+  cancel,
   receive,
   lookedUp,
   moveAccount,

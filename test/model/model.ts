@@ -23,6 +23,8 @@ export interface ModelQuote {
   /** How its incoming side is known, where it has one. */
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
+  /** Whether it expired or was cancelled: a late deposit makes it DONE, and it stays EXPIRED for whoever asks. */
+  hasExpired: boolean;
 }
 
 /**

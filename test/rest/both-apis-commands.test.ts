@@ -123,7 +123,7 @@ const decideCall = fc
 const customerCall = fc
   .record({
     position: fc.nat({ max: 12 }),
-    act: fc.constantFrom('change', 'change', 'change', 'delete', 'mistake'),
+    act: fc.constantFrom('change', 'change', 'change', 'delete', 'mistake', 'check'),
     name: fc.constantFrom('Ada Lovelace', 'Ada King 002', ' '),
     umaAddress: fc.constantFrom(undefined, 'taken', 'new', 'nobody'),
   })
@@ -138,6 +138,14 @@ const customerCall = fc
             rest: { method: 'DELETE', path },
             mutation: 'deleteCustomer',
             input: { customerId },
+            result: results.customer,
+          };
+        }
+        if (act === 'check') {
+          return {
+            rest: { path: `/sandbox${path}/kyc-status`, body: { kycStatus: 'MANUALLY_APPROVED' } },
+            mutation: 'sandboxSetKycStatus',
+            input: { customerId, kycStatus: 'MANUALLY_APPROVED' },
             result: results.customer,
           };
         }

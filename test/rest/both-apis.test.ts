@@ -87,6 +87,16 @@ const executeCall = fc.nat({ max: 20 }).map((position): (() => Call) => () => {
   };
 });
 
+const cancelCall = fc.nat({ max: 20 }).map((position): (() => Call) => () => {
+  const quoteId = quotes[position] ?? 'Quote:x';
+  return {
+    rest: { path: `/quotes/${quoteId}/cancel` },
+    mutation: 'cancelQuote',
+    input: { quoteId },
+    result: results.quote,
+  };
+});
+
 const transferCall = fc
   .record({
     way: fc.constantFrom('out', 'in', 'inside', 'itself', 'unknown', 'mixed'),
@@ -156,7 +166,7 @@ const customerCall = fc
     };
   });
 
-const anyCall = fc.oneof(quoteCall, executeCall, transferCall, fundCall, customerCall);
+const anyCall = fc.oneof(quoteCall, executeCall, cancelCall, transferCall, fundCall, customerCall);
 
 test('a call means the same on both APIs: one effect, one outcome, equal field by field', async () => {
   await fc.assert(

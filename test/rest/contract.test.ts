@@ -55,6 +55,11 @@ const missing: Record<string, () => GoodRequest> = {
   getAccountStatement: () => ({
     path: `/internal-accounts/InternalAccount:${uuid}/statement?${neededQuery.getAccountStatement}`,
   }),
+  cancelQuote: () => ({ path: `/quotes/Quote:${uuid}/cancel` }),
+  sandboxSetKycStatus: () => ({
+    path: `/sandbox/customers/Customer:${uuid}/kyc-status`,
+    body: { kycStatus: 'REJECTED' },
+  }),
   getTransaction: () => ({ path: `/transactions/Transaction:${uuid}` }),
   approveTransaction: () => ({ path: `/transactions/Transaction:${uuid}/approve`, body: {} }),
   rejectTransaction: () => ({ path: `/transactions/Transaction:${uuid}/reject`, body: {} }),
@@ -117,7 +122,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
   async 410(endpoint) {
     const { path, body } = await good(endpoint);
-    await catalog.rest.ask('DELETE', path);
+    await catalog.rest.ask('DELETE', path.replace(/^\/sandbox(\/customers\/[^/]+).*/, '$1'));
     return catalog.rest.call(endpoint.method, path, { body });
   },
   413: (endpoint) => send(endpoint, { raw: JSON.stringify({ description: 'x'.repeat(102_400) }) }),

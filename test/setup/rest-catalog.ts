@@ -147,6 +147,10 @@ function goodRequests(
       const quote = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
       return { path: `/quotes/${quote.quoteId}/execute` };
     },
+    cancelQuote: async () => {
+      const quote = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
+      return { path: `/quotes/${quote.quoteId}/cancel` };
+    },
     transferOut: () => ({
       path: '/transfer-out',
       body: { source: end(scene.usd), destination: end(scene.outsideUsd), amount: 100 + next() },
@@ -184,6 +188,10 @@ function goodRequests(
     sandboxFundAccount: () => ({
       path: `/sandbox/internal-accounts/${scene.usd.id}/fund`,
       body: { amount: 100 + next() },
+    }),
+    sandboxSetKycStatus: async () => ({
+      path: `/sandbox/customers/${(await newCustomer()).id}/kyc-status`,
+      body: { kycStatus: 'REJECTED' },
     }),
     sandboxReceiveUma: () => ({ path: '/sandbox/uma/receive', body: announcement() }),
     approveTransaction: async () => ({

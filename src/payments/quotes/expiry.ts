@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { statement } from '../../database/statement.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import type { Payments } from '../command.ts';
+import { quoteEnd } from './quote-end.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
@@ -44,23 +45,7 @@ export async function expireQuotes(
   };
   const refusals = await commitGroups(
     payments.database,
-    expired.map((quote) => [
-      {
-        platformId: quote.platformId,
-        plan: {
-          quotes: [{ id: quote.id, from: ['PENDING'], to: 'EXPIRED', expiry: 'after', reason }],
-          transactions: [
-            {
-              id: quote.transactionId,
-              from: ['PENDING'],
-              to: 'EXPIRED',
-              reason,
-              set: { failureReason: 'QUOTE_EXPIRED' },
-            },
-          ],
-        },
-      },
-    ]),
+    expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
   for (const [position, refusal] of refusals.entries()) if (refusal) logFailure({ refusal }, position);

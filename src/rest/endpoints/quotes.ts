@@ -7,6 +7,7 @@ import { readRow } from '../../database/read-rows.ts';
 import type { Quote } from '../../database/rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { whereQuotes } from '../../payments/filters.ts';
+import { cancelQuote } from '../../payments/quotes/cancel-quote.ts';
 import { executeQuote } from '../../payments/quotes/execute-quote.ts';
 import { createQuote } from '../../payments/quotes/quotes.ts';
 import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
@@ -79,7 +80,21 @@ const execute = createRoute({
   responses: { 200: commandResponse(QuoteSchema, 'The quote, PROCESSING.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of quotes (specification 4.1 to 4.3). */
+const cancel = createRoute({
+  ...commandEndpoint('cancelQuote', {
+    operationId: 'cancelQuote',
+    tags,
+    summary: 'Cancel a quote',
+    description:
+      'Possible while nobody has executed or paid it: the quote and its transaction are EXPIRED at once. A deposit that comes afterwards is credited to the account of the customer.',
+  }),
+  method: 'post',
+  path: '/quotes/{quoteId}/cancel',
+  request: { params: quotePath, query: noQuery },
+  responses: { 200: commandResponse(QuoteSchema, 'The quote, EXPIRED.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 67). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (quote: Quote): Promise<QuoteRecord> =>
@@ -114,6 +129,14 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     const { quoteId } = context.req.valid('param');
     const quote = await command(context, samePaths, (key) =>
       executeQuote(payments, context.get('viewer'), quoteId, key),
+    );
+    return context.json(await record(quote), 200);
+  });
+
+  app.openapi(cancel, async (context) => {
+    const { quoteId } = context.req.valid('param');
+    const quote = await command(context, samePaths, (key) =>
+      cancelQuote(payments, context.get('viewer'), quoteId, key),
     );
     return context.json(await record(quote), 200);
   });

@@ -1,15 +1,19 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { KycStatus } from '../../database/generated/client/client.ts';
 import { readRow } from '../../database/read-rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { fundAccount, maxFunding, sandboxSend } from '../../payments/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../payments/sandbox/sandbox-receive.ts';
+import { setKycStatus } from '../../payments/sandbox/set-kyc-status.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
+import { customerRecord } from '../../records/customer-record.ts';
 import { instructionRecords } from '../../records/instruction-record.ts';
 import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
+import { CustomerSchema } from '../schemas/customer-schemas.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './internal-accounts.ts';
@@ -93,6 +97,27 @@ const receive = createRoute({
   responses: { 200: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
+const kyc = createRoute({
+  ...commandEndpoint('sandboxSetKycStatus', {
+    operationId: 'sandboxSetKycStatus',
+    tags,
+    summary: "Decide a customer's identity check",
+    description: 'Sandbox only. Any status may follow any other; a new name of the customer decides it again.',
+  }),
+  method: 'post',
+  path: '/sandbox/customers/{customerId}/kyc-status',
+  request: {
+    query: noQuery,
+    params: z.object({ customerId: id('Customer', 'The customer.') }),
+    body: body(
+      z
+        .strictObject({ kycStatus: z.enum(KycStatus).openapi({ description: 'Its new status.' }) })
+        .openapi('SetKycStatus'),
+    ),
+  },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+});
+
 /** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
@@ -132,5 +157,11 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
       sandboxReceiveUma(payments, context.get('viewer'), input, key),
     );
     return context.json(transactionRecord(row, await readPaymentParties(database.pool, row)), 200);
+  });
+
+  app.openapi(kyc, async (context) => {
+    const input = { ...context.req.valid('param'), ...context.req.valid('json') };
+    const row = await command(context, samePaths, (key) => setKycStatus(payments, context.get('viewer'), input, key));
+    return context.json(customerRecord(row), 200);
   });
 }

@@ -91,6 +91,7 @@ const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((o
     }),
   ],
   executeQuote: [(own) => ({ quoteId: own.Quote })],
+  cancelQuote: [(own) => ({ quoteId: own.FundedQuote })],
   transferOut: [
     (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.ExternalAccount, amount: 100 }),
   ],
@@ -112,6 +113,7 @@ const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((o
     (own) => ({ ...receipt, receiverUmaAddress: own.umaAddress }),
   ],
   sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currencyCode: 'USDC' })],
+  sandboxSetKycStatus: [(own) => ({ customerId: own.Customer, kycStatus: 'MANUALLY_APPROVED' })],
   sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
   createWebhookEndpoint: [(own) => ({ url: own.url, eventTypes: ['TEST'] })],
   updateWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint, url: own.url, description: fresh('endpoint') })],

@@ -128,6 +128,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
     }),
   ],
   executeQuote: [(own) => ({ path: { quoteId: own.Quote } })],
+  cancelQuote: [(own) => ({ path: { quoteId: own.FundedQuote } })],
   approveTransaction: [(own) => ({ path: { transactionId: own.IncomingTransaction }, body: {} })],
   rejectTransaction: [(own) => ({ path: { transactionId: own.IncomingTransaction }, body: {} })],
   transferOut: [
@@ -161,6 +162,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   updateConfig: [(own) => ({ body: { webhookEndpoint: own.url } })],
   createToken: [() => ({ body: { name: fresh('token'), permissions: ['VIEW'] } })],
   sandboxSend: [(own) => ({ body: { quoteId: own.FundedQuote, currencyCode: 'USDC' } })],
+  sandboxSetKycStatus: [(own) => ({ path: { customerId: own.Customer }, body: { kycStatus: 'MANUALLY_APPROVED' } })],
   sandboxFundAccount: [(own) => ({ path: { accountId: own.InternalAccount }, body: { amount: 100 } })],
   sandboxReceiveUma: [
     (own) => ({ body: { ...receipt, customerId: own.Customer } }),

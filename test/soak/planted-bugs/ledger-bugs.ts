@@ -71,6 +71,26 @@ export const ledgerBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'a quote that was cancelled says that it expired when it would have',
+    file: 'prisma/functions/check_quotes.sql',
+    find: 'least(v_expires_at, v_updated_at)',
+    put: 'v_expires_at',
+    caughtBy: {
+      file: 'test/payments/cancel-quote.test.ts',
+      title: 'a cancelled quote has expired at once, with its transaction, and is not executed any more',
+    },
+  },
+  {
+    bug: 'an identity check is decided by its platform outside the sandbox',
+    file: 'src/payments/sandbox/set-kyc-status.ts',
+    find: 'simulationOf(payments, caller);',
+    put: '',
+    caughtBy: {
+      file: 'test/payments/cancel-quote.test.ts',
+      title: 'a platform decides in the sandbox whether a customer may move money',
+    },
+  },
+  {
     bug: 'a customer is deleted whatever it holds',
     file: 'prisma/functions/check_deletion.sql',
     find: "if v_balances <> '[]' or",

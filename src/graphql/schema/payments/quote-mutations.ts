@@ -1,4 +1,5 @@
 import { maxAmount } from '../../../core/checks.ts';
+import { cancelQuote } from '../../../payments/quotes/cancel-quote.ts';
 import { executeQuote } from '../../../payments/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../payments/quotes/quote-input.ts';
 import { createQuote } from '../../../payments/quotes/quotes.ts';
@@ -121,6 +122,18 @@ mutation('executeQuote', {
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
   resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
     const result = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
+    return { quote: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('cancelQuote', {
+  description:
+    'Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 67). A deposit that comes afterwards is credited to the account of the customer.',
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
+  success: { quote: { type: Quote, description: 'The quote, EXPIRED.' } },
+  refusals: ['NotFoundError', 'QuoteExpiredError'],
+  resolve: async ({ quoteId, idempotencyKey }, { payments, viewer }) => {
+    const result = await cancelQuote(payments, viewer, quoteId, idempotencyKey);
     return { quote: result.row, replayed: result.replayed };
   },
 });

@@ -1,8 +1,9 @@
 import { fundAccount, sandboxSend } from '../../../payments/sandbox/sandbox.ts';
 import { setExternalAccountStatus } from '../../../payments/sandbox/set-account-status.ts';
-import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
+import { setKycStatus } from '../../../payments/sandbox/set-kyc-status.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
 import { mutation } from '../mutation.ts';
-import { ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
+import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
 import { SandboxScenarioInput } from '../scenario.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
 
@@ -65,5 +66,24 @@ mutation('sandboxSetExternalAccountStatus', {
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
     return { account: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('sandboxSetKycStatus', {
+  description:
+    "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other; a new name decides it again.",
+  input: (t) => ({
+    customerId: t.id({ required: true, description: 'Customer:…' }),
+    kycStatus: t.field({
+      type: KycStatus,
+      required: true,
+      description: 'Its new status. Only with APPROVED or MANUALLY_APPROVED a customer moves money.',
+    }),
+  }),
+  success: { customer: { type: Customer, description: 'The customer as it is now.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await setKycStatus(payments, viewer, input, idempotencyKey);
+    return { customer: result.row, replayed: result.replayed };
   },
 });

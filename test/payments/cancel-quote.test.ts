@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { act, execute, mint, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
+import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, internalAccount, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+
+// Short commands on what is there: a quote is cancelled (decision 67), an identity check is decided (decision 53).
+
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+  scene = await makeScene(platform, 100_000n);
+});
+afterAll(() => t.stop());
+
+const cancel = (quoteId: string, rest: object = {}, by = platform): Promise<Data> =>
+  act(by, 'cancelQuote', { quoteId, ...rest }, 'quote { id status expiresAt transaction { id } }');
+
+test('a cancelled quote has expired at once, with its transaction, and is not executed any more', async () => {
+  const made = await quote(platform, usdToEur(scene));
+  const balance = await balanceOf(platform, scene.usd);
+  const first = await cancel(made.id, { idempotencyKey: 'cancel-1' });
+  expect(first).toMatchObject({ replayed: false, quote: { id: made.id, status: 'EXPIRED' } });
+  expect(Date.parse(first.quote.expiresAt)).toBeGreaterThan(Date.now() + 60_000);
+  expect(await cancel(made.id, { idempotencyKey: 'cancel-1' })).toEqual({ ...first, replayed: true });
+  const { status, failureReason, timeline } = await transactionOf(platform, made.transaction.id);
+  expect({ status, failureReason, timeline }).toEqual({
+    status: 'EXPIRED',
+    failureReason: 'QUOTE_EXPIRED',
+    timeline: [
+      { status: 'PENDING', reason: null },
+      { status: 'EXPIRED', reason: 'cancelled before it was executed or funded' },
+    ],
+  });
+  for (const late of [await execute(platform, made.id), await cancel(made.id)]) {
+    expect(late).toMatchObject({ __typename: 'QuoteExpiredError', path: ['input', 'quoteId'] });
+    // When it was cancelled, which is before the expiry that was quoted.
+    const [, moment = ''] = /expired at ([^;]+);/.exec(late.message) ?? [];
+    expect(Date.parse(moment)).toBeLessThan(Date.parse(first.quote.expiresAt));
+  }
+  expect(await balanceOf(platform, scene.usd)).toBe(balance);
+});
+
+test('a quote that was executed or paid is not cancelled', async () => {
+  const made = await quote(platform, usdToEur(scene));
+  await succeed(platform, 'executeQuote', { quoteId: made.id });
+  expect((await cancel(made.id)).code).toBe('CONFLICT');
+  const funded = await fundedQuote(platform, scene);
+  expect(await sendDeposit(platform, funded)).toMatchObject({ replayed: false });
+  expect((await cancel(funded.quoteId)).code).toBe('CONFLICT');
+});
+
+test('of a cancellation and an execution at once, one is refused', async () => {
+  for (let round = 0; round < 6; round++) {
+    const made = await quote(platform, usdToEur(scene));
+    const [cancelled, executed] = await Promise.all([cancel(made.id), execute(platform, made.id)]);
+    expect([
+      ['done', 'QUOTE_EXPIRED'],
+      ['CONFLICT', 'done'],
+    ]).toContainEqual([cancelled.code ?? 'done', executed.code ?? 'done']);
+  }
+});
+
+test('a deposit for a cancelled quote is credited to its customer', async () => {
+  const funded = await fundedQuote(platform, await makeScene(platform, 0n));
+  expect(await cancel(funded.quoteId)).toMatchObject({ quote: { status: 'EXPIRED' } });
+  expect(await sendDeposit(platform, funded)).toMatchObject({ transaction: { status: 'EXPIRED' } });
+  expect(await balanceOf(platform, funded.account)).toBe(funded.due);
+});
+
+test('an app cancels the quote of its customer, and no other', async () => {
+  const { token } = await mint(platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = connect(t.url, platform.platformId, `Bearer ${token}`);
+  const foreign = await quote(platform, usdToEur(await makeScene(platform, 1_000n)));
+  expect((await cancel(foreign.id, {}, app)).code).toBe('QUOTE_NOT_FOUND');
+  expect(await cancel((await quote(platform, usdToEur(scene))).id, {}, app)).toMatchObject({
+    quote: { status: 'EXPIRED' },
+  });
+});
+
+test('a platform decides in the sandbox whether a customer may move money', async () => {
+  const customerId = await newCustomer(platform, 'Grace Hopper 001');
+  const usd = await internalAccount(platform, customerId, 'USD');
+  await succeed(platform, 'sandboxFundAccount', { accountId: usd, amount: 500 });
+  const send = async () =>
+    (await act(platform, 'transferInternal', { sourceAccountId: usd, destinationAccountId: scene.usd, amount: 100 }))
+      .code;
+  const decide = (kycStatus: string): Promise<Data> =>
+    act(platform, 'sandboxSetKycStatus', { customerId, kycStatus }, 'customer { kycStatus }');
+  expect(await send()).toBe('USER_NOT_READY');
+  expect(await decide('MANUALLY_APPROVED')).toMatchObject({ customer: { kycStatus: 'MANUALLY_APPROVED' } });
+  expect(await send()).toBeUndefined();
+  expect(await decide('REJECTED')).toMatchObject({ customer: { kycStatus: 'REJECTED' } });
+  expect(await send()).toBe('USER_NOT_READY');
+
+  const empty = await newCustomer(platform);
+  await succeed(platform, 'deleteCustomer', { customerId: empty });
+  const input = { customerId: empty, kycStatus: 'APPROVED' };
+  expect(await act(platform, 'sandboxSetKycStatus', input)).toMatchObject({
+    code: 'CUSTOMER_DELETED',
+    path: ['input', 'customerId'],
+  });
+  const live = await t.newPlatform('live', 'PRODUCTION');
+  expect((await act(live, 'sandboxSetKycStatus', input)).code).toBe('FORBIDDEN');
+});
