@@ -44,6 +44,13 @@ export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
+/** Returns the currency of a stored code. The tables accept only known codes. */
+export function requiredCurrency(code: string): Currency {
+  const currency = currencyOf(code);
+  if (!currency) throw new Error(`unknown currency ${code}`);
+  return currency;
+}
+
 /** Tells whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);

@@ -183,6 +183,7 @@ describe('a filter finds for the app of a payment', () => {
     ['quotes', 'receivingAccountId', () => payer.outsideEur],
     ['transactions', 'senderAccountIdentifier', () => payer.usd],
     ['transactions', 'receiverAccountIdentifier', () => payer.outsideEur],
+    ['transactions', 'accountId', () => payer.outsideEur],
   ])('the payment in %s by the %s that it shows', async (list, field, value) => {
     expect(await found(app, list, { [field]: value() })).toBe(1);
   });
@@ -192,6 +193,7 @@ describe('a filter finds for the app of a payment', () => {
     ['quotes', 'receivingAccountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
+    ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
   ])('nothing in %s by the %s of the other kind, as its platform does', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });

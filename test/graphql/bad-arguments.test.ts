@@ -213,7 +213,7 @@ describe('what a variable has wrong', () => {
 test.each([
   ['exchangeRates(source: "USD", sendingAmount: "x") { rate }', 'exchangeRates', 'sendingAmount'],
   ['exchangeRates(source: "USD", sendingAmountDecimal: "1,5") { rate }', 'exchangeRates', 'sendingAmountDecimal'],
-  ['transactions(filter: { startDate: "X" }) { totalCount }', 'transactions', 'filter.startDate'],
+  ['transactions(filter: { createdAfter: "X" }) { totalCount }', 'transactions', 'filter.createdAfter'],
 ])('a value that is none of its scalar is the error of its field: %s', async (query, path, field) => {
   expectInvalid(await t.platform.send(`{ ${query} }`), field, [path]);
 });

@@ -46,6 +46,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   customer: 2,
   quote: 2,
   account: 2,
+  transactionTotals: 1,
   viewer: 2,
   webhookEndpoints: 2,
   apiTokens: 1,

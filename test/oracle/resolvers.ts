@@ -3,17 +3,19 @@ import { platformItself } from '../../src/access/platform-itself.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
-import type {
-  Account,
-  Customer,
-  Event,
-  Lookup,
-  Posting,
-  Prisma,
-  Quote,
-  Transaction,
-  WebhookDelivery,
-  WebhookEndpoint,
+import {
+  type Account,
+  type Customer,
+  type Event,
+  type Journal,
+  type Lookup,
+  type Posting,
+  type Prisma,
+  type Quote,
+  type Transaction,
+  TransactionStatus,
+  type WebhookDelivery,
+  type WebhookEndpoint,
 } from '../../src/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
@@ -22,8 +24,16 @@ import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
 import type { Data } from '../setup/gateway.ts';
-import { accountsWanted, customersWanted, eventsWanted, quotesWanted, transactionsWanted } from './filters.ts';
-import { idCursors, invalidInput, pageOf } from './paging.ts';
+import {
+  accountsWanted,
+  customersWanted,
+  deliveriesWanted,
+  eventsWanted,
+  quotesWanted,
+  tokensWanted,
+  transactionsWanted,
+} from './filters.ts';
+import { changeCursors, entryCursors, idCursors, invalidInput, pageOf } from './paging.ts';
 import type { PlainReads } from './reads.ts';
 import type { PlainViewer } from './viewer.ts';
 import {
@@ -122,9 +132,23 @@ function connection<Row extends { id: string }>(
   return pageOf(rows, args, order, idCursors(list, viewer.platformId));
 }
 
+/** A list that can be ordered by the last change of its rows, too. */
+function orderedConnection<Row extends { id: string; updatedAt: Date }>(
+  list: string,
+  oldestFirst: readonly Row[],
+  args: Data,
+  asking: Asking,
+) {
+  if (args.orderBy !== 'UPDATED') return connection(list, oldestFirst, args, asking);
+  const order = args.sortOrder ?? 'DESC';
+  const cursors = changeCursors(list, asking.viewer.platformId);
+  const rows = oldestFirst.toSorted((a, b) => (cursors.keyOf(a) < cursors.keyOf(b) ? -1 : 1));
+  return pageOf(order === 'ASC' ? rows : rows.toReversed(), args, order, cursors);
+}
+
 async function transactionList(args: Data, asking: Asking, of: Prisma.TransactionWhereInput = {}) {
   const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter, asking.viewer), of] };
-  return connection('Transaction', await asking.reads.transactions(where), args, asking);
+  return orderedConnection('Transaction', await asking.reads.transactions(where), args, asking);
 }
 
 async function quoteList(args: Data, asking: Asking, of: Prisma.QuoteWhereInput = {}) {
@@ -145,7 +169,7 @@ async function accountList(args: Data, asking: Asking, of: Prisma.AccountWhereIn
 
 async function customerList(args: Data, asking: Asking) {
   const where = { AND: [customersSeenBy(asking.viewer), customersWanted(args.filter)] };
-  return connection('Customer', await asking.reads.customers(where), args, asking);
+  return orderedConnection('Customer', await asking.reads.customers(where), args, asking);
 }
 
 async function eventList(args: Data, asking: Asking) {
@@ -156,6 +180,84 @@ async function eventList(args: Data, asking: Asking) {
     cursorOf: (row) => feedCursor(row.platformId, row.sequence),
     read: (cursor) => sequenceOf(viewer.platformId, cursor),
   });
+}
+
+/** How many payments a filter finds and how much they are on their customer's side, by status, direction and currency. */
+async function totals(args: Data, { viewer, reads }: Asking, of: Prisma.TransactionWhereInput = {}) {
+  const rows = await reads.transactions({
+    AND: [transactionsSeenBy(viewer), transactionsWanted(args.filter, viewer), of],
+  });
+  const groups = new Map<string, { status: string; type: string; code: string; count: number; amount: bigint }>();
+  for (const { status, type, ...row } of rows) {
+    const isOut = type === 'OUTGOING';
+    const code = (isOut ? row.sentCurrency : null) ?? row.receivedCurrency;
+    const key = [statusOrder.indexOf(status), type === 'INCOMING' ? 0 : 1, code].join(' ');
+    const group = groups.get(key) ?? { status, type, code, count: 0, amount: 0n };
+    group.count += 1;
+    group.amount += (isOut ? row.sentAmount : null) ?? row.receivedAmount ?? 0n;
+    groups.set(key, group);
+  }
+  return [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, { code, amount, ...group }]) => ({ ...group, amount: money(amount, code) }));
+}
+
+/** The statuses in the order of the database's enum. */
+const statusOrder = Object.values(TransactionStatus) as string[];
+
+const onEitherSide = (id: string) => ({ OR: [{ sourceAccountId: id }, { destinationAccountId: id }] });
+
+/** A posting on an account, with what its journal says. */
+type Entry = Posting & { readonly journal: Journal };
+
+/** The postings on an account in the order of its versions, within a period. */
+async function entriesOf({ platformId, id }: Account, { from, to }: Data, { reads }: Asking): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const posting of await reads.postingsOn({ platformId, accountId: id })) {
+    const [journal] = await reads.journals({ platformId, id: posting.journalId });
+    if (journal && (!from || journal.createdAt >= from) && (!to || journal.createdAt < to)) {
+      entries.push({ ...posting, journal });
+    }
+  }
+  return entries;
+}
+
+function checkPeriod({ from, to }: Data): void {
+  if (from && to && to < from) throw invalidInput('the period ends before it begins');
+}
+
+const balanceAt = async (account: Account, to: Date, asking: Asking) =>
+  (await entriesOf(account, { to }, asking)).at(-1)?.balanceAfter ?? 0n;
+
+async function statement(account: Account, { from, to }: Data, asking: Asking) {
+  checkPeriod({ from, to });
+  const entries = await entriesOf(account, { from, to }, asking);
+  const sum = (some: readonly Entry[], sign: bigint) => ({
+    count: some.length,
+    amount: money(sign * some.reduce((all, { amount }) => all + amount, 0n), account.currency),
+  });
+  return {
+    from,
+    to,
+    openingBalance: money(await balanceAt(account, from, asking), account.currency),
+    closingBalance: money(await balanceAt(account, to, asking), account.currency),
+    credits: sum(
+      entries.filter(({ amount }) => amount > 0n),
+      1n,
+    ),
+    debits: sum(
+      entries.filter(({ amount }) => amount < 0n),
+      -1n,
+    ),
+  };
+}
+
+async function ledgerEntryList(account: Account, args: Data, asking: Asking) {
+  checkPeriod(args);
+  const order = args.sortOrder ?? 'DESC';
+  const entries = await entriesOf(account, args, asking);
+  const rows = order === 'ASC' ? entries : entries.toReversed();
+  return pageOf(rows, args, order, entryCursors(asking.viewer.platformId));
 }
 
 // Values.
@@ -266,6 +368,8 @@ const account = fieldsOf<Account>({
   id: ({ kind, id }) => accountPublicId(kind, id),
   currency: ({ currency }) => currencyOf(currency),
   customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+  transactions: ({ id }, args, asking) => transactionList(args, asking, onEitherSide(id)),
+  transactionTotals: ({ id }, args, asking) => totals(args, asking, onEitherSide(id)),
 });
 
 const instructionTypes: Readonly<Record<string, string>> = {
@@ -365,10 +469,12 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     customers: (_root, args, asking) => customerList(args, asking),
     quotes: (_root, args, asking) => quoteList(args, asking),
     transactions: (_root, args, asking) => transactionList(args, asking),
+    transactionTotals: (_root, args, asking) => totals(args, asking),
     events: (_root, args, asking) => eventList(args, asking),
     async apiTokens(_root, args, asking) {
       if (!asking.viewer.permissions.includes('MANAGE')) throw forbidden();
-      return connection('ApiToken', await asking.reads.apiTokens(tokensSeenBy(asking.viewer)), args, asking);
+      const where = { AND: [tokensSeenBy(asking.viewer), tokensWanted(args.filter)] };
+      return connection('ApiToken', await asking.reads.apiTokens(where), args, asking);
     },
     async webhookEndpoints(_root, args, asking) {
       const rows = await asking.reads.endpoints(endpointsSeenBy(asking.viewer));
@@ -429,19 +535,25 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       const entries: object[] = [];
       for (const journal of await reads.journals({ platformId, transactionId: id })) {
         for (const posting of await reads.postings({ platformId, journalId: journal.id })) {
-          entries.push({ ...posting, occurredAt: journal.createdAt });
+          entries.push({ ...posting, journal });
         }
       }
       return entries;
     },
   }),
   TransactionEvent: fieldsOf<Event>({ cursor: ({ platformId, sequence }) => feedCursor(platformId, sequence) }),
-  LedgerEntry: fieldsOf<Posting>({
+  LedgerEntry: fieldsOf<Entry>({
     id: ({ journalId, leg }) => `LedgerEntry:${journalId}.${leg}`,
     amount: ({ amount, currency }) => money(amount, currency),
     account: ({ accountId }, _args, asking) => accountSeen(accountId, asking),
     async system({ accountId, system }, _args, asking) {
       return accountId !== null && (await accountSeen(accountId, asking)) === null ? 'OTHER_ACCOUNT' : system;
+    },
+    occurredAt: ({ journal }) => journal.createdAt,
+    kind: ({ journal }) => journal.kind.toUpperCase(),
+    transaction: ({ journal }, _args, asking) => transactionSeen(journal.transactionId, asking),
+    async balanceAfter({ accountId, balanceAfter, currency }, _args, asking) {
+      return (await accountSeen(accountId, asking)) ? moneyIfKnown(balanceAfter, currency) : null;
     },
   }),
   Quote: fieldsOf<Quote>({
@@ -477,6 +589,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     accounts: ({ id }, args, asking) => accountList(args, asking, { customerId: id }),
     transactions: ({ id }, args, asking) => transactionList(args, asking, { customerId: id }),
     quotes: ({ id }, args, asking) => quoteList(args, asking, { customerId: id }),
+    transactionTotals: ({ id }, args, asking) => totals(args, asking, { customerId: id }),
   }),
   IndividualDetails: fieldsOf<Customer>({
     fullName: ({ name }) => name,
@@ -486,6 +599,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   InternalAccount: fieldsOf<Account>({
     ...account,
     balance: ({ posted, currency }) => money(posted, currency),
+    statement,
+    ledgerEntries: ledgerEntryList,
     fundingPaymentInstructions: ({ fundingInstructions }) => instructionsIn(fundingInstructions),
   }),
   ExternalAccount: fieldsOf<Account>({
@@ -530,7 +645,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),
     async deliveries({ platformId, id }, args, asking) {
-      const rows = await asking.reads.deliveries({ platformId, endpointId: id });
+      const where = { AND: [{ platformId, endpointId: id }, deliveriesWanted(args.filter)] };
+      const rows = await asking.reads.deliveries(where);
       return connection('WebhookDelivery', rows, args, asking);
     },
   }),

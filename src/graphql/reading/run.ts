@@ -237,7 +237,7 @@ async function runStatement(
     const run = new BoundRun(viewer, input, context.maxAnswerBytes);
     const text = statement.textFor(run);
     try {
-      const json = await payments.database.readText(text, run.values);
+      const json = await payments.database.readText(text, run);
       if (json === '') throw answerTooLarge(context.maxAnswerBytes);
       return { json: fillPlaceholders(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {

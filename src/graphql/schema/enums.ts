@@ -38,6 +38,11 @@ export const LookupNetwork = builder.enumType('LookupNetwork', {
   values: describe({ UMA: 'Universal Money Addresses.' }),
 });
 
+export const ListOrder = builder.enumType('ListOrder', {
+  description: 'What the order of a list goes by.',
+  values: describe({ CREATED: 'When its rows were created.', UPDATED: 'When its rows last changed.' }),
+});
+
 export const QuoteStatus = builder.enumType('QuoteStatus', {
   description: 'Where a quote stands (specification 3.1).',
   values: describe({
@@ -66,6 +71,21 @@ export const TransactionStatus = builder.enumType('TransactionStatus', {
 export const TransactionType = builder.enumType('TransactionType', {
   description: 'Which way the money goes, seen from the customer.',
   values: describe({ INCOMING: 'Towards the customer.', OUTGOING: 'From the customer.' }),
+});
+
+export const JournalKind = builder.enumType('JournalKind', {
+  description: 'What a ledger entry was posted for (decision 58).',
+  values: describe({
+    DEBIT: 'Money is taken from its source.',
+    DELIVERY: 'The money is delivered.',
+    REFUND: 'The money goes back to its source.',
+    RETURN: 'A bank returns what was delivered.',
+    SUSPENSION: 'The rail neither delivers nor gives back.',
+    RESUMPTION: 'The rail gives back after all.',
+    TRANSFER: 'Money goes to an account here without a quote.',
+    DEPOSIT: 'Money comes in.',
+    ARRIVAL: 'Money comes in that is passed on.',
+  }),
 });
 
 export const LockedCurrencySide = builder.enumType('LockedCurrencySide', {

@@ -1,6 +1,6 @@
 import type { ArgBuilder as ArgBuilderOf, InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
 import { builder, type SchemaConfig } from './builder.ts';
-import { SortOrder } from './enums.ts';
+import { ListOrder, SortOrder } from './enums.ts';
 
 type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type ArgBuilder = ArgBuilderOf<Schema>;
@@ -23,6 +23,17 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, F
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Which ones.' }),
   sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
+});
+
+/** Returns the arguments of a list with a filter, which can be ordered by creation or by last change. */
+export const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
+  ...listArgs(t, filter),
+  orderBy: t({
+    type: ListOrder,
+    defaultValue: 'CREATED',
+    description:
+      'What the order goes by. A cursor is good for the order that it came with. In the order of changes a row moves when it changes: read ASC, every change is met, some twice.',
+  }),
 });
 
 /** Adds the connection type of a list of these rows, with its edge type. Only plans read them. */

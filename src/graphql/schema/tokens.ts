@@ -1,13 +1,16 @@
+import { type ApiTokenFilter as ApiTokenFilterOf, whereApiTokens } from '../../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds } from '../../access/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken } from '../../access/revoke-tokens.ts';
 import { visibleApiTokens } from '../../access/visible.ts';
+import type { Given } from '../../core/conditions.ts';
 import { publicId } from '../../core/ids.ts';
 import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
 import { planned } from '../reading/planned.ts';
 import { leaf, pageOf, reads, typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
 import { ClientGrant, Permission } from './enums.ts';
-import { connection, pageArgs } from './list.ts';
+import { ApiTokenFilter } from './filters.ts';
+import { connection, listArgs } from './list.ts';
 import { mutation } from './mutation.ts';
 
 /** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
@@ -44,7 +47,6 @@ const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
 const ApiTokenConnection = connection(ApiToken, 'ApiToken', {
   page: 'A page of API tokens.',
   edge: 'An API token in a page.',
-  totalCount: 'All that there are, on whatever page.',
 });
 
 builder.queryField('apiTokens', (t) =>
@@ -52,8 +54,12 @@ builder.queryField('apiTokens', (t) =>
     type: ApiTokenConnection,
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
-    args: pageArgs(t.arg),
-    ...planned(pageOf('ApiToken', visibleApiTokens)),
+    args: listArgs(t.arg, ApiTokenFilter),
+    ...planned(
+      pageOf('ApiToken', visibleApiTokens, ({ platformId }, filter: Given<ApiTokenFilterOf>) =>
+        whereApiTokens(platformId, filter ?? {}),
+      ),
+    ),
   }),
 );
 

@@ -18,6 +18,8 @@ import '../schema/streams/account-updates.ts';
 import '../schema/streams/events.ts';
 import '../schema/customers/customer-in-use.ts';
 import '../schema/customers/customer-lists.ts';
+import '../schema/customers/statement.ts';
+import '../schema/payments/transaction-totals.ts';
 import '../schema/payments/exchange-rates.ts';
 import '../schema/payments/sandbox.ts';
 import '../schema/webhooks/webhook-endpoint.ts';

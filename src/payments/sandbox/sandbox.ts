@@ -82,7 +82,7 @@ const fundableStatement = forCaller(
   }>(
     'fundable_quote',
     `select to_jsonb(q) as quote, uuid_v7() as order_id,
-     (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,

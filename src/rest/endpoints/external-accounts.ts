@@ -1,7 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/refusal.ts';
-import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+  ExternalAccountType,
+} from '../../database/generated/client/client.ts';
 import type { AccountDetails } from '../../payments/accounts/account-types.ts';
 import { createExternalAccount } from '../../payments/accounts/external-accounts.ts';
 import type { Payments } from '../../payments/command.ts';
@@ -10,13 +14,27 @@ import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
 import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths } from '../input-paths.ts';
-import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
+import { anyOf, pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { id } from '../schemas/money.ts';
 import { accountLists } from './account-lists.ts';
 
 const tags = ['External accounts'];
-const currencyFilter = z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' });
+
+const types = Object.values(ExternalAccountType) as [ExternalAccountType, ...ExternalAccountType[]];
+const statuses = Object.values(ExternalAccountStatus) as [ExternalAccountStatus, ...ExternalAccountStatus[]];
+const verifications = Object.values(BeneficiaryVerificationStatus) as [
+  BeneficiaryVerificationStatus,
+  ...BeneficiaryVerificationStatus[],
+];
+
+/** The filters of both lists. */
+const filters = {
+  currency: z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' }),
+  status: anyOf(statuses, 'Any of these.'),
+  accountType: anyOf(types, 'Any of these.'),
+  beneficiaryVerificationStatus: anyOf(verifications, 'Any of these.'),
+};
 
 const ExternalAccountSchema = z
   .object({
@@ -95,7 +113,7 @@ const listOfCustomers = pagedEndpoint({
     summary: "List customers' external accounts",
   }),
   path: '/customers/external-accounts',
-  filters: { currency: currencyFilter, customerId: id('Customer', 'The owner.').optional() },
+  filters: { ...filters, customerId: id('Customer', 'The owner.').optional() },
   item: ExternalAccountSchema,
   name: 'ExternalAccountPage',
 });
@@ -107,7 +125,7 @@ const listOfPlatform = wholeEndpoint({
     summary: "List the platform's external accounts",
   }),
   path: '/platform/external-accounts',
-  filters: { currency: currencyFilter },
+  filters,
   item: ExternalAccountSchema,
   name: 'ExternalAccountList',
 });

@@ -29,12 +29,18 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Query.quote': 'VIEW',
   'Query.quotes': 'VIEW',
   'Query.transaction': 'VIEW',
+  'Query.transactionTotals': 'VIEW',
   'Query.transactions': 'VIEW',
   'Query.viewer': 'NONE',
   'Query.webhookEndpoints': 'VIEW',
   'Customer.accounts': 'VIEW',
   'Customer.quotes': 'VIEW',
+  'Customer.transactionTotals': 'VIEW',
   'Customer.transactions': 'VIEW',
+  'ExternalAccount.transactionTotals': 'VIEW',
+  'ExternalAccount.transactions': 'VIEW',
+  'InternalAccount.transactionTotals': 'VIEW',
+  'InternalAccount.transactions': 'VIEW',
   'WebhookEndpoint.deliveries': 'VIEW',
   'Mutation.approveTransaction': 'TRANSACT',
   'Mutation.createApiToken': 'MANAGE',
@@ -123,7 +129,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
     const { call, place } = coordinate;
     const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
     for (const { what, value, unknown } of victimsAt(world, coordinate.meaning, call.field, false)) {
-      if (isAlike(`${place} = ${what}`)) continue;
+      if (isAlike(`${place} = ${what}`) || isAlike(`${call.name}: ${place} = ${what}`)) continue;
       // These streams open, and wait for what comes next.
       if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
         continue;
@@ -154,6 +160,11 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^QuoteFilter\.receivingUmaAddress = umaAddress$/, 'the payment here goes to another address'],
   [/^QuoteFilter\.sendingUmaAddress = /, 'no quote is paid from an address'],
   [/^TransactionFilter\.senderAccountIdentifier = (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
+  [
+    /^ExternalAccount\.\w+: TransactionFilter\.receiverAccountIdentifier = (InternalAccount|umaAddress|umaPayee)$/,
+    'nothing comes from the account outside',
+  ],
+  [/^ApiTokenFilter\.createdById = /, 'this token has made no other'],
   [/^Subscription\.accountUpdates\.accountId = ExternalAccount$/, 'an account outside has no balance'],
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];

@@ -169,8 +169,15 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'a cursor of another platform is accepted',
     file: 'src/core/paging.ts',
-    find: 'const isValid = name === list && platform === platformId.slice(-12) && rest.length === 0 && uuidForm.test(id);\n  return isValid && rowCursor(list, platformId, id) === cursor ? id : undefined;',
-    put: 'const isValid = name === list && platform !== undefined && rest.length === 0 && uuidForm.test(id);\n  return isValid && platformId ? id : undefined;',
+    find: 'if (name !== list || platform !== platformId.slice(-12)) return undefined;',
+    put: 'if (name !== list || platform === undefined) return undefined;',
+    also: [
+      {
+        file: 'src/core/paging.ts',
+        find: "return cursorOf(list, platformId, parts.join(':')) === cursor ? parts : undefined;",
+        put: 'return parts;',
+      },
+    ],
     caughtBy: {
       file: 'test/rest/parameters.test.ts',
       title: 'keeps the cursors of other lists and of other platforms out',

@@ -1,4 +1,5 @@
 import { visibleAccounts } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { displayName, maskedNumber } from '../../../payments/accounts/account-names.ts';
@@ -14,7 +15,7 @@ import { AccountFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
@@ -35,7 +36,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     type: CurrencyType,
     description: 'Its one currency.',
     ...reads(currencyRead(({ row }) => `${row}.currency`)),
-    resolve: (account) => requireCurrency(account.currency),
+    resolve: (account) => requiredCurrency(account.currency),
   }),
   customer: t.field({
     type: Customer,

@@ -11,11 +11,11 @@ import {
 import { whereCustomers } from '../../../payments/filters.ts';
 import type { Address } from '../../../payments/people.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, pageOf, reads, sameRow, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, orderedPageOf, reads, sameRow, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
-import { connection, listArgs } from '../list.ts';
+import { connection, orderedListArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
@@ -187,8 +187,8 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    ...planned(pageOf('Customer', visibleCustomers, whereCustomers)),
-    args: listArgs(t.arg, CustomerFilter),
+    ...planned(orderedPageOf('Customer', visibleCustomers, whereCustomers)),
+    args: orderedListArgs(t.arg, CustomerFilter),
   }),
 }));
 

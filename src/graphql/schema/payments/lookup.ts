@@ -1,4 +1,5 @@
 import { visibleLookups } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Lookup as LookupRow } from '../../../database/rows.ts';
 import {
@@ -12,7 +13,7 @@ import { builder } from '../builder.ts';
 import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf, requireCurrency } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf } from '../values/money.ts';
 
 const code = ({ json }: Env) => `(${json} ->> 'code')`;
 const amount =
@@ -27,7 +28,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
       type: CurrencyType,
       description: 'The currency.',
       ...reads(currencyRead(code)),
-      resolve: ({ code }) => requireCurrency(code),
+      resolve: ({ code }) => requiredCurrency(code),
     }),
     estimatedExchangeRate: t.expose('estimatedExchangeRate', {
       type: 'Decimal',

@@ -1,4 +1,5 @@
 import { visibleQuotes } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { publicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
@@ -12,7 +13,7 @@ import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
 import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
 import { PricingStep } from './pricing-step.ts';
@@ -44,13 +45,13 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: CurrencyType,
     description: 'What is sent in.',
     ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
-    resolve: (quote) => requireCurrency(quote.sendingCurrency),
+    resolve: (quote) => requiredCurrency(quote.sendingCurrency),
   }),
   receivingCurrency: t.field({
     type: CurrencyType,
     description: 'What arrives in.',
     ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
-    resolve: (quote) => requireCurrency(quote.receivingCurrency),
+    resolve: (quote) => requiredCurrency(quote.receivingCurrency),
   }),
   totalSendingAmount: t.field({
     type: MoneyType,

@@ -7,11 +7,11 @@ import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { planned } from '../../reading/planned.ts';
-import { leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
+import { leaf, orderedPageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
-import { connection, listArgs } from '../list.ts';
+import { connection, orderedListArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
@@ -216,7 +216,7 @@ export const TransactionConnection = connection(Transaction, 'Transaction', {
 });
 
 /** Reads a page of the transactions that match a filter. */
-export const transactionsRead = pageOf('Transaction', visibleTransactions, whereTransactions);
+export const transactionsRead = orderedPageOf('Transaction', visibleTransactions, whereTransactions);
 
 builder.queryFields((t) => ({
   transaction: t.field({
@@ -230,7 +230,7 @@ builder.queryFields((t) => ({
     type: TransactionConnection,
     description: 'Transactions of the platform and its customers.',
     ...planned(transactionsRead),
-    args: listArgs(t.arg, TransactionFilter),
+    args: orderedListArgs(t.arg, TransactionFilter),
   }),
 }));
 

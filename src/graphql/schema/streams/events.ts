@@ -20,6 +20,7 @@ import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
 import { planned, readAround, readNode } from '../../reading/planned.ts';
 import {
   base64Url,
+  byNumber,
   type Env,
   leaf,
   type Read,
@@ -249,6 +250,9 @@ function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
 
 const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event.sequence), event });
 
+/** The order of the feed, which is that of its numbers. */
+const feedOrder = byNumber('sequence', { of: sequenceOf, sortOrder: 'ASC' });
+
 const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
 
 builder.queryField('events', (t) =>
@@ -261,7 +265,7 @@ builder.queryField('events', (t) =>
       kind: 'page',
       list: 'feed',
       model: 'Event',
-      key: { column: 'sequence', of: sequenceOf, sortOrder: 'ASC' },
+      key: () => feedOrder,
       where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(viewer, args.filter as Filter)] }),
     }),
   }),

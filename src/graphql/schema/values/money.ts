@@ -1,4 +1,4 @@
-import { type Currency, currencies, currencyOf, formatDecimal, formatMoney } from '../../../core/currencies.ts';
+import { type Currency, currencies, formatDecimal, formatMoney, requiredCurrency } from '../../../core/currencies.ts';
 import { invalidInput } from '../../failure.ts';
 import { formattedPlaceholder } from '../../reading/finish.ts';
 import { type Env, leaf, type Read, reads } from '../../reading/reads.ts';
@@ -62,16 +62,9 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** Returns the currency of a stored code. The tables accept only known codes. */
-export function requireCurrency(code: string): Currency {
-  const currency = currencyOf(code);
-  if (!currency) throw new Error(`unknown currency ${code}`);
-  return currency;
-}
-
 /** Creates money from a stored amount and currency code. */
 export function money(amount: bigint, currency: string): Money {
-  return { amount, currency: requireCurrency(currency) };
+  return { amount, currency: requiredCurrency(currency) };
 }
 
 /** Creates money where both amount and currency are known, else returns null. */
