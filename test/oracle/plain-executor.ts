@@ -128,8 +128,8 @@ function plainSchema(): GraphQLSchema {
       const resolve = resolver as (row: unknown, args: unknown, asking: Asking) => unknown;
       field.resolve = (row, args, execution: Execution, info) =>
         watched(execution, info, async () => {
-          if (isMalformed(args)) throw new GraphQLError('malformed', { extensions: { code: 'INVALID_INPUT' } });
           if (name === 'Query') requireView(execution);
+          if (isMalformed(args)) throw new GraphQLError('malformed', { extensions: { code: 'INVALID_INPUT' } });
           const value = await resolve(row, args, execution);
           execution.rows += rowsIn(value, info);
           return value;

@@ -791,13 +791,13 @@ as $$
 $$;
 
 -- Returns the name of an account for people: who owns it, or what it is (src/payments/accounts/account-names.ts).
-create or replace function account_name(a account) returns text
+create or replace function account_name(beneficiary jsonb, type external_account_type, currency text) returns text
   language sql immutable parallel safe
 as $$
   select coalesce(
-    a.beneficiary ->> 'fullName',
-    a.beneficiary ->> 'legalName',
-    case a.account_type
+    beneficiary ->> 'fullName',
+    beneficiary ->> 'legalName',
+    case type
       when 'LAYER2_WALLET' then 'Bitcoin wallet'
       when 'LIGHTNING' then 'Lightning wallet'
       when 'SOLANA_WALLET' then 'Solana wallet'
@@ -805,16 +805,16 @@ as $$
       when 'POLYGON_WALLET' then 'Polygon wallet'
       when 'BASE_WALLET' then 'Base wallet'
     end,
-    a.currency || ' account')
+    currency || ' account')
 $$;
 
 -- Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least half
 -- stays hidden. An internal account has no number, and is identified by its id.
-create or replace function account_number(a account) returns text
+create or replace function account_number(kind account_kind, id uuid, identifier text) returns text
   language sql immutable parallel safe
 as $$
-  select '•••• ' || case when a.kind = 'INTERNAL' then upper(right(a.id::text, 4))
-                         else right(a.identifier, least(4, length(a.identifier) / 2)) end
+  select '•••• ' || case when kind = 'INTERNAL' then upper(right(id::text, 4))
+                         else right(identifier, least(4, length(identifier) / 2)) end
 $$;
 
 -- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
@@ -1987,13 +1987,13 @@ begin
     return;
   end if;
   select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
-  number := account_number(v_account);
+  number := account_number(v_account.kind, v_account.id, v_account.identifier);
   if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
     name := case when v_account.customer_id is null
       then (select p.name from platform p where p.id = p_platform)
       else (select c.name from customer c where c.platform_id = p_platform and c.id = v_account.customer_id) end;
   end if;
-  name := coalesce(name, account_name(v_account));
+  name := coalesce(name, account_name(v_account.beneficiary, v_account.account_type, v_account.currency));
 end
 $$;
 

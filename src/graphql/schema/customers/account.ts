@@ -20,16 +20,21 @@ import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from '
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 
+/** Writes SQL for the end of an account's number. */
+const numberOf = (row = '') => `account_number(${row}.kind, ${row}.id, ${row}.identifier)`;
+
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
-    ...reads(leaf.of(({ row }) => [`to_json(account_name(${row}))::text`])),
+    ...reads(
+      leaf.of(({ row }) => [`to_json(account_name(${row}.beneficiary, ${row}.account_type, ${row}.currency))::text`]),
+    ),
     resolve: displayName,
   }),
   maskedNumber: t.string({
     description:
       'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
-    ...reads(leaf.of(({ row }) => [`to_json(account_number(${row}))::text`])),
+    ...reads(leaf.of(({ row }) => [`to_json(${numberOf(row)})::text`])),
     resolve: maskedNumber,
   }),
   currency: t.field({
@@ -101,7 +106,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
       env: ({ row }) => ({
         json: `${row}.account_info`,
         accountType: `${row}.account_type`,
-        number: `account_number(${row})`,
+        number: numberOf(row),
       }),
     }),
     resolve: (account) => ({
