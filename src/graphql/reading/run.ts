@@ -18,6 +18,7 @@ import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
+import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
@@ -272,7 +273,12 @@ class BoundRun extends Binding implements Run, Notes {
   }
 
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
-    return this.once(node, () => getArgumentValues(field, node, this.#variables));
+    return this.once(node, () => {
+      const args = getArgumentValues(field, node, this.#variables);
+      const wrong = wrongArgument(args);
+      if (wrong) throw wrong;
+      return args;
+    });
   }
 
   once<Value>(owner: object, make: () => Value): Value {

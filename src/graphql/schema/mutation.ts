@@ -6,8 +6,10 @@ import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
+import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type SchemaConfig } from './builder.ts';
-import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
@@ -24,10 +26,15 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
       readonly nullable?: boolean;
     };
   };
+  /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
+  readonly scenario?: string;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
-    input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
+    input: InputShapeFromFields<Fields> & {
+      readonly idempotencyKey?: string | null | undefined;
+      readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
+    },
     context: Context,
     info: GraphQLResolveInfo,
   ) => Promise<Success>;
@@ -57,7 +64,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
 
   const input = builder.inputType(`${typeName}Input`, {
-    description: `What ${name} is asked.`,
+    description: `The input of ${name}.`,
     fields: (t) => ({
       ...options.input(t),
       idempotencyKey: t.string({
@@ -83,7 +90,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `What came of ${name}: its success, or why it was refused.`,
+    description: `The result of ${name}: its success, or why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
     resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
   });
@@ -92,7 +99,12 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     t.field({
       type: result,
       description: options.description,
-      args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
+      args: {
+        input: t.arg({ type: input, required: true, description: 'What is to be done.' }),
+        ...(options.scenario && {
+          sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
+        }),
+      },
       // A member of the result's union, which the compiler cannot follow through the table of refusals.
       resolve: resolverOf(name, options.resolve) as never,
     }),
@@ -104,13 +116,21 @@ function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
 ) {
-  return async (_root: unknown, args: { input: Input }, context: Context, info: GraphQLResolveInfo) => {
+  return async (
+    _root: unknown,
+    args: { input: Input; sandboxScenario?: object | null },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => {
     // The mutations of a document run one after another: those that have not begun yet do not begin.
     if (context.isAbandoned()) throw abandoned();
     try {
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
-      return await resolve(args.input, context, info);
+      const wrong = wrongValuesRefusal(args);
+      if (wrong) return asArgumentError(wrong);
+      const { input, sandboxScenario } = args;
+      return await resolve(sandboxScenario ? { ...input, sandboxScenario } : input, context, info);
     } catch (error) {
       const refusal = refusalIn(error);
       if (refusal) return asUserError(refusal, name, args.input);

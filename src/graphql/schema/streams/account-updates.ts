@@ -24,7 +24,7 @@ interface AccountUpdate {
 const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').implement({
   description: 'A change of what an internal account can spend, or (the first message) what it can spend now.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     account: t.field({
       type: InternalAccount,
       description: 'The account as of this change.',

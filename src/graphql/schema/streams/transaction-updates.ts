@@ -31,7 +31,7 @@ interface TransactionUpdate {
 const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionUpdate').implement({
   description: 'A change of a transaction, or (the first message of a stream of one) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     transaction: t.field({
       type: Transaction,
       description: 'The transaction as of this change.',
