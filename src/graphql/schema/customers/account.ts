@@ -23,13 +23,13 @@ import { PaymentInstruction } from './payment-instruction.ts';
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
-    ...reads(leaf.of(({ row }) => [`to_json(account_name(${row}))::text`])),
+    ...reads(leaf.of(({ row }) => [`to_json(account_name(row(${row}.*)::public.account))::text`])),
     resolve: displayName,
   }),
   maskedNumber: t.string({
     description:
       'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
-    ...reads(leaf.of(({ row }) => [`to_json(account_number(${row}))::text`])),
+    ...reads(leaf.of(({ row }) => [`to_json(account_number(row(${row}.*)::public.account))::text`])),
     resolve: maskedNumber,
   }),
   currency: t.field({
@@ -101,7 +101,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
       env: ({ row }) => ({
         json: `${row}.account_info`,
         accountType: `${row}.account_type`,
-        number: `account_number(${row})`,
+        number: `account_number(row(${row}.*)::public.account)`,
       }),
     }),
     resolve: (account) => ({
