@@ -48,6 +48,9 @@ const modelOf = {
   EXTERNAL_ACCOUNT_STATUS: 'Account',
   KYC_STATUS: 'Customer',
   QUOTE_STATUS: 'Quote',
+  CUSTOMER_CHANGE: 'Customer',
+  ACCOUNT_CHANGE: 'Account',
+  WEBHOOK_DELIVERY: 'WebhookDelivery',
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 
@@ -56,7 +59,7 @@ function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): Sn
   return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
-type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account';
+type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
 
 /** Writes the list of event types that are about rows of a model. */
 const typesOf = (model: Noun) => {
@@ -87,6 +90,7 @@ const subjectRead: Read = {
     Customer: snapshotRead('Customer'),
     InternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'INTERNAL'`,
     ExternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'EXTERNAL'`,
+    WebhookDelivery: snapshotRead('WebhookDelivery'),
   },
 };
 
