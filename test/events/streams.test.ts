@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) {
-  cursor oldBalance { amount } newBalance { amount } account { id version balance { amount } customer { id } } } }`;
+  cursor oldBalance { amount } newBalance { amount } account { id version ... on InternalAccount { balance { amount } } customer { id } } } }`;
 const quoteUpdates = `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
   cursor previousStatus status terminal quote { id status version transaction { id status } } } }`;
 const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {

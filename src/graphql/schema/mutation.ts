@@ -2,11 +2,13 @@ import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/cor
 import type { GraphQLResolveInfo } from 'graphql';
 import { authorize, type Operation, showsExisting } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import { rowCursor } from '../../core/paging.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { builder, type SchemaConfig } from './builder.ts';
+import { edgeOf } from './list.ts';
 import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
@@ -16,13 +18,9 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly description: string;
   /** The input's fields, without idempotencyKey, which every input has. */
   readonly input: (t: InputBuilder) => Fields;
-  /** The fields of the success, without `replayed`, which every success has. */
+  /** The fields of the success, without `replayed`, which every success has, and the edges of rows in lists. */
   readonly success: {
-    readonly [Name in Exclude<keyof Success, 'replayed'>]: {
-      readonly type: TypeParam<Types>;
-      readonly description: string;
-      readonly nullable?: boolean;
-    };
+    readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
@@ -31,6 +29,19 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
     context: Context,
     info: GraphQLResolveInfo,
   ) => Promise<Success>;
+}
+
+interface SuccessField {
+  readonly type: TypeParam<Types>;
+  readonly description: string;
+  readonly nullable?: boolean;
+}
+
+/** Makes the edge of a row in its list. Every row has these two fields. */
+function rowEdge(list: string, row: unknown) {
+  if (row === null || row === undefined) return null;
+  const { platformId, id } = row as { readonly platformId: string; readonly id: string };
+  return { cursor: rowCursor(list, platformId, id), node: row };
 }
 
 /** The result of a command with an idempotency key. */
@@ -73,6 +84,15 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
         // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
+      ),
+      ...Object.fromEntries(
+        Object.entries<SuccessField>(options.success).flatMap(([name, { type, nullable = false }]) => {
+          const edge = edgeOf(type);
+          if (!edge) return [];
+          const description = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
+          const resolve = (result: Success) => rowEdge(edge.list, result[name as keyof Success]);
+          return [[`${name}Edge`, t.field({ type: edge.type, description, nullable, resolve: resolve as never })]];
+        }),
       ),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',

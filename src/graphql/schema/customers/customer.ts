@@ -163,10 +163,15 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
 }));
 
-export const CustomerConnection = connection(Customer, 'Customer', {
-  page: 'A page of customers.',
-  edge: 'A customer in a page.',
-});
+export const CustomerConnection = connection(
+  Customer,
+  'Customer',
+  { page: 'A page of customers.', edge: 'A customer in a page.' },
+  [Customer],
+);
+
+/** Reads a page of the customers that match a filter. */
+export const customersRead = pageOf('Customer', visibleCustomers, whereCustomers);
 
 builder.queryFields((t) => ({
   customer: t.field({
@@ -179,7 +184,7 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    ...planned(pageOf('Customer', visibleCustomers, whereCustomers)),
+    ...planned(customersRead),
     args: listArgs(t.arg, CustomerFilter),
   }),
 }));

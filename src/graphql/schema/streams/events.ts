@@ -36,7 +36,7 @@ import { EventType } from '../enums.ts';
 import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, watchMany } from './stream.ts';
-import { visibleCustomerId, visibleTransactionId } from './visible-ids.ts';
+import { visibleId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
@@ -220,20 +220,22 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
   const { types } = filter ?? {};
   const customerId =
-    filter?.customerId == null ? undefined : await visibleCustomerId(context, filter.customerId, 'filter.customerId');
+    filter?.customerId == null
+      ? undefined
+      : await visibleId(context, 'Customer', filter.customerId, 'filter.customerId');
   const transactionId =
     filter?.transactionId == null
       ? undefined
-      : await visibleTransactionId(context, filter.transactionId, 'filter.transactionId');
+      : await visibleId(context, 'Transaction', filter.transactionId, 'filter.transactionId');
   return {
     wants: (event) =>
       (!types || types.includes(event.type)) &&
       (!customerId || event.customerId === customerId) &&
       (!transactionId || event.transactionId === transactionId),
     subject: transactionId
-      ? { of: 'transaction', id: transactionId }
+      ? { of: 'transaction', ids: [transactionId] }
       : customerId
-        ? { of: 'customer', id: customerId }
+        ? { of: 'customer', ids: [customerId] }
         : undefined,
     types: types ?? undefined,
   };
