@@ -33,7 +33,7 @@ const modules = {
   'payments/customers': ['payments/accounts', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
   'payments/receivers': ['payments/pricing', ...domain],
-  'payments/transfers': ['payments/accounts', 'payments/orders', ...domain],
+  'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],

@@ -1,18 +1,26 @@
--- The part of check_plan for customers that a plan changes. A deleted customer cannot change, and only one customer
--- that is not deleted has a UMA address.
+-- The part of check_plan for customers that a plan changes. A deleted customer cannot change, one with money or payments
+-- under way cannot be deleted, and only one customer that is not deleted has a UMA address.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_refusal jsonb;
 begin
   for v_change in
-    select m.id, m."set" ->> 'uma_address' as uma_address from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
+    select m.id, m."set" ->> 'uma_address' as uma_address, (m."set" ->> 'is_deleted')::boolean as is_deleted
+    from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
   loop
     select is_deleted into v_deleted from customer where platform_id = p_platform and id = v_change.id;
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
+    end if;
+    if v_change.is_deleted then
+      v_refusal := check_deletion(p_platform, v_change.id);
+      if v_refusal is not null then
+        return v_refusal;
+      end if;
     end if;
     if exists (
       select from customer c

@@ -6,7 +6,8 @@
 -- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
 -- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
 -- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
--- (src/ledger/plan.ts).
+-- (src/ledger/plan.ts). Of a customer that a plan deletes, the internal accounts are locked too, like accounts that change: its
+-- deletion depends on their balances, and no customer gets another one.
 -- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
@@ -15,6 +16,7 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_changed uuid[];
   v_active uuid[];
+  v_emptied uuid[] := '{}';
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
@@ -35,15 +37,21 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'))
+    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.undeleted[*]'));
   if cardinality(v_changed) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
+    v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*] ? (@.set.is_deleted == true).id'));
+    if cardinality(v_changed) > 0 then
+      v_emptied := array(
+        select id from account where platform_id = any (v_platforms) and customer_id = any (v_changed) and kind = 'INTERNAL');
+    end if;
   elsif cardinality(v_active) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;
   end if;
 
-  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account')) || v_emptied;
   if cardinality(v_changed) > 0 then
     perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
   end if;

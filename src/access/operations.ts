@@ -18,6 +18,7 @@ export const operations = {
   executeQuote: { permission: 'TRANSACT', client: true },
   transferOut: { permission: 'TRANSACT', client: true },
   transferIn: { permission: 'TRANSACT', client: true },
+  transferInternal: { permission: 'TRANSACT' },
   createClientToken: { permission: 'MANAGE' },
   revokeClientToken: { permission: 'MANAGE' },
   createApiToken: { permission: 'MANAGE' },

@@ -76,9 +76,14 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   for (const { accountId } of [...checks, ...(insert.account_check ?? [])]) addBoth(keys, `check ${accountId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
   if (accounts || insert.account) addBoth(keys, 'external accounts');
-  if (requireActive?.customers) keys.reads.add('customers');
+  if (requireActive?.customers || requireActive?.undeleted) keys.reads.add('customers');
   if (requireActive?.accounts) keys.reads.add('external accounts');
   if (result) addBoth(keys, rowKey(result.type, result.id));
+
+  // The deletion of a customer depends on all balances and payments of it, which its plan does not name.
+  if (customers?.some(({ set }) => set.isDeleted)) {
+    for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
+  }
 
   // The capacity of an account depends on its balance and on the payments to it that are under way: on those that begin
   // with it as their destination, and on any that moves.
@@ -87,6 +92,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     keys.reads.add(`payments to ${account}`);
     keys.reads.add('payments under way');
   }
+  if (insert.transaction) keys.writes.add('new payments');
   for (const { destinationAccountId } of insert.transaction ?? []) {
     if (destinationAccountId) keys.writes.add(`payments to ${destinationAccountId}`);
   }
@@ -105,6 +111,7 @@ function addMoves(
   }
   for (const { legs } of journals) {
     for (const leg of legs) if ('account' in leg) addBoth(keys, rowKey('Account', leg.account));
+    keys.writes.add('balances');
   }
 }
 

@@ -22,6 +22,14 @@ export type PlanRefusal =
   | { readonly code: 'CONFLICT'; readonly id: string; readonly status: string }
   | { readonly code: 'UMA_ADDRESS_EXISTS' }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
+  /** The customer cannot be deleted: what its accounts hold, how many payments are under way, and the first of them. */
+  | {
+      readonly code: 'CUSTOMER_IN_USE';
+      readonly id: string;
+      readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
+      readonly payments: number;
+      readonly transactions: readonly string[];
+    }
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
   | {

@@ -131,6 +131,24 @@ export const paymentRules: readonly Rule[] = [
           select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
+    rule: 'a transfer between accounts here is one journal, is COMPLETED at once, and arrives with the same amount',
+    offenders: `select t.platform_id, t.id as transaction_id, t.type, t.status, t.sent_amount, j.journals, j.transfers,
+        i.id as arrived_as, i.status as arrived_status, i.received_amount as arrived_amount
+      from transaction t
+      left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+      left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+      left join arrival a on a.sender_platform_id = t.platform_id and a.sender_transaction_id = t.id
+      left join transaction i on i.platform_id = a.platform_id and i.id = a.transaction_id
+      cross join lateral (
+        select count(*) as journals, count(*) filter (where j.kind = 'transfer') as transfers
+        from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id) j
+      where (j.transfers > 0 or (t.type = 'OUTGOING' and t.quote_id is null and d.kind = 'INTERNAL'))
+        and not coalesce(t.type = 'OUTGOING' and t.status = 'COMPLETED' and t.quote_id is null and j.journals = 1 and j.transfers = 1
+          and s.kind = 'INTERNAL' and d.kind = 'INTERNAL' and s.currency = d.currency and s.id <> d.id
+          and i.type = 'INCOMING' and i.status = 'COMPLETED' and i.destination_account_id = t.destination_account_id
+          and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency), false)`,
+  },
+  {
     rule: 'what belongs to no payment comes in from outside to an account here',
     offenders: `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
       from journal j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id

@@ -19,10 +19,14 @@ import type {
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * Those who must be able to take part: customers who are allowed to move money, and external accounts that are
-   * ACTIVE.
+   * Those who must be able to take part: customers who are allowed to move money, customers who are not deleted, and
+   * external accounts that are ACTIVE.
    */
-  readonly requireActive?: { readonly customers?: readonly string[]; readonly accounts?: readonly string[] };
+  readonly requireActive?: {
+    readonly customers?: readonly string[];
+    readonly undeleted?: readonly string[];
+    readonly accounts?: readonly string[];
+  };
   /**
    * Internal accounts that this plan will credit later, with the amounts. Refused now where a balance would then pass
    * its bound.
@@ -40,6 +44,7 @@ export interface Plan {
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
+  /** Customers that change. One that is deleted must hold nothing, and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   /** External accounts whose status or verification changes. */
   readonly accounts?: readonly AccountMove[];

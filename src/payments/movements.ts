@@ -81,6 +81,21 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
+/**
+ * Takes money from an account for an account of another owner here. It leaves by this payment, and arrives by the deposit
+ * of the receiver's own payment.
+ */
+export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
+  return {
+    kind: 'transfer',
+    transactionId,
+    legs: [
+      { account: accountId, currency, amount: -amount },
+      { system: 'OUTSIDE', currency, amount },
+    ],
+  };
+}
+
 /** Moves money that the rail neither delivered nor gave back from CLEARING to SUSPENSE, where it can be seen. */
 export function suspension(flow: Flow): Journal {
   const currency = flow.receivingCurrency;

@@ -1,5 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import { maySee, seesAny } from '../access/visible.ts';
+import { currencyOf, formatDecimal } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
@@ -54,6 +55,8 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
       return { code, message: 'this UMA address is taken' };
     case 'CUSTOMER_DELETED':
       return { code, message: 'the customer is deleted' };
+    case 'CUSTOMER_IN_USE':
+      return { code, message: inUse(refusal), facts: useOf(refusal) };
     case 'ACCOUNT_EXISTS': {
       const existingId = publicId('ExternalAccount', refusal.id);
       return { code: 'CONFLICT', message: `this account already exists: it is ${existingId}`, facts: { existingId } };
@@ -90,6 +93,10 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'USER_NOT_READY':
       if (maySee('customer', caller, refusal)) return undefined;
       return { code, message: 'a customer who takes part cannot move money' };
+    case 'CUSTOMER_IN_USE':
+      // What a customer holds is for callers who may read it (decision 62).
+      if (caller.permissions.includes('VIEW')) return undefined;
+      return { code, message: 'the customer has money here, or payments under way' };
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to an account of another customer, by a quote that its platform created.
       if (maySee('account', caller, refusal)) return undefined;
@@ -110,6 +117,42 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     default:
       return undefined;
   }
+}
+
+type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
+
+/** What keeps a customer from being deleted: the facts of the refusal CUSTOMER_IN_USE. */
+export interface CustomerUse {
+  /** What its accounts hold; amounts in smallest units. */
+  readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
+  readonly paymentsUnderWay: number;
+  /** The first 20 of these payments. */
+  readonly transactionIds: readonly string[];
+}
+
+function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse & RefusalDetails {
+  return {
+    balances: balances.map(({ account, amount, currency }) => ({
+      accountId: publicId('InternalAccount', account),
+      amount,
+      currency,
+    })),
+    paymentsUnderWay: payments,
+    transactionIds: transactions.map((id) => publicId('Transaction', id)),
+  };
+}
+
+/** Says in words what keeps a customer from being deleted. */
+function inUse({ balances, payments }: CustomerInUse): string {
+  const held = balances.map(({ amount, currency }) => {
+    const known = currencyOf(currency);
+    return known ? `${formatDecimal(BigInt(amount), known.decimals)} ${currency}` : currency;
+  });
+  const reasons = [
+    ...(held.length > 0 ? [`it still holds ${held.join(', ')}`] : []),
+    ...(payments > 0 ? [`${payments} of its payments ${payments === 1 ? 'is' : 'are'} under way`] : []),
+  ];
+  return `the customer cannot be deleted: ${reasons.join(', and ')}`;
 }
 
 /** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */

@@ -4,8 +4,9 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { dotted } from '../core/path.ts';
-import { outcomeUnknown, type Refusal, refusalIn, refusals } from '../core/refusal.ts';
-import { UnrepresentableAmount } from '../records/numbers.ts';
+import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../core/refusal.ts';
+import type { CustomerUse } from '../payments/plan-refusals.ts';
+import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
 
 /** An invalid field. */
@@ -220,9 +221,24 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Something went wrong here. It has been logged.');
 }
 
+/** Returns the facts of a refusal with amounts as REST has them. One that a JSON number cannot represent is text. */
+function inRestTerms({ code, details }: Refusal): RefusalDetails {
+  if (code !== 'CUSTOMER_IN_USE' || details.balances === undefined) return details;
+  // planRefusal has made them of this type.
+  const { balances } = details as Partial<CustomerUse>;
+  return {
+    ...details,
+    balances: balances?.map(({ accountId, amount, currency }) => ({
+      accountId,
+      amount: isJsonInteger(BigInt(amount)) ? Number(amount) : amount,
+      currency: currencyRecord(currency),
+    })),
+  };
+}
+
 /** Makes the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
-  const { path, retryAfter, ...facts } = refusal.details;
+  const { path, retryAfter, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
   const status = refusals[code];

@@ -23,6 +23,7 @@ import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts'
 import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
 import { setExternalAccountStatus } from '../../src/payments/sandbox/set-account-status.ts';
 import { transferIn } from '../../src/payments/transfers/transfer-in.ts';
+import { transferInternal } from '../../src/payments/transfers/transfer-internal.ts';
 import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
 import { testConfigEndpoint } from '../../src/webhooks/endpoints/config-endpoint.ts';
 import {
@@ -36,7 +37,7 @@ import { sendTest } from '../../src/webhooks/endpoints/test-event.ts';
 import { openWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { act, quote, sender, umaAddressOf } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 /**
@@ -47,6 +48,8 @@ import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 /** The ids of what a customer has, and of what its platform has made for it. */
 interface Things extends Scene {
   readonly umaAddress: string;
+  /** A customer who holds nothing. */
+  readonly emptyId: string;
   readonly quoteId: string;
   readonly transactionId: string;
   readonly fundedQuoteId: string;
@@ -129,6 +132,7 @@ async function thingsOf(url: string): Promise<Things> {
   return {
     ...scene,
     umaAddress,
+    emptyId: await newCustomer(platform),
     quoteId: ordinary.id,
     transactionId: ordinary.transaction.id,
     fundedQuoteId: funded.id,
@@ -219,6 +223,12 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, theirs, own) =>
       transferIn(payments, by, { sourceAccountId: own.outsideUsd, destinationAccountId: theirs.usd, amount: 100n }),
   ],
+  transferInternal: [
+    (by, theirs, own) =>
+      transferInternal(payments, by, { sourceAccountId: theirs.usd, destinationAccountId: own.usd, amount: 100n }),
+    (by, theirs, own) =>
+      transferInternal(payments, by, { sourceAccountId: own.usd, destinationAccountId: theirs.usd, amount: 100n }),
+  ],
   createClientToken: [
     (by, { customerId }) => createClientToken(payments.database, clientTokens, by, { ...minted, customerId }),
     (by, { quoteId }) => createClientToken(payments.database, clientTokens, by, { ...minted, quoteId }),
@@ -261,7 +271,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: false }),
   ],
   revokeClientToken: [(by, { clientTokenId }) => revokeClientToken(payments.database, by, clientTokenId)],
-  deleteCustomer: [(by, { customerId }) => deleteCustomer(payments, by, customerId)],
+  deleteCustomer: [(by, { emptyId }) => deleteCustomer(payments, by, emptyId)],
 };
 
 const names = Object.keys(attempts) as Operation[];

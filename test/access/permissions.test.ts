@@ -199,7 +199,7 @@ test('what a mutation made or changed is read with VIEW as with any other token'
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'createWebhookEndpoint'],
-    ...['sandboxReceiveUma', 'transferIn', 'transferOut'],
+    ...['sandboxReceiveUma', 'transferIn', 'transferInternal', 'transferOut'],
   ],
   moves: ['approveTransaction', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
   wasThere: [

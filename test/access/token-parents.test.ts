@@ -259,7 +259,7 @@ const quoteOf = async (platform: TestPlatform, scene: Parameters<typeof usdToEur
 describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
   test('ends its tokens, also those of its quotes and transactions, and closes their streams; no new ones are made', async () => {
     const platform = await newPlatform();
-    const [scene, other] = [await makeScene(platform), await makeScene(platform)];
+    const [scene, other] = [await makeScene(platform, 0n), await makeScene(platform)];
     const [quote, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];
     const bounds = [
       { customerId: scene.customerId },
@@ -294,7 +294,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
   test('has no token that was made at the same moment', async () => {
     const platform = await newPlatform();
     for (let round = 0; round < 6; round++) {
-      const scene = await makeScene(platform);
+      const scene = await makeScene(platform, 0n);
       const quote = await quoteOf(platform, scene);
       const bounds = [{ customerId: scene.customerId }, { quoteId: quote.id }, { transactionId: quote.transaction.id }];
       await Promise.all([

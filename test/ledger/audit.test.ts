@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../../src/ledger/audit.ts';
-import { ended, quote } from '../setup/acts.ts';
+import { ended, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { startTestGateway } from '../setup/gateway.ts';
@@ -29,6 +29,11 @@ beforeAll(async () => {
   const late = await fundedQuote(platform, scene);
   await ended(platform, late.transactionId);
   expect(await sendDeposit(platform, late)).toMatchObject({ transaction: { status: 'EXPIRED' } });
+  await succeed(platform, 'transferInternal', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: closed.usd,
+    amount: 100,
+  });
   // Audits, too.
   await t.stop();
 });
@@ -88,7 +93,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
   [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
   [/^a payment takes one deposit at most/, depositFor(`t.status = 'EXPIRED'`)],
-  [/^a payment takes one deposit at most/, depositFor(`t.status = 'COMPLETED'`)],
+  [/^a payment takes one deposit at most/, depositFor(`t.status = 'COMPLETED' and t.quote_id is not null`)],
   [/^the platform's part of the fees/, `update quote set platform_fee = 1 where status = 'COMPLETED'`],
   [
     /^a refund is of all that was sent/,
@@ -100,6 +105,13 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
+  // A transfer that arrived as another one, and one that is booked as another kind.
+  [
+    /^a transfer between accounts here is one journal/,
+    `update transaction t set received_amount = received_amount - 1 from arrival a
+     where a.platform_id = t.platform_id and a.transaction_id = t.id`,
+  ],
+  [/^a transfer between accounts here is one journal/, `update journal set kind = 'debit' where kind = 'transfer'`],
   [
     /^what belongs to no payment comes in from outside/,
     `update posting p set system = 'FEES' from journal j

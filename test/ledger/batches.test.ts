@@ -43,6 +43,18 @@ test('one idempotency key is one thing on its platform, and another on another',
   expect(divideIntoBatches(groups)).toEqual([[0, 2], [1]]);
 });
 
+test('a deletion comes after the money and the payments before it, and before those after it', () => {
+  const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
+  const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
+  const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };
+  expect(batchesOf(pays('a'), deletion, pays('b'))).toEqual([[0], [1], [2]]);
+  expect(batchesOf(moves, deletion, moves)).toEqual([[0], [1], [2]]);
+  const begins: Plan = { insert: { transaction: [] } };
+  expect(batchesOf(begins, deletion, begins)).toEqual([[0], [1], [2]]);
+  expect(batchesOf(begins, begins)).toEqual([[0, 1]]);
+  expect(batchesOf(pays('a'), rename, pays('b'), moves)).toEqual([[0, 1, 2, 3]]);
+});
+
 test('an alternative that changes what its plan does not name is refused before anything is sent', () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];

@@ -76,6 +76,11 @@ async function makePayments(): Promise<void> {
   expect(await ended(platform, deposited.transactionId)).toMatchObject({ status: 'COMPLETED' });
   expect(await ended(platform, (await pay(platform, scene)).id)).toMatchObject({ status: 'COMPLETED' });
   expect(await receiveAndPassOn()).toMatchObject({ status: 'COMPLETED' });
+  await succeed(platform, 'transferInternal', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: other.usd,
+    amount: 700,
+  });
 }
 
 /** One leg of a kind of journal: whose it is, and the letters of its amount with their signs. */

@@ -114,6 +114,16 @@ test('a plan waits for whoever stops a customer who takes part', async () => {
   expect(refusal).toMatchObject({ code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' });
 });
 
+test('a deletion waits for whoever credits the customer, and then is refused with its balance', async () => {
+  const { customerId, eur } = await makeScene(t.platform, 0n);
+  const id = uuid(customerId);
+  const plan: Plan = { customers: [{ id, set: { isDeleted: true } }] };
+  const refusal = await refusalAfter('account', uuid(eur), 'posted = 5', plan);
+  const balances = [{ account: uuid(eur), currency: 'EUR', amount: '5' }];
+  expect(refusal).toEqual({ code: 'CUSTOMER_IN_USE', id, balances, payments: 0, transactions: [] });
+  await holder.query('update account set posted = 0 where id = $1', [uuid(eur)]);
+});
+
 test('a plan waits for whoever changes the account outside that it changes', async () => {
   const id = uuid(scene.outsideUsd);
   const plan: Plan = { accounts: [{ id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }] };

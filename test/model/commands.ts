@@ -123,6 +123,21 @@ const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(
   }),
 );
 
+const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
+  command(`transferInternal ${sum} from ${back ? 'B to A' : 'A to B'}`, always, async (model, real) => {
+    const { a, b } = real.pair;
+    const code = (back ? model.balances.bUsd : model.balances.aUsd) >= sum ? undefined : 'INSUFFICIENT_BALANCE';
+    const parties = back
+      ? { sourceAccountId: b.usd, destinationAccountId: a.usd }
+      : { sourceAccountId: a.usd, destinationAccountId: b.usd };
+    const { transaction } = await send(model, real, 'transferInternal', { ...parties, amount: sum }, code);
+    if (code !== undefined) return;
+    await real.world.ends(transaction.id, 'COMPLETED');
+    model.balances.aUsd += back ? sum : -sum;
+    model.balances.bUsd += back ? -sum : sum;
+  }),
+);
+
 const quoteKind = fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded', 'pulled');
 
 const makeQuote = fc.tuple(amount, quoteKind).map(([sum, kind]) =>
@@ -373,6 +388,7 @@ export const commands = [
   fund,
   transferOut,
   transferIn,
+  transferInternal,
   ...Array<typeof makeQuote>(5).fill(makeQuote),
   ...Array<typeof execute>(3).fill(execute),
   ...Array<typeof sandboxSend>(4).fill(sandboxSend),

@@ -88,15 +88,21 @@ const executeCall = fc.nat({ max: 20 }).map((position): (() => Call) => () => {
 });
 
 const transferCall = fc
-  .record({ way: fc.constantFrom('out', 'in', 'unknown', 'mixed'), amount: amounts, description: memo })
-  .filter(({ way, amount }) => way === 'out' || way === 'in' || (amount > 0 && amount < 500_000))
+  .record({
+    way: fc.constantFrom('out', 'in', 'inside', 'itself', 'unknown', 'mixed'),
+    amount: amounts,
+    description: memo,
+  })
+  .filter(({ way, amount }) => ['out', 'in', 'inside'].includes(way) || (amount > 0 && amount < 500_000))
   .map(({ way, amount, description }): (() => Call) => () => {
     const into = way === 'in';
     const sourceAccountId = way === 'unknown' ? unknown : into ? scene.outsideUsd.id : scene.usd.id;
-    const destinationAccountId = into ? scene.usd.id : way === 'mixed' ? scene.outsideEur.id : scene.outsideUsd.id;
+    const inside = way === 'inside' || way === 'itself';
+    const destinations = { in: scene.usd.id, mixed: scene.outsideEur.id, inside: mine.id, itself: scene.usd.id };
+    const destinationAccountId = { ...destinations, out: scene.outsideUsd.id, unknown: scene.outsideUsd.id }[way];
     return {
       rest: {
-        path: into ? '/transfer-in' : '/transfer-out',
+        path: into ? '/transfer-in' : inside ? '/transfer-internal' : '/transfer-out',
         body: {
           source: { accountId: sourceAccountId },
           destination: { accountId: destinationAccountId },
@@ -104,7 +110,7 @@ const transferCall = fc
           description,
         },
       },
-      mutation: into ? 'transferIn' : 'transferOut',
+      mutation: into ? 'transferIn' : inside ? 'transferInternal' : 'transferOut',
       input: { sourceAccountId, destinationAccountId, amount: String(amount), description },
       result: results.transaction,
     };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
 
@@ -106,6 +106,38 @@ test('a customer is deleted once, keeps its record, and cannot be changed any mo
   expect(change).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
   const named = await rest.call('DELETE', '/customers/external-accounts');
   expect(named).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+});
+
+test('a customer who holds money is not deleted, and the refusal says what is left', async () => {
+  const { id } = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'holds-money' }, 201);
+  const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${id}`);
+  const [account, another] = data;
+  for (const [to, amount] of [
+    [account, 125],
+    [another, 7],
+  ]) {
+    await rest.ask('POST', `/sandbox/internal-accounts/${to.id}/fund`, { amount });
+  }
+  const refused = await rest.ask('DELETE', `/customers/${id}`, undefined, 409);
+  const left = [
+    { accountId: account.id, amount: 125, currency: account.balance.currency },
+    { accountId: another.id, amount: 7, currency: another.balance.currency },
+  ];
+  expect(refused).toMatchObject({
+    code: 'CUSTOMER_IN_USE',
+    details: { field: 'customerId', paymentsUnderWay: 0, transactionIds: [] },
+  });
+  expect(refused.details.balances).toHaveLength(2);
+  expect(refused.details.balances).toEqual(expect.arrayContaining(left));
+
+  const own = (await rest.ask('GET', '/platform/internal-accounts')).data;
+  for (const { accountId, amount, currency } of refused.details.balances) {
+    const to = own.find(({ balance }: Data) => balance.currency.code === currency.code);
+    const body = { source: { accountId }, destination: { accountId: to.id }, amount };
+    const sent = await rest.ask('POST', '/transfer-internal', body, 201);
+    expect(sent).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING', customerId: id });
+  }
+  expect(await rest.ask('DELETE', `/customers/${id}`)).toMatchObject({ id, isDeleted: true });
 });
 
 test('an incoming payment is decided once', async () => {

@@ -155,6 +155,13 @@ function goodRequests(
       path: '/transfer-in',
       body: { source: end(scene.outsideUsd), destination: end(scene.usd), amount: 100 + next() },
     }),
+    transferInternal: async () => {
+      const [own] = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data;
+      return {
+        path: '/transfer-internal',
+        body: { source: end(scene.usd), destination: end(own), amount: 100 + next() },
+      };
+    },
     createCustomer: () => ({ path: '/customers', body: customer() }),
     updateCustomer: async () => {
       const { id } = await newCustomer();

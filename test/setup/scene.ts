@@ -73,3 +73,12 @@ export async function balanceOf(platform: TestPlatform, accountId: string): Prom
   );
   return BigInt(account.balance.amount);
 }
+
+/** The id of the platform's own internal account in a currency. */
+export async function ownAccount(platform: TestPlatform, currency: string): Promise<string> {
+  const { accounts } = await platform.ask(
+    'query ($currency: String!) { accounts(filter: { kind: INTERNAL, platformOwned: true, currency: $currency }) { edges { node { id } } } }',
+    { currency },
+  );
+  return accounts.edges[0].node.id;
+}

@@ -1,3 +1,19 @@
+-- The part of check_plan for customers to whose accounts a plan lets money come in: they must not be deleted.
+create or replace function check_undeleted(p_platform uuid, p_ids jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+begin
+  select c.id into v_id from customer c
+  where c.platform_id = p_platform and c.id = any (uuids(p_ids)) and c.is_deleted order by c.id limit 1;
+  if found then
+    return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_id);
+  end if;
+  return null;
+end
+$$;
+
 -- before tables
 -- Returns the advisory lock of an idempotency key. Two keys that share a lock by chance only wait for each other.
 create or replace function claim_lock(p_platform uuid, p_claim jsonb) returns bigint
@@ -1192,21 +1208,29 @@ begin
 end
 $$;
 
--- The part of check_plan for customers that a plan changes. A deleted customer cannot change, and only one customer
--- that is not deleted has a UMA address.
+-- The part of check_plan for customers that a plan changes. A deleted customer cannot change, one with money or payments
+-- under way cannot be deleted, and only one customer that is not deleted has a UMA address.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_refusal jsonb;
 begin
   for v_change in
-    select m.id, m."set" ->> 'uma_address' as uma_address from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
+    select m.id, m."set" ->> 'uma_address' as uma_address, (m."set" ->> 'is_deleted')::boolean as is_deleted
+    from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
   loop
     select is_deleted into v_deleted from customer where platform_id = p_platform and id = v_change.id;
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
+    end if;
+    if v_change.is_deleted then
+      v_refusal := check_deletion(p_platform, v_change.id);
+      if v_refusal is not null then
+        return v_refusal;
+      end if;
     end if;
     if exists (
       select from customer c
@@ -1216,6 +1240,36 @@ begin
       return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
     end if;
   end loop;
+  return null;
+end
+$$;
+
+-- The part of check_customers for a customer that a plan deletes. Its accounts here hold nothing, and no payment of it or to
+-- it is under way. lock_plans has locked the customer and these accounts, so nothing begins and nothing is credited now. A
+-- quote that nobody has executed is no payment: its transaction is PENDING.
+create or replace function check_deletion(p_platform uuid, p_customer uuid) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_accounts uuid[];
+  v_balances jsonb;
+  v_payments uuid[];
+begin
+  select array_agg(a.id),
+    coalesce(jsonb_agg(jsonb_build_object('account', a.id, 'currency', a.currency, 'amount', a.posted::text) order by a.id)
+      filter (where a.posted <> 0), '[]')
+  into v_accounts, v_balances
+  from account a where a.platform_id = p_platform and a.customer_id = p_customer and a.kind = 'INTERNAL';
+  v_payments := array(
+    select t.id from transaction t
+    where t.platform_id = p_platform and t.status in ('CREATED', 'PENDING', 'PROCESSING')
+      and (t.customer_id = p_customer or t.destination_account_id = any (v_accounts))
+      and (t.quote_id is null or t.status <> 'PENDING')
+    order by t.id);
+  if v_balances <> '[]' or cardinality(v_payments) > 0 then
+    return jsonb_build_object('code', 'CUSTOMER_IN_USE', 'id', p_customer, 'balances', v_balances,
+                              'payments', cardinality(v_payments), 'transactions', to_jsonb(v_payments[1:20]));
+  end if;
   return null;
 end
 $$;
@@ -1355,6 +1409,7 @@ begin
     case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
+    case when p_plan -> 'require_active' ? 'undeleted' then check_undeleted(p_platform, p_plan #> '{require_active,undeleted}') end,
     case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
     case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end
@@ -2085,7 +2140,8 @@ $$;
 -- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
 -- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
 -- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
--- (src/ledger/plan.ts).
+-- (src/ledger/plan.ts). Of a customer that a plan deletes, the internal accounts are locked too, like accounts that change: its
+-- deletion depends on their balances, and no customer gets another one.
 -- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
@@ -2094,6 +2150,7 @@ declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_changed uuid[];
   v_active uuid[];
+  v_emptied uuid[] := '{}';
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
@@ -2114,15 +2171,21 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'))
+    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.undeleted[*]'));
   if cardinality(v_changed) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
+    v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*] ? (@.set.is_deleted == true).id'));
+    if cardinality(v_changed) > 0 then
+      v_emptied := array(
+        select id from account where platform_id = any (v_platforms) and customer_id = any (v_changed) and kind = 'INTERNAL');
+    end if;
   elsif cardinality(v_active) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;
   end if;
 
-  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account'));
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account')) || v_emptied;
   if cardinality(v_changed) > 0 then
     perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
   end if;

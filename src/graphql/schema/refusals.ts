@@ -31,6 +31,8 @@ const members = {
   InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
   QuoteExpiredError: 'The quote is past its expiry: create a new one.',
   ConflictError: 'It collides with what is already there or with what has already happened.',
+  CustomerInUseError:
+    'The customer holds money here, or has payments under way: bring the money out (transferInternal, transferOut), and wait for the payments.',
   IdempotencyMismatchError: 'The idempotency key was used before with another input.',
   ForbiddenError: 'The caller, or the customer concerned, may not do this.',
   UnavailableError: 'Not possible at the moment; nothing has changed, and the same request may succeed later.',
@@ -73,6 +75,7 @@ const memberOf: Record<RefusalCode, MemberName> = {
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'ConflictError',
   UMA_ADDRESS_EXISTS: 'ConflictError',
   CUSTOMER_DELETED: 'ConflictError',
+  CUSTOMER_IN_USE: 'CustomerInUseError',
   IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
   SERVICE_UNAVAILABLE: 'UnavailableError',
   OUTCOME_UNKNOWN: 'OutcomeUnknownError',

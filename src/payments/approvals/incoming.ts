@@ -5,7 +5,7 @@ import { trustedJson } from '../../database/trusted-json.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { deposit, passage } from '../movements.ts';
-import type { DueOrder, Incoming } from '../orders/orders.ts';
+import type { Incoming } from '../orders/orders.ts';
 import type { Party } from '../parties.ts';
 
 /** The fields that the sending side of a UMA payment requests about its receiver. */
@@ -64,15 +64,25 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
   };
 }
 
+/** A payment to an account that another customer, or the platform, has here. */
+export interface DirectPayment {
+  readonly platformId: string;
+  /** The id for its receiving transaction. */
+  readonly newId: string;
+  readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
+  /** The internal account that pays. */
+  readonly fundingAccountId: string | undefined;
+}
+
 /**
  * Plans the receiving transaction of a payment to an account that another customer, or the platform, has here. Its
  * platform ordered the payment itself, so no approval is needed.
  */
-export function directArrival(order: DueOrder, to: Party): Plan {
-  const { transaction, newId: id } = order;
+export function directArrival(payment: DirectPayment, to: Party): Plan {
+  const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);
   const incoming: NewRow<Transaction> = {
-    platformId: order.platformId,
+    platformId,
     id,
     type: 'INCOMING',
     status: 'PENDING',
@@ -81,7 +91,7 @@ export function directArrival(order: DueOrder, to: Party): Plan {
     receivedAmount: amount,
     receivedCurrency: to.currency,
     sourceKind: 'ACCOUNT',
-    sourceAccountId: order.fundingAccountId ?? null,
+    sourceAccountId: payment.fundingAccountId ?? null,
     destinationKind: 'ACCOUNT',
     destinationAccountId: to.id,
     // Both transactions have the same reference, to be matched by it.
@@ -90,9 +100,9 @@ export function directArrival(order: DueOrder, to: Party): Plan {
     description: transaction.description,
   };
   const arrival = {
-    platformId: order.platformId,
+    platformId,
     transactionId: id,
-    senderPlatformId: order.platformId,
+    senderPlatformId: platformId,
     senderTransactionId: transaction.id,
   };
   const move: TransactionMove = { id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', isNew: true };
@@ -130,7 +140,7 @@ export function arrivalJournals({ transaction, destination }: Incoming): Journal
 }
 
 /** Returns the amount that arrives, in smallest units. */
-export function receivedAmount(transaction: Transaction): bigint {
+export function receivedAmount(transaction: Pick<Transaction, 'id' | 'receivedAmount'>): bigint {
   if (transaction.receivedAmount === null) throw new Error(`transaction ${transaction.id} has no received amount`);
   return transaction.receivedAmount;
 }

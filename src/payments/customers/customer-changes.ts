@@ -65,9 +65,11 @@ export function updateCustomer(
 }
 
 /**
- * Deletes a customer. Its history and balances stay, it moves no money any more, and its UMA address is free again.
- * Payments under way are completed. The client tokens of the customer, its quotes and its transactions end.
- * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), IDEMPOTENCY_MISMATCH
+ * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it moves no
+ * money any more, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions
+ * end.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left),
+ *   IDEMPOTENCY_MISMATCH
  */
 export function deleteCustomer(
   payments: Payments,
@@ -84,7 +86,7 @@ export function deleteCustomer(
       const { id } = (await readCustomer(payments, caller, customerId)).customer;
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
-    paths: { CUSTOMER_DELETED: at('customerId') },
+    paths: { CUSTOMER_DELETED: at('customerId'), CUSTOMER_IN_USE: at('customerId') },
   });
 }
 

@@ -31,7 +31,7 @@ const fundingPath = pathsIn<FundAccount>();
 
 /**
  * Credits money to an internal account, as a bank transfer to it would (sandbox only).
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED,
  *   IDEMPOTENCY_MISMATCH
  */
 export function fundAccount(
@@ -63,9 +63,13 @@ export function fundAccount(
         throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', {
           path: fundingPath('accountId'),
         });
-      return { journals: [deposit(source.id, source.currency, input.amount)], result: source.id };
+      return {
+        ...(source.customerId !== null && { requireActive: { undeleted: [source.customerId] } }),
+        journals: [deposit(source.id, source.currency, input.amount)],
+        result: source.id,
+      };
     },
-    paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount') },
+    paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount'), CUSTOMER_DELETED: fundingPath('accountId') },
   });
 }
 

@@ -36,7 +36,14 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
     senderTransactionId: transaction.id,
   };
   return [
-    { platformId: receiver.platformId, plan: { insert: { transaction: [incoming], arrival: [arrival] } } },
+    {
+      platformId: receiver.platformId,
+      plan: {
+        // It may have been deleted since the order was read.
+        requireActive: { customers: [receiver.customerId] },
+        insert: { transaction: [incoming], arrival: [arrival] },
+      },
+    },
     { platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: payments.approvalMs }] } },
   ];
 }

@@ -29,7 +29,10 @@ export function transferIn(
     plan: async () => {
       if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
-      const { from, to, parties } = await readAccounts(payments, caller, input, 'EXTERNAL');
+      const { from, to, parties } = await readAccounts(payments, caller, input, {
+        source: 'EXTERNAL',
+        destination: 'INTERNAL',
+      });
       checkPullable(from, at('sourceAccountId'));
       const rail = railOf(payments, caller);
       const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));

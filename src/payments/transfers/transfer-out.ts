@@ -38,7 +38,10 @@ export function transferOut(
 async function planTransfer(payments: Payments, caller: Caller, input: Transfer): Promise<CommandPlan> {
   checkAmount(input.amount, at('amount'));
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
-  const { from, to, parties } = await readAccounts(payments, caller, input, 'INTERNAL');
+  const { from, to, parties } = await readAccounts(payments, caller, input, {
+    source: 'INTERNAL',
+    destination: 'EXTERNAL',
+  });
   const railAccount = toRailAccount(to);
   const { amount } = input;
   const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });

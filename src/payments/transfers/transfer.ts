@@ -9,7 +9,7 @@ import type { Payments } from '../command.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 import { accountName, accountNotFound, idAt, readTransferParties, type TransferParties } from '../parties.ts';
 
-/** A transfer in one currency, in or out (specification 4.6, 4.12). */
+/** A transfer in one currency: in, out (specification 4.6, 4.12), or between accounts here (decision 63). */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
@@ -26,14 +26,14 @@ const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
 /**
- * Reads both accounts. The source must be of the given kind, and the destination of the other.
+ * Reads both accounts, which must be of the given kinds.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
  */
 export async function readAccounts(
   payments: Payments,
   caller: Caller,
   input: Omit<Transfer, 'amount'>,
-  sourceKind: Account['kind'],
+  must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
 ) {
   checkText(input.description, at('description'));
   const parties = await readTransferParties(payments.database.pool, caller, {
@@ -44,12 +44,11 @@ export async function readAccounts(
   const from = parties.source ?? accountNotFound(sourcePath);
   const to = parties.destination ?? accountNotFound(destinationPath);
   const kinds = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
-  if (from.kind !== sourceKind) {
-    throw new Refusal('INVALID_INPUT', `the source must be ${kinds[sourceKind]}`, { path: sourcePath });
+  if (from.kind !== must.source) {
+    throw new Refusal('INVALID_INPUT', `the source must be ${kinds[must.source]}`, { path: sourcePath });
   }
-  const destinationKind = sourceKind === 'INTERNAL' ? 'EXTERNAL' : 'INTERNAL';
-  if (to.kind !== destinationKind) {
-    throw new Refusal('INVALID_INPUT', `the destination must be ${kinds[destinationKind]}`, { path: destinationPath });
+  if (to.kind !== must.destination) {
+    throw new Refusal('INVALID_INPUT', `the destination must be ${kinds[must.destination]}`, { path: destinationPath });
   }
   if (from.currency !== to.currency) {
     throw new Refusal(

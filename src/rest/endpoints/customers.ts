@@ -87,7 +87,7 @@ const remove = createRoute({
     tags,
     summary: 'Delete a customer',
     description:
-      'Its history stays. It makes and receives no more payments, its UMA address is free again, and the client tokens of its apps end.',
+      'A customer who still holds money, or has payments under way, is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. Its history stays. It makes and receives no more payments, its UMA address is free again, and the client tokens of its apps end.',
   }),
   method: 'delete',
   path: '/customers/{customerId}',

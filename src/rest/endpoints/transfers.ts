@@ -1,7 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Viewer } from '../../access/viewer.ts';
 import type { Transaction } from '../../database/rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { transferIn } from '../../payments/transfers/transfer-in.ts';
+import { transferInternal } from '../../payments/transfers/transfer-internal.ts';
 import { transferOut } from '../../payments/transfers/transfer-out.ts';
 import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
@@ -65,6 +67,15 @@ const TransferInBody = z
   })
   .openapi('TransferIn');
 
+const TransferInternalBody = z
+  .strictObject({
+    source: sourceAccount('InternalAccount', 'The internal account that pays.'),
+    destination: destinationAccount('InternalAccount', "Another owner's internal account, which receives."),
+    amount: amountInput("In the currency's smallest unit."),
+    description: memo,
+  })
+  .openapi('TransferInternal');
+
 const out = createRoute({
   ...commandEndpoint('transferOut', {
     operationId: 'transferOut',
@@ -89,38 +100,59 @@ const into = createRoute({
   responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of transfers (specification 4.6, 4.12). */
+const between = createRoute({
+  ...commandEndpoint('transferInternal', {
+    operationId: 'transferInternal',
+    tags,
+    summary: 'Transfer between internal accounts, in one currency',
+    description:
+      "Between a customer and the platform, or between customers. To the platform's own account, money also comes from a customer who may move none, or is deleted. The receiver has an INCOMING transaction of its own.",
+  }),
+  method: 'post',
+  path: '/transfer-internal',
+  request: { query: noQuery, body: body(TransferInternalBody) },
+  responses: {
+    201: commandResponse(TransactionSchema, "The payment on the source's side, COMPLETED."),
+    ...commandErrors(404),
+  },
+});
+
+/** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
-  app.openapi(out, async (context) => {
-    const viewer = context.get('viewer');
-    const { source, destination, amount, description } = context.req.valid('json');
+  /** Returns the accounts and the memo of a request, whose accounts must be as it says. */
+  const partiesOf = async (viewer: Viewer, { source, destination, description }: TransferParties) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
-    const input = {
-      sourceAccountId: source.accountId,
-      destinationAccountId: destination.accountId,
-      amount: BigInt(amount),
-      description,
-    };
+    return { sourceAccountId: source.accountId, destinationAccountId: destination.accountId, description };
+  };
+
+  app.openapi(out, async (context) => {
+    const viewer = context.get('viewer');
+    const { amount, ...parties } = context.req.valid('json');
+    const input = { ...(await partiesOf(viewer, parties)), amount: BigInt(amount) };
     const row = await command(context, transferPaths, (key) => transferOut(payments, viewer, input, key));
     return context.json(await record(row), 201);
   });
 
   app.openapi(into, async (context) => {
     const viewer = context.get('viewer');
-    const { source, destination, amount, description } = context.req.valid('json');
-    await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
-    await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
-    const input = {
-      sourceAccountId: source.accountId,
-      destinationAccountId: destination.accountId,
-      amount: amount === undefined ? undefined : BigInt(amount),
-      description,
-    };
+    const { amount, ...parties } = context.req.valid('json');
+    const input = { ...(await partiesOf(viewer, parties)), amount: amount === undefined ? undefined : BigInt(amount) };
     const row = await command(context, transferPaths, (key) => transferIn(payments, viewer, input, key));
     return context.json(await record(row), 201);
   });
+
+  app.openapi(between, async (context) => {
+    const viewer = context.get('viewer');
+    const { amount, ...parties } = context.req.valid('json');
+    const input = { ...(await partiesOf(viewer, parties)), amount: BigInt(amount) };
+    const row = await command(context, transferPaths, (key) => transferInternal(payments, viewer, input, key));
+    return context.json(await record(row), 201);
+  });
 }
+
+/** The fields that every request of a transfer has. */
+type TransferParties = Omit<z.infer<typeof TransferInBody>, 'amount'>;

@@ -97,6 +97,9 @@ const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((o
   transferIn: [
     (own) => ({ sourceAccountId: own.ExternalAccount, destinationAccountId: own.InternalAccount, amount: 100 }),
   ],
+  transferInternal: [
+    (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.platformUsd, amount: 100 }),
+  ],
   approveTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
   rejectTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
   lookUpReceiver: [

@@ -58,6 +58,7 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Mutation.sandboxSetExternalAccountStatus': 'TRANSACT',
   'Mutation.sendTestWebhook': 'MANAGE',
   'Mutation.transferIn': 'TRANSACT',
+  'Mutation.transferInternal': 'TRANSACT',
   'Mutation.transferOut': 'TRANSACT',
   'Mutation.updateCustomer': 'MANAGE',
   'Mutation.updateWebhookEndpoint': 'MANAGE',

@@ -142,6 +142,15 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
       },
     }),
   ],
+  transferInternal: [
+    (own) => ({
+      body: {
+        source: { accountId: own.InternalAccount },
+        destination: { accountId: own.platformUsd },
+        amount: 100,
+      },
+    }),
+  ],
   testWebhook: [(own) => ({ body: { url: own.url } })],
   updateConfig: [(own) => ({ body: { webhookEndpoint: own.url } })],
   createToken: [() => ({ body: { name: fresh('token'), permissions: ['VIEW'] } })],

@@ -1,6 +1,6 @@
 import { act, feedEnd, lookUp, mint, quote, seen, succeed, umaQuote, usdToEur } from '../../setup/acts.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
-import { externalAccount, makeScene, newCustomer } from '../../setup/scene.ts';
+import { externalAccount, makeScene, newCustomer, ownAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 
 /** A kind of thing that a request can name, by its id or by another value. */
@@ -42,6 +42,8 @@ export type Kind = (typeof kinds)[number];
 export type Things = Readonly<Record<Kind, string>> & {
   /** Its account outside in another currency. */
   readonly outsideEur: string;
+  /** The account of its platform. */
+  readonly platformUsd: string;
 };
 
 let made = 0;
@@ -115,6 +117,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   );
   const names = {
     outsideEur: scene.outsideEur,
+    platformUsd: await ownAccount(platform, 'USD'),
     Customer: scene.customerId,
     InternalAccount: scene.usd,
     ExternalAccount,

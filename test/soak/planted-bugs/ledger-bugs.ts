@@ -61,6 +61,73 @@ export const ledgerBugs: readonly Bug[] = [
     caughtBy: { file: walls, title: 'a plan waits for whoever stops a customer who takes part' },
   },
   {
+    bug: 'a deletion does not lock the accounts of its customer',
+    file: 'prisma/functions/lock_plans.sql',
+    find: "legs[*].account')) || v_emptied;",
+    put: "legs[*].account'));",
+    caughtBy: {
+      file: walls,
+      title: 'a deletion waits for whoever credits the customer, and then is refused with its balance',
+    },
+  },
+  {
+    bug: 'a customer is deleted whatever it holds',
+    file: 'prisma/functions/check_deletion.sql',
+    find: "if v_balances <> '[]' or",
+    put: 'if',
+    caughtBy: {
+      file: 'test/payments/customer-deletion.test.ts',
+      title: 'is not deleted, and the refusal has what is left; when the money is out, it is',
+    },
+  },
+  {
+    bug: 'a customer is deleted while payments to it are under way',
+    file: 'prisma/functions/check_deletion.sql',
+    find: '(t.customer_id = p_customer or t.destination_account_id = any (v_accounts))',
+    put: 't.customer_id = p_customer',
+    caughtBy: { file: 'test/payments/customer-deletion.test.ts', title: 'is not deleted, whether it pays or is paid' },
+  },
+  {
+    bug: 'a deposit comes to a deleted customer',
+    file: 'prisma/functions/check_undeleted.sql',
+    find: 'and c.is_deleted',
+    put: 'and false',
+    caughtBy: {
+      file: 'test/payments/customer-deletion.test.ts',
+      title: 'as a deposit that comes first is refused; a deposit that comes second is',
+    },
+  },
+  {
+    bug: 'a deletion shares a batch with deposits and payments',
+    file: 'src/ledger/batches.ts',
+    find: 'if (customers?.some(({ set }) => set.isDeleted)) {',
+    put: 'if (false) {',
+    caughtBy: {
+      file: 'test/ledger/batches.test.ts',
+      title: 'a deletion comes after the money and the payments before it, and before those after it',
+    },
+  },
+  {
+    bug: 'a transfer between accounts does not arrive as a payment of its receiver',
+    file: 'src/payments/transfers/transfer-internal.ts',
+    find: 'return { ...mergePlans(sent, arrived), result: id };',
+    put: 'return { ...mergePlans(sent, { journals: arrived.journals ?? [] }), result: id };',
+    caughtBy: {
+      file: 'test/payments/transfer-internal.test.ts',
+      title: 'from %s money moves at once, with a payment on each side',
+    },
+  },
+  {
+    bug: 'anybody gives money to another customer, also who may move none',
+    file: 'src/payments/transfers/transfer-internal.ts',
+    find: 'to.customerId === null ? [] : ownersOf(from, to)',
+    put: 'ownersOf(to)',
+    caughtBy: {
+      file: 'test/payments/transfer-internal.test.ts',
+      title: 'a customer who may move no money gives it to the platform alone, and gets none',
+    },
+  },
+  {
     bug: 'a plan does not lock the accounts outside that take part',
     file: 'prisma/functions/lock_plans.sql',
     find: `kind = 'EXTERNAL' and id = any (v_active)

@@ -284,10 +284,10 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    'Deletes a customer: its history stays, it moves no money any more, its UMA address is free again, and the client tokens of its apps end. A second time is refused with CUSTOMER_DELETED.',
+    'Deletes a customer who holds nothing and has no payment under way, else CUSTOMER_IN_USE: its history stays, it moves no money any more, its UMA address is free again, and the client tokens of its apps end. A second time is refused with CUSTOMER_DELETED.',
   input: (t) => ({ customerId: t.id({ required: true, description: 'Customer:…' }) }),
   success: { customer: { type: Customer, description: 'The customer, deleted.' } },
-  refusals: ['NotFoundError'],
+  refusals: ['NotFoundError', 'CustomerInUseError'],
   resolve: async ({ customerId, idempotencyKey }, { payments, viewer }) => {
     const result = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
     return { customer: result.row, replayed: result.replayed };

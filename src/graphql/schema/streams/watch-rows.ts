@@ -81,7 +81,8 @@ export async function watchRows<Row extends { readonly version: number }, Update
   );
   const firsts = follower.presentStates(latest, head);
   // The latest events are of one time, after `head`: up to the last of them no other event of these rows lies in the feed.
-  const from = [...latest.values()].reduce((last, { sequence }) => (sequence > last ? sequence : last), head);
+  let from = head;
+  for (const { sequence } of latest.values()) if (sequence > from) from = sequence;
   return open.size === 0 ? only(...firsts) : follower.follow(from, subject, firsts);
 }
 

@@ -1,0 +1,75 @@
+import type { Caller } from '../../access/caller.ts';
+import { checkAmount } from '../../core/checks.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Transaction } from '../../database/rows.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { Plan } from '../../ledger/plan.ts';
+import { directArrival } from '../approvals/incoming.ts';
+import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../command.ts';
+import { transfer } from '../movements.ts';
+import { idAt } from '../parties.ts';
+import { at, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
+
+/**
+ * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or between
+ * customers (decision 63). It is COMPLETED at once. The receiver has an INCOMING transaction of its own (decision 26). To
+ * the platform's own account money comes from any customer, also from one who may move none or is deleted.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, SELF_PAYMENT,
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ */
+export function transferInternal(
+  payments: Payments,
+  caller: Caller,
+  input: Omit<Transfer, 'sandboxScenario'>,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Transaction>> {
+  return runCommand(payments, caller, {
+    operation: 'transferInternal',
+    readsOnly: true,
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: () => planTransfer(payments, caller, input),
+    paths: {
+      INSUFFICIENT_BALANCE: at('sourceAccountId'),
+      USER_NOT_READY: at('sourceAccountId'),
+      AMOUNT_OUT_OF_RANGE: at('amount'),
+    },
+  });
+}
+
+async function planTransfer(
+  payments: Payments,
+  caller: Caller,
+  input: Omit<Transfer, 'sandboxScenario'>,
+): Promise<CommandPlan> {
+  const { amount } = input;
+  checkAmount(amount, at('amount'));
+  const { from, to, parties } = await readAccounts(payments, caller, input, {
+    source: 'INTERNAL',
+    destination: 'INTERNAL',
+  });
+  if (from.id === to.id) {
+    throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', {
+      path: at('destinationAccountId'),
+    });
+  }
+  const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
+  const { id, platformId, reference } = transaction;
+  const sent: Plan = {
+    requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to) },
+    insert: { transaction: [{ ...transaction, type: 'OUTGOING' }] },
+    transactions: [{ id, from: ['PENDING'], to: 'COMPLETED', reason: 'transferred', isNew: true }],
+    journals: [transfer(from.id, from.currency, amount, id)],
+  };
+  const arrived = directArrival(
+    {
+      platformId,
+      newId: idAt(parties, 1),
+      transaction: { id, reference, receivedAmount: amount, description: input.description ?? null },
+      fundingAccountId: from.id,
+    },
+    to,
+  );
+  return { ...mergePlans(sent, arrived), result: id };
+}

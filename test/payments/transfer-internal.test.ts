@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { act, mint, succeed, transactionOf } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+
+// Transfers between internal accounts of one currency (decision 63).
+
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+let other: Scene;
+/** The platform's own account. */
+let own: string;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+  scene = await makeScene(platform, 10_000n);
+  other = await makeScene(platform, 0n);
+  own = await ownAccount(platform, 'USD');
+});
+afterAll(() => t.stop());
+
+const send = (from: string, to: string, rest: object = {}, by = platform): Promise<Data> =>
+  act(
+    by,
+    'transferInternal',
+    { sourceAccountId: from, destinationAccountId: to, amount: 100, ...rest },
+    'transaction { id status type }',
+  );
+
+/** The receiving transaction of a payment, which has its reference. */
+async function arrivalOf({ id, reconciliationReference }: Data): Promise<Data> {
+  const { transactions } = await platform.ask(
+    'query ($reference: String!) { transactions(filter: { reference: $reference }) { edges { node { id } } } }',
+    { reference: reconciliationReference },
+  );
+  const [arrived] = transactions.edges.map(({ node }: Data) => node.id).filter((one: string) => one !== id);
+  return transactionOf(platform, arrived);
+}
+
+const statuses = ({ timeline }: Data) => timeline.map(({ status }: Data) => status);
+
+test.each([
+  ['a customer to the platform', () => scene.usd, () => own],
+  ['the platform to a customer', () => own, () => other.usd],
+  ['a customer to another', () => scene.usd, () => other.usd],
+])('from %s money moves at once, with a payment on each side', async (_what, from, to) => {
+  const before = [await balanceOf(platform, from()), await balanceOf(platform, to())];
+  const { transaction } = await send(from(), to(), { amount: 40, description: 'closing' });
+  expect(transaction).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING' });
+  expect([await balanceOf(platform, from()), await balanceOf(platform, to())]).toEqual([
+    (before[0] ?? 0n) - 40n,
+    (before[1] ?? 0n) + 40n,
+  ]);
+  const sent = await transactionOf(platform, transaction.id);
+  expect(sent).toMatchObject({
+    source: { accountId: from() },
+    destination: { accountId: to() },
+    sentAmount: { amount: '40' },
+    receivedAmount: { amount: '40' },
+    description: 'closing',
+    ledgerEntries: [
+      { amount: { amount: '-40' }, account: { id: from() } },
+      { amount: { amount: '40' }, system: 'OUTSIDE' },
+    ],
+  });
+  const arrived = await arrivalOf(sent);
+  expect(arrived).toMatchObject({
+    type: 'INCOMING',
+    receivedAmount: { amount: '40' },
+    destination: { accountId: to() },
+    description: 'closing',
+    ledgerEntries: [
+      { amount: { amount: '-40' }, system: 'OUTSIDE' },
+      { amount: { amount: '40' }, account: { id: to() } },
+    ],
+  });
+  expect([statuses(sent), statuses(arrived)]).toEqual([
+    ['PENDING', 'COMPLETED'],
+    ['PENDING', 'COMPLETED'],
+  ]);
+});
+
+test('a repeat with the same key moves nothing again', async () => {
+  const before = await balanceOf(platform, scene.usd);
+  const first = await send(scene.usd, own, { idempotencyKey: 'once' });
+  expect(await send(scene.usd, own, { idempotencyKey: 'once' })).toEqual({ ...first, replayed: true });
+  expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
+  expect(await send(scene.usd, own, { idempotencyKey: 'once', amount: 99 })).toMatchObject({
+    code: 'IDEMPOTENCY_MISMATCH',
+  });
+});
+
+test('what cannot be is refused, with its place', async () => {
+  const poor = await makeScene(platform, 0n);
+  const cases: [from: string, to: string, code: string, field: string][] = [
+    [scene.usd, scene.usd, 'SELF_PAYMENT', 'destinationAccountId'],
+    [scene.usd, scene.eur, 'INVALID_CURRENCY', 'destinationAccountId'],
+    [scene.usd, scene.outsideUsd, 'INVALID_INPUT', 'destinationAccountId'],
+    [scene.outsideUsd, own, 'INVALID_INPUT', 'sourceAccountId'],
+    [poor.usd, own, 'INSUFFICIENT_BALANCE', 'sourceAccountId'],
+  ];
+  for (const [from, to, code, field] of cases) {
+    expect(await send(from, to)).toMatchObject({ code, path: ['input', field] });
+  }
+});
+
+test('a customer who may move no money gives it to the platform alone, and gets none', async () => {
+  const stopped = await newCustomer(platform, 'Grace Hopper 002');
+  const usd = await internalAccount(platform, stopped, 'USD');
+  await fund(platform, usd, 1_000n);
+  expect(await send(usd, other.usd)).toMatchObject({ code: 'USER_NOT_READY' });
+  expect(await send(own, usd)).toMatchObject({ code: 'USER_NOT_READY' });
+  expect(await send(usd, own)).toMatchObject({ __typename: 'TransferInternalSuccess' });
+  expect(await balanceOf(platform, usd)).toBe(900n);
+});
+
+test('the app of a customer may not, also from its own account', async () => {
+  const { token } = await mint(platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = connect(t.url, platform.platformId, `Bearer ${token}`);
+  expect(await send(scene.usd, own, {}, app)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
+});
+
+test('of transfers that together come to more than there is, some are refused, and none is half done', async () => {
+  const payer = await makeScene(platform, 250n);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => send(payer.usd, own)));
+  expect(answers.map(({ code }) => code ?? 'done').sort()).toEqual([
+    'INSUFFICIENT_BALANCE',
+    'INSUFFICIENT_BALANCE',
+    'done',
+    'done',
+  ]);
+  expect(await balanceOf(platform, payer.usd)).toBe(50n);
+  await succeed(platform, 'transferInternal', { sourceAccountId: own, destinationAccountId: payer.usd, amount: 200 });
+  expect(await balanceOf(platform, payer.usd)).toBe(250n);
+});
