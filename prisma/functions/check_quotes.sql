@@ -22,7 +22,7 @@ begin
       return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id, 'expiresAt', v_expires_at);
     end if;
     if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;

@@ -5,7 +5,7 @@ import { publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
+import type { ClientGrant, ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
 import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
 import type { Bound } from './caller.ts';
@@ -17,6 +17,7 @@ interface Row extends RateColumns {
   platformId: string;
   environment: Environment;
   permissions: Permission[];
+  grants: ClientGrant[];
   expiresAt: Date;
   customerId: string | null;
   quoteId: string | null;
@@ -28,7 +29,7 @@ interface Row extends RateColumns {
 /** Finds a valid token. The database's clock decides what has expired, as everywhere. */
 const tokenStatement = statement<Row>(
   'client_token',
-  `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.expires_at,
+  `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
      coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
      ${rateColumns}
@@ -212,6 +213,7 @@ function viewerOf(row: Row): Viewer {
     platformId: row.platformId,
     environment: row.environment,
     permissions: row.permissions,
+    grants: row.grants,
     tokenId: row.id,
     bound: boundOf(row),
     subject,

@@ -60,6 +60,11 @@ export function formatDecimal(amount: bigint, decimals: number): string {
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
+/** Formats smallest units as major units with their code: "0.03 USD". */
+export function formatMajor(amount: bigint, currency: Currency): string {
+  return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
+}
+
 /** The error for a locale that is no BCP 47 language tag, or whose number format is not known here. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;

@@ -44,7 +44,7 @@ async function execute(app: TestPlatform, quoteId: string): Promise<Data> {
 describe('a refusal tells the app of a payment', () => {
   test('that the account holds too little, and not what it holds', async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
-    expect((await execute(t.platform, id)).message).toContain('holds 12345 spendable');
+    expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
     const refused = await execute(await appOf(id), id);
     expect(refused).toMatchObject({ code: 'INSUFFICIENT_BALANCE', path: ['input', 'quoteId'] });
     expect(refused.message).not.toMatch(/\d/);

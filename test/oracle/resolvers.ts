@@ -1,5 +1,4 @@
 import { GraphQLError } from 'graphql';
-import { isKeyed } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
@@ -18,6 +17,7 @@ import type {
 } from '../../src/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
+import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
 import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
@@ -165,6 +165,14 @@ const money = (amount: bigint, code: string) => ({ amount, currency: currencyOf(
 const moneyIfKnown = (amount: bigint | null, code: string | null) =>
   amount === null || code === null ? null : money(amount, code);
 
+const rateDetailsOf = (details: Data, sending: string | null, receiving: string) =>
+  details && {
+    ...details,
+    counterpartyFixedFee: money(BigInt(details.counterpartyFixedFee), receiving),
+    serviceApiFixedFee: money(BigInt(details.serviceApiFixedFee), sending ?? ''),
+    serviceApiVariableFeeAmount: money(BigInt(details.serviceApiVariableFeeAmount), sending ?? ''),
+  };
+
 /** A list of names and values from a JSON object of them. */
 const fieldsIn = (json: unknown) => Object.entries(Object(json)).map(([name, value]) => ({ name, value }));
 
@@ -178,27 +186,69 @@ interface Payment {
   readonly destinationUmaAddress: string | null;
 }
 
-function sourceOf(payment: Payment, umaAddress: string | null, code: string) {
+/** What a transaction has stored of its parties. */
+type Stored = Pick<
+  Transaction,
+  'sourceName' | 'sourceNumber' | 'destinationName' | 'destinationNumber' | 'counterpartyInformation'
+>;
+
+const umaParty = (__typename: string, umaAddress: string | null, code: string, stored: Stored | undefined) => ({
+  __typename,
+  umaAddress,
+  displayName: (stored?.counterpartyInformation as Data)?.FULL_NAME ?? umaAddress,
+  maskedNumber: null,
+  currency: currencyOf(code),
+});
+
+function sourceOf(payment: Payment, umaAddress: string | null, code: string, stored: Stored | undefined) {
   switch (payment.sourceKind) {
     case 'ACCOUNT':
-      return { __typename: 'AccountSource', platformId: payment.platformId, uuid: payment.sourceAccountId };
+      return {
+        __typename: 'AccountSource',
+        platformId: payment.platformId,
+        uuid: payment.sourceAccountId,
+        name: stored?.sourceName,
+        number: stored?.sourceNumber,
+      };
     case 'UMA_ADDRESS':
-      return { __typename: 'UmaSource', umaAddress, currency: currencyOf(code) };
+      return umaParty('UmaSource', umaAddress, code, stored);
     case 'REALTIME_FUNDING':
-      return { __typename: 'RealtimeFundingSource', customerId: payment.customerId, currency: currencyOf(code) };
+      return {
+        __typename: 'RealtimeFundingSource',
+        customerId: payment.customerId,
+        displayName: `${code} deposit`,
+        maskedNumber: null,
+        currency: currencyOf(code),
+      };
     default:
       return null;
   }
 }
 
-function destinationOf(payment: Payment, code: string) {
+function destinationOf(payment: Payment, code: string, stored: Stored | undefined) {
   return payment.destinationKind === 'UMA_ADDRESS'
-    ? { __typename: 'UmaDestination', umaAddress: payment.destinationUmaAddress, currency: currencyOf(code) }
-    : { __typename: 'AccountDestination', platformId: payment.platformId, uuid: payment.destinationAccountId };
+    ? umaParty('UmaDestination', payment.destinationUmaAddress, code, stored)
+    : {
+        __typename: 'AccountDestination',
+        platformId: payment.platformId,
+        uuid: payment.destinationAccountId,
+        name: stored?.destinationName,
+        number: stored?.destinationNumber,
+      };
+}
+
+/** The transaction of a quote, which has stored the names of its parties. */
+async function transactionOfQuote({ platformId, transactionId }: Quote, { reads }: Asking) {
+  return (await reads.transactions({ platformId, id: transactionId }))[0];
 }
 
 /** An account at an end of a payment: its id is shown to whoever sees the payment, the account itself by its own rule. */
-const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
+const accountEnd = fieldsOf<{ platformId: string; uuid: string; name: string | null; number: string | null }>({
+  async displayName({ platformId, uuid, name }, _args, { reads, viewer }) {
+    const [account] = await reads.accounts({ platformId, id: uuid });
+    return (viewer.bound.kind === 'PAYMENT' ? null : name) ?? `${account?.currency} account`;
+  },
+  maskedNumber: async ({ uuid, number }, _args, asking) => ((await accountSeen(uuid, asking)) ? number : null),
   async accountId({ platformId, uuid }, _args, { reads }) {
     const [account] = await reads.accounts({ platformId, id: uuid });
     return account && accountPublicId(account.kind, account.id);
@@ -211,6 +261,8 @@ const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
 });
 
 const account = fieldsOf<Account>({
+  displayName,
+  maskedNumber,
   id: ({ kind, id }) => accountPublicId(kind, id),
   currency: ({ currency }) => currencyOf(currency),
   customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
@@ -269,7 +321,6 @@ function refusalCode(operation: string, code: string): string {
 }
 
 async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
-  if (!isKeyed(operation)) throw invalidInput('no such mutation');
   // The keys of an app are its own.
   const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
@@ -288,11 +339,15 @@ async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: A
   };
 }
 
-async function rates(args: Data, { viewer, reads, payments }: Asking) {
+async function rates({ sendingAmountDecimal: decimal = null, ...args }: Data, { viewer, reads, payments }: Asking) {
   const [platform] = await reads.platforms({ id: viewer.platformId });
   if (!platform) throw new Error('a caller has a platform');
   const caller = platformItself({ platformId: viewer.platformId, environment: platform.environment });
-  return readExchangeRates(payments, caller, args).catch((error: unknown) => {
+  if (decimal !== null && (args.sendingAmount ?? null) !== null) {
+    throw new GraphQLError('two amounts', { extensions: { code: 'INVALID_AMOUNT' } });
+  }
+  const sendingAmount = decimal === null ? args.sendingAmount : { decimal };
+  return readExchangeRates(payments, caller, { ...args, sendingAmount }).catch((error: unknown) => {
     throw error instanceof Refusal ? new GraphQLError(error.message, { extensions: { code: error.code } }) : error;
   });
 }
@@ -336,6 +391,11 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       return (await reads.clientTokens({ platformId, id: tokenId }))[0]?.expiresAt;
     },
     customer: ({ bound }, _args, asking) => (bound.kind === 'CUSTOMER' ? customerSeen(bound.customerId, asking) : null),
+    async grants({ platformId, kind, tokenId }, _args, { reads }) {
+      const [token] =
+        kind === 'CLIENT' && tokenId !== null ? await reads.clientTokens({ platformId, id: tokenId }) : [];
+      return token?.grants ?? [];
+    },
     async feedCursor({ platformId }, _args, { reads }) {
       const [head] = await reads.feedHeads({ platformId });
       return feedCursor(platformId, head?.sequence ?? 0n);
@@ -347,11 +407,13 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     sentAmount: ({ sentAmount, sentCurrency }) => moneyIfKnown(sentAmount, sentCurrency),
     receivedAmount: ({ receivedAmount, receivedCurrency }) => moneyIfKnown(receivedAmount, receivedCurrency),
     fees: ({ fees, sentCurrency }) => moneyIfKnown(fees, sentCurrency),
-    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency),
-    destination: (row) => destinationOf(row, row.receivedCurrency),
+    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency, row),
+    destination: (row) => destinationOf(row, row.receivedCurrency, row),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
     quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
     exchangeRate: ({ exchangeRate }) => exchangeRate?.toFixed(),
+    rateDetails: ({ rateDetails, sentCurrency, receivedCurrency }) =>
+      rateDetailsOf(rateDetails as Data, sentCurrency, receivedCurrency),
     refund: (row) =>
       row.refundReference === null
         ? null
@@ -387,15 +449,18 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Quote: fieldsOf<Quote>({
     id: ({ id }) => publicId('Quote', id),
-    source: (row) => sourceOf(row, null, row.sendingCurrency),
-    destination: (row) => destinationOf(row, row.receivingCurrency),
+    source: async (row, _args, asking) =>
+      sourceOf(row, null, row.sendingCurrency, await transactionOfQuote(row, asking)),
+    destination: async (row, _args, asking) =>
+      destinationOf(row, row.receivingCurrency, await transactionOfQuote(row, asking)),
     sendingCurrency: ({ sendingCurrency }) => currencyOf(sendingCurrency),
     receivingCurrency: ({ receivingCurrency }) => currencyOf(receivingCurrency),
     totalSendingAmount: ({ totalSendingAmount, sendingCurrency }) => money(totalSendingAmount, sendingCurrency),
     totalReceivingAmount: (row) => money(row.totalReceivingAmount, row.receivingCurrency),
     feesIncluded: ({ feesIncluded, sendingCurrency }) => money(feesIncluded, sendingCurrency),
     exchangeRate: ({ exchangeRate }) => exchangeRate.toFixed(),
-    rateDetails: ({ pricing }) => (pricing as Data).rateDetails,
+    rateDetails: ({ pricing, sendingCurrency, receivingCurrency }) =>
+      rateDetailsOf((pricing as Data).rateDetails, sendingCurrency, receivingCurrency),
     pricingSteps: ({ pricing }) => (pricing as Data).steps,
     paymentInstructions: ({ paymentInstructions }) => instructionsIn(paymentInstructions),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
@@ -403,6 +468,9 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   AccountSource: accountEnd,
   AccountDestination: accountEnd,
+  PricingStep: fieldsOf<{ step: string }>({
+    step: ({ step }) => step.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+  }),
   RealtimeFundingSource: fieldsOf<{ customerId: string | null }>({
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
   }),
@@ -425,8 +493,13 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   ExternalAccount: fieldsOf<Account>({
     ...account,
-    accountInfo: ({ accountType, accountInfo }) =>
-      accountType && { __typename: accountTypes[accountType].graphql.type, accountType, ...Object(accountInfo) },
+    accountInfo: (row) =>
+      row.accountType && {
+        __typename: accountTypes[row.accountType].graphql.type,
+        accountType: row.accountType,
+        maskedNumber: maskedNumber(row),
+        ...Object(row.accountInfo),
+      },
     beneficiary: ({ beneficiary }) =>
       typed(
         (beneficiary as Data)?.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary',

@@ -256,7 +256,7 @@ test('a test on demand tells what the receiver answered', async () => {
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: false });
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: true });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "sendTestWebhook", idempotencyKey: "one-test") { outcome result { id } } }',
+    '{ mutationReceipt(operation: sendTestWebhook, idempotencyKey: "one-test") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
   await receiver.stop();
@@ -275,7 +275,7 @@ test('a secret is shown once: a repeated key is refused with the id of what it m
     code: 'IDEMPOTENCY_MISMATCH',
   });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "createWebhookEndpoint", idempotencyKey: "one-endpoint") { outcome result { id } } }',
+    '{ mutationReceipt(operation: createWebhookEndpoint, idempotencyKey: "one-endpoint") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
   await receiver.stop();

@@ -72,6 +72,9 @@ CREATE TYPE "environment" AS ENUM ('SANDBOX', 'PRODUCTION');
 CREATE TYPE "permission" AS ENUM ('VIEW', 'TRANSACT', 'MANAGE');
 
 -- CreateEnum
+CREATE TYPE "client_grant" AS ENUM ('LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES');
+
+-- CreateEnum
 CREATE TYPE "customer_type" AS ENUM ('INDIVIDUAL', 'BUSINESS');
 
 -- CreateEnum
@@ -184,6 +187,7 @@ CREATE TABLE "client_token" (
     "quote_id" UUID,
     "transaction_id" UUID,
     "permissions" "permission"[],
+    "grants" "client_grant"[] DEFAULT ARRAY[]::"client_grant"[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
@@ -321,6 +325,10 @@ CREATE TABLE "transaction" (
     "destination_kind" "party_kind" NOT NULL,
     "destination_account_id" UUID,
     "destination_uma_address" TEXT,
+    "source_name" TEXT,
+    "source_number" TEXT,
+    "destination_name" TEXT,
+    "destination_number" TEXT,
     "exchange_rate" DECIMAL(32,18),
     "fees" BIGINT,
     "rate_details" JSONB,
@@ -767,6 +775,33 @@ as $$
                            'accountType', a.account_type, 'identifier', a.identifier)
 $$;
 
+-- Returns the name of an account for people: who owns it, or what it is (src/payments/accounts/account-names.ts).
+create or replace function account_name(a account) returns text
+  language sql immutable parallel safe
+as $$
+  select coalesce(
+    a.beneficiary ->> 'fullName',
+    a.beneficiary ->> 'legalName',
+    case a.account_type
+      when 'LAYER2_WALLET' then 'Bitcoin wallet'
+      when 'LIGHTNING' then 'Lightning wallet'
+      when 'SOLANA_WALLET' then 'Solana wallet'
+      when 'TRON_WALLET' then 'Tron wallet'
+      when 'POLYGON_WALLET' then 'Polygon wallet'
+      when 'BASE_WALLET' then 'Base wallet'
+    end,
+    a.currency || ' account')
+$$;
+
+-- Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least half
+-- stays hidden. An internal account has no number, and is identified by its id.
+create or replace function account_number(a account) returns text
+  language sql immutable parallel safe
+as $$
+  select '•••• ' || case when a.kind = 'INTERNAL' then upper(right(a.id::text, 4))
+                         else right(a.identifier, least(4, length(a.identifier) / 2)) end
+$$;
+
 -- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
 -- number holds exactly. Stable, like to_jsonb: only then is it inlined into the statement that calls it.
 create or replace function account_snapshot(a account) returns jsonb
@@ -1105,7 +1140,7 @@ begin
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
     end if;
     -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a
@@ -1183,7 +1218,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
     v_change := 0;
     v_gain := 0;
@@ -1195,12 +1230,13 @@ begin
     end loop;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
-                                'spendable', v_account.posted::text, 'needed', (-v_change)::text);
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text,
+                                'currency', v_account.currency);
     end if;
     if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
       v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
       if v_refusal is not null then
-        return v_refusal;
+        return v_refusal || jsonb_build_object('currency', v_account.currency);
       end if;
     end if;
   end loop;
@@ -1216,6 +1252,7 @@ as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_holder customer;
   v_refusal jsonb;
 begin
   for v_change in
@@ -1232,12 +1269,13 @@ begin
         return v_refusal;
       end if;
     end if;
-    if exists (
-      select from customer c
-      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
-        and (c.platform_id, c.id) <> (p_platform, v_change.id)
-    ) then
-      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    select * into v_holder from customer c
+    where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+      and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
+    if found then
+      -- Another platform's customer is not named.
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
+                                'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
   end loop;
   return null;
@@ -1292,7 +1330,7 @@ begin
     end if;
     if v_status <> 'EXPIRED'
        or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1441,7 +1479,7 @@ begin
       return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id, 'expiresAt', v_expires_at);
     end if;
     if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1495,10 +1533,11 @@ as $$
 declare
   v_id uuid;
 begin
-  select c.id into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+  -- Another platform's customer is not named.
+  select case when c.platform_id = p_platform then c.id end into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
   if found then
-    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
   end if;
   select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
   join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
@@ -1521,10 +1560,11 @@ as $$
 declare
   v_credit record;
   v_posted bigint;
+  v_currency text;
   v_coming numeric;
 begin
   for v_credit in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
-    select posted into v_posted from account where platform_id = p_platform and id = v_credit.account;
+    select posted, currency into v_posted, v_currency from account where platform_id = p_platform and id = v_credit.account;
     v_coming := v_credit.amount;
     if v_posted + v_coming > 900000000000000 then
       -- Through the open orders, which are few, however long the history of the account is.
@@ -1536,7 +1576,7 @@ begin
     end if;
     if v_posted + v_coming > 9000000000000000 then
       return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_credit.account, 'limit', '9000000000000000',
-                                'balance', v_posted::text, 'coming', v_coming::text);
+                                'balance', v_posted::text, 'coming', v_coming::text, 'currency', v_currency);
     end if;
   end loop;
   return null;
@@ -1563,7 +1603,7 @@ begin
       return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
     end if;
     if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1905,6 +1945,28 @@ begin
 end
 $$;
 
+-- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
+-- not its customer's own, the name is that of the owner.
+create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
+  language plpgsql stable
+as $$
+declare
+  v_account account;
+begin
+  if p_account is null then
+    return;
+  end if;
+  select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
+  number := account_number(v_account);
+  if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
+    name := case when v_account.customer_id is null
+      then (select p.name from platform p where p.id = p_platform)
+      else (select c.name from customer c where c.platform_id = p_platform and c.id = v_account.customer_id) end;
+  end if;
+  name := coalesce(name, account_name(v_account));
+end
+$$;
+
 -- Before update on transaction: the status changes along transaction_move, the parties and the sent amount never
 -- change, and the times of settlement and refund come from the clock of the database.
 create or replace function guard_transaction() returns trigger
@@ -1912,16 +1974,25 @@ create or replace function guard_transaction() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
-      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate)
+      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
+      new.source_name, new.source_number)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
-      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
+      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
+      old.source_name, old.source_number) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  if new.destination_account_id is distinct from old.destination_account_id then
+    select p.name, p.number into new.destination_name, new.destination_number
+    from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
+  else
+    new.destination_name := old.destination_name;
+    new.destination_number := old.destination_number;
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();
@@ -1937,7 +2008,8 @@ end
 $$;
 
 -- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
--- is a move. A customer or account of its platform takes part in it, and its currencies are known. None of these is
+-- is a move. It stores the names of the accounts at its ends, as they are now: later changes of accounts and owners
+-- do not change what was paid. A customer or account of its platform takes part in it, and its currencies are known. None of these is
 -- ever deleted, so one check is enough. Foreign keys would also lock the one row that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
@@ -1953,6 +2025,10 @@ begin
      or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
     raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
   end if;
+  select p.name, p.number into new.source_name, new.source_number
+  from name_party(new.platform_id, new.source_account_id, new.customer_id) p;
+  select p.name, p.number into new.destination_name, new.destination_number
+  from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;

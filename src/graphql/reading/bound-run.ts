@@ -1,6 +1,7 @@
 import { type FieldNode, type GraphQLError, type GraphQLField, getArgumentValues } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import { Binding } from '../../database/conditions.ts';
+import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, type Notes } from './finish.ts';
 import { literal, type Run } from './sql.ts';
 
@@ -39,6 +40,8 @@ export class BoundRun extends Binding implements Run, Notes {
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
     return this.once(node, () => {
       const args = getArgumentValues(field, node, this.#variables);
+      const wrong = wrongArgument(args);
+      if (wrong) throw wrong;
       return node === this.#given?.node ? { ...args, ...this.#given.args } : args;
     });
   }

@@ -13,6 +13,31 @@ export const SortOrder = builder.enumType('SortOrder', {
   values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),
 });
 
+export const ClientGrant = builder.enumType('ClientGrant', {
+  description: 'What a platform lets the app of a customer do besides its permissions, for that customer.',
+  values: describe({
+    LOOK_UP_RECEIVERS: 'Look receivers at UMA addresses up (lookUpReceiver), and quote with these lookups.',
+    ADD_BENEFICIARIES: "Register the customer's own external accounts (createExternalAccount).",
+  }),
+});
+
+export const LedgerParty = builder.enumType('LedgerParty', {
+  description: "A party of a ledger entry that is no account of the caller's.",
+  values: describe({
+    OUTSIDE: 'What is beyond the rails.',
+    CLEARING: 'Money that is under way.',
+    LIQUIDITY: 'The other side of a conversion.',
+    FEES: "The service's fees.",
+    SUSPENSE: 'Money that has neither arrived nor come back.',
+    OTHER_ACCOUNT: 'An account that the caller may not see.',
+  }),
+});
+
+export const LookupNetwork = builder.enumType('LookupNetwork', {
+  description: 'The network of a receiver.',
+  values: describe({ UMA: 'Universal Money Addresses.' }),
+});
+
 export const QuoteStatus = builder.enumType('QuoteStatus', {
   description: 'Where a quote stands (specification 3.1).',
   values: describe({
@@ -130,7 +155,7 @@ export const ExternalAccountType = builder.enumType('ExternalAccountType', {
 });
 
 export const EventType = builder.enumType('EventType', {
-  description: 'What kind of change an event tells of.',
+  description: 'What kind of change an event reports.',
   values: describe({
     OUTGOING_PAYMENT: 'An outgoing transaction was made or changed its status.',
     INCOMING_PAYMENT: 'An incoming transaction was made or changed its status.',

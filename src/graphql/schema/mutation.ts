@@ -7,9 +7,11 @@ import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
+import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { edgeOf } from './list.ts';
-import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
@@ -22,10 +24,15 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
+  /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
+  readonly scenario?: string;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
-    input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
+    input: InputShapeFromFields<Fields> & {
+      readonly idempotencyKey?: string | null | undefined;
+      readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
+    },
     context: Context,
     info: GraphQLResolveInfo,
   ) => Promise<Success>;
@@ -35,6 +42,17 @@ interface SuccessField {
   readonly type: TypeParam<Types>;
   readonly description: string;
   readonly nullable?: boolean;
+}
+
+const edgeDescription = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
+
+/** Returns the edges that a success carries: of each of its rows that is in a list. */
+function edgesIn(success: Readonly<Record<string, SuccessField>>) {
+  return Object.entries(success).flatMap(([field, { type, nullable = false }]) => {
+    const edge = edgeOf(type);
+    const resolve = (row: unknown) => edge && rowEdge(edge.list, row);
+    return edge ? [{ name: `${field}Edge`, field, type: edge.type, nullable, resolve }] : [];
+  });
 }
 
 /** Makes the edge of a row in its list. Every row has these two fields. */
@@ -68,7 +86,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
 
   const input = builder.inputType(`${typeName}Input`, {
-    description: `What ${name} is asked.`,
+    description: `The input of ${name}.`,
     fields: (t) => ({
       ...options.input(t),
       idempotencyKey: t.string({
@@ -86,13 +104,15 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
       ...Object.fromEntries(
-        Object.entries<SuccessField>(options.success).flatMap(([name, { type, nullable = false }]) => {
-          const edge = edgeOf(type);
-          if (!edge) return [];
-          const description = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
-          const resolve = (result: Success) => rowEdge(edge.list, result[name as keyof Success]);
-          return [[`${name}Edge`, t.field({ type: edge.type, description, nullable, resolve: resolve as never })]];
-        }),
+        edgesIn(options.success).map(({ name, field, type, nullable, resolve }) => [
+          name,
+          t.field({
+            type,
+            description: edgeDescription,
+            nullable,
+            resolve: (result) => resolve(result[field as never]) as never,
+          }),
+        ]),
       ),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
@@ -103,7 +123,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `What came of ${name}: its success, or why it was refused.`,
+    description: `The result of ${name}: its success, or why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
     resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
   });
@@ -112,7 +132,12 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     t.field({
       type: result,
       description: options.description,
-      args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
+      args: {
+        input: t.arg({ type: input, required: true, description: 'What is to be done.' }),
+        ...(options.scenario && {
+          sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
+        }),
+      },
       // A member of the result's union, which the compiler cannot follow through the table of refusals.
       resolve: resolverOf(name, options.resolve) as never,
     }),
@@ -124,13 +149,21 @@ function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
 ) {
-  return async (_root: unknown, args: { input: Input }, context: Context, info: GraphQLResolveInfo) => {
+  return async (
+    _root: unknown,
+    args: { input: Input; sandboxScenario?: object | null },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => {
     // The mutations of a document run one after another: those that have not begun yet do not begin.
     if (context.isAbandoned()) throw abandoned();
     try {
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
-      return await resolve(args.input, context, info);
+      const wrong = wrongValuesRefusal(args);
+      if (wrong) return asArgumentError(wrong);
+      const { input, sandboxScenario } = args;
+      return await resolve(sandboxScenario ? { ...input, sandboxScenario } : input, context, info);
     } catch (error) {
       const refusal = refusalIn(error);
       if (refusal) return asUserError(refusal, name, args.input);

@@ -6,7 +6,7 @@ import type { ApiToken as ApiTokenRow } from '../../database/generated/client/cl
 import { planned } from '../reading/planned.ts';
 import { leaf, pageOf, reads, typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
-import { Permission } from './enums.ts';
+import { ClientGrant, Permission } from './enums.ts';
 import { connection, pageArgs } from './list.ts';
 import { mutation } from './mutation.ts';
 
@@ -65,7 +65,10 @@ mutation('createApiToken', {
   }),
   success: {
     apiToken: { type: ApiToken, description: 'The new token.' },
-    secret: { type: 'String', description: 'Shown this once and kept nowhere: store it safely.' },
+    secret: {
+      type: 'String',
+      description: 'The password of Basic credentials. It is shown once and not stored here: store it safely.',
+    },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
     issueApiToken(payments.database, viewer, input, idempotencyKey),
@@ -104,6 +107,12 @@ mutation('createClientToken', {
       required: true,
       defaultValue: ['VIEW'],
       description: 'VIEW, and TRANSACT if it may also pay.',
+    }),
+    grants: t.field({
+      type: [ClientGrant],
+      required: true,
+      defaultValue: [],
+      description: 'What it may do besides, for a customer alone. None by default.',
     }),
     expiresInSeconds: t.int({
       required: true,

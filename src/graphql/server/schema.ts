@@ -1,5 +1,6 @@
 import '../schema/values/scalars.ts';
 import '../schema/values/money.ts';
+import '../schema/values/refusal-facts.ts';
 import '../schema/node.ts';
 import '../schema/viewer.ts';
 import '../schema/customers/account.ts';

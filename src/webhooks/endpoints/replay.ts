@@ -9,7 +9,7 @@ import { statement } from '../../database/statement.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import { webhookTypesSql } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** The most events that one call replays. */
 const maxEvents = 10_000;
@@ -66,7 +66,7 @@ export function replay(
     idempotencyKey,
     effect: async ({ client, prisma }) => {
       const endpoint = await readEndpoint(prisma, caller, id);
-      if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
       const { after, before, named } = await rangeOf(prisma, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);

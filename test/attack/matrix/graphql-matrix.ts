@@ -208,7 +208,7 @@ const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.tes
 async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyKey: string): Promise<string> {
   if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
   const { mutationReceipt } = await owner.ask(
-    'query ($operation: String!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
+    'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
     { operation: operation as Operation, key: idempotencyKey },
   );
   return mutationReceipt.outcome;

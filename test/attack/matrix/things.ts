@@ -54,10 +54,10 @@ export function fresh(prefix: string): string {
   return `${prefix}-${made}-new`;
 }
 
-/** Returns the number of an account that no other thing of this process has. */
+/** Returns the number of an account that no other thing of this process has, with a suffix that means nothing. */
 export function freshAccountNumber(): string {
   made += 1;
-  return String(40_000_000 + made);
+  return `${40_000 + made}000`;
 }
 
 /** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`. */

@@ -1,6 +1,7 @@
 import { visibleAccounts } from '../../../access/visible.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
+import { displayName, maskedNumber } from '../../../payments/accounts/account-names.ts';
 import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';
@@ -19,6 +20,17 @@ import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBenefic
 import { PaymentInstruction } from './payment-instruction.ts';
 
 builder.prismaInterfaceFields(Account, (t) => ({
+  displayName: t.string({
+    description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
+    ...reads(leaf.of(({ row }) => [`to_json(account_name(${row}))::text`])),
+    resolve: displayName,
+  }),
+  maskedNumber: t.string({
+    description:
+      'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
+    ...reads(leaf.of(({ row }) => [`to_json(account_number(${row}))::text`])),
+    resolve: maskedNumber,
+  }),
   currency: t.field({
     type: CurrencyType,
     description: 'Its one currency.',
@@ -84,12 +96,17 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'Its details, by its kind.',
     ...reads({
       kind: 'value',
-      env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
+      env: ({ row }) => ({
+        json: `${row}.account_info`,
+        accountType: `${row}.account_type`,
+        number: `account_number(${row})`,
+      }),
     }),
     resolve: (account) => ({
       accountType: requireColumn(account.accountType, account, 'accountType'),
       // checkAccountInfo has checked that it has this form.
       details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
+      maskedNumber: maskedNumber(account),
     }),
   }),
   platformAccountId: t.exposeString('platformAccountId', {
@@ -157,7 +174,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise.',
+    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise. The app of a customer may where its token has the grant ADD_BENEFICIARIES, for that customer.',
   input: (t) => ({
     currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
     accountInfo: t.field({
@@ -169,7 +186,9 @@ mutation('createExternalAccount', {
       type: BeneficiaryInput,
       description: 'Who owns it: required for bank accounts, not for wallets.',
     }),
-    customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
+    customerId: t.id({
+      description: 'Its owner; without one it is the platform’s own, or that of the customer whose app this is.',
+    }),
     platformAccountId: t.string({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,

@@ -97,7 +97,15 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
   description: 'What is known of a company.',
   ...typeReads({ model: 'Customer' }),
   fields: (t) => ({
-    legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
+    legalName: t.string({
+      description: 'Legal name.',
+      ...reads(leaf.text('name')),
+      resolve: ({ name }) => {
+        // createCustomer requires it, and no change empties it.
+        if (name === null) throw new Error('a company has no name');
+        return name;
+      },
+    }),
     registrationNumber: t.exposeString('registrationNumber', {
       nullable: true,
       description: 'Number in the company register.',
@@ -169,10 +177,7 @@ export const CustomerConnection = connection(
   { page: 'A page of customers.', edge: 'A customer in a page.' },
   [Customer],
 );
-
-/** Reads a page of the customers that match a filter. */
 export const customersRead = pageOf('Customer', visibleCustomers, whereCustomers);
-
 builder.queryFields((t) => ({
   customer: t.field({
     type: Customer,

@@ -2,7 +2,7 @@ import { visibleAccounts } from '../../../access/visible.ts';
 import { planned } from '../../reading/planned.ts';
 import { instant, leaf, referredRow, sql, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
-import { TransactionStatus } from '../enums.ts';
+import { LedgerParty, TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
 import { feedCursorRead } from '../streams/events.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
@@ -10,10 +10,10 @@ import { MoneyType, moneyRead } from '../values/money.ts';
 /** The history of a payment: every status that it went through, and its ledger entries. Only plans read them. */
 
 const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement({
-  description: 'A status that a transaction went through, with its place in the feed.',
+  description: 'A status that a transaction went through, with its position in the feed.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'Its place in the feed.',
+      description: 'Its position in the feed.',
       ...planned(feedCursorRead),
     }),
     status: t.field({
@@ -48,10 +48,10 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       description: "An account of the caller's; null where it is a system account.",
       ...planned(toOne(...ownAccount)),
     }),
-    system: t.string({
+    system: t.field({
+      type: LedgerParty,
       nullable: true,
-      description:
-        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back); or OTHER_ACCOUNT, an account that the caller may not see.',
+      description: 'What is no account of the caller; null where `account` is.',
       ...planned(
         leaf.of(
           ({ row = '' }) =>

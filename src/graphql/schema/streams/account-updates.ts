@@ -28,7 +28,7 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   description:
     'A change of an account: of what an internal one can spend, of the status of an external one, or any other. Or (the first message of a stream of one) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     account: t.field({
       type: Account,
       description: 'The account as of this change.',

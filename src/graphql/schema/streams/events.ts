@@ -132,7 +132,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       resolve: (event) => publicId('Event', event.id),
     }),
     cursor: t.string({
-      description: 'Its place in the feed.',
+      description: 'Its position in the feed.',
       ...reads(feedCursorRead),
       resolve: (event) => feedCursor(event.platformId, event.sequence),
     }),
@@ -261,7 +261,7 @@ builder.queryField('events', (t) =>
   t.field({
     type: EventConnection,
     description:
-      'The feed as a list, oldest first: it is a log, and kept for good. Its cursors are those of the subscriptions, and none is too old here.',
+      'The feed as a list, oldest first: it is a log, and nothing is removed from it. Its cursors are those of the subscriptions, and none is too old here.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: EventFilter, description: 'Which ones.' }) },
     ...planned({
       kind: 'page',

@@ -24,7 +24,7 @@ interface QuoteUpdate {
 const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement({
   description: 'A change of a quote, or (the first message) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     quote: t.field({
       type: Quote,
       description: 'The quote as of this change.',

@@ -30,7 +30,7 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
   description:
     'A change of a transaction, or (the first message about each in a stream of named ones) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     transaction: t.field({
       type: Transaction,
       description: 'The transaction as of this change.',
