@@ -46,13 +46,18 @@ interface SuccessField {
 
 const edgeDescription = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
 
-/** Returns the edges that a success carries: of each of its rows that is in a list. */
-function edgesIn(success: Readonly<Record<string, SuccessField>>) {
-  return Object.entries(success).flatMap(([field, { type, nullable = false }]) => {
+/** Makes the fields of the edges that a success carries: of each of its rows that is in a list. */
+function edgesIn<Success, Field>(
+  success: Readonly<Record<string, SuccessField>>,
+  make: (options: object) => Field,
+): Record<string, Field> {
+  const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
     const edge = edgeOf(type);
-    const resolve = (row: unknown) => edge && rowEdge(edge.list, row);
-    return edge ? [{ name: `${field}Edge`, field, type: edge.type, nullable, resolve }] : [];
+    if (!edge) return [];
+    const resolve = (result: Success) => rowEdge(edge.list, result[field as keyof Success]);
+    return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
   });
+  return Object.fromEntries(fields);
 }
 
 /** Makes the edge of a row in its list. Every row has these two fields. */
@@ -103,17 +108,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
-      ...Object.fromEntries(
-        edgesIn(options.success).map(({ name, field, type, nullable, resolve }) => [
-          name,
-          t.field({
-            type,
-            description: edgeDescription,
-            nullable,
-            resolve: (result) => resolve(result[field as never]) as never,
-          }),
-        ]),
-      ),
+      // The compiler cannot follow the types of edges through the loop.
+      ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
