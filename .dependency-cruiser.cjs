@@ -10,6 +10,8 @@ const nouns = ['customers', 'payments', 'streams', 'values', 'webhooks'].map((no
 const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
 
 const modules = {
+  // For apps: nothing of the service.
+  client: [],
   // What all count for the operator.
   instruments: [],
   database: ['instruments'],

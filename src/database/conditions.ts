@@ -44,7 +44,8 @@ interface Found {
   narrow: boolean;
 }
 
-interface Field {
+/** A field of a model: a column, or (of kind `object`) a relation to another model, `type`. */
+export interface ModelField {
   readonly name: string;
   readonly kind: string;
   readonly type: string;
@@ -52,12 +53,17 @@ interface Field {
   readonly relationFromFields?: readonly string[] | undefined;
 }
 
-const models: ReadonlyMap<string, ReadonlyMap<string, Field>> = new Map(
+const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   Object.entries(getDatamodel().datamodel.models).map(([name, { fields }]) => [
     name,
     new Map(fields.map((field) => [field.name, field])),
   ]),
 );
+
+/** Returns the fields of a model by their names. */
+export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
+  return models.get(model) ?? new Map();
+}
 
 /** Returns the table of a model, quoted. */
 export function tableOf(model: string): string {
@@ -120,13 +126,13 @@ function conditions(model: string, alias: string, where: Where, binds: Binds, fo
   });
 }
 
-function fieldOf(model: string, name: string): Field {
+function fieldOf(model: string, name: string): ModelField {
   const field = models.get(model)?.get(name);
   if (!field) throw new Error(`${model} has no ${name}`);
   return field;
 }
 
-function comparisons(left: string, field: Field, condition: unknown, binds: Binds): string[] {
+function comparisons(left: string, field: ModelField, condition: unknown, binds: Binds): string[] {
   if (condition === null) return [`${left} is null`];
   if (typeof condition !== 'object' || condition instanceof Date) return [`${left} = ${binds.bind(condition)}`];
   return Object.entries(condition).flatMap(([operator, value]: [string, unknown]) => {
@@ -173,7 +179,7 @@ function startsWith(left: string, value: string): string[] {
 }
 
 /** Returns the condition that joins a row and the one that it refers to: the same platform, and the id. */
-function joinOf(model: string, alias: string, field: Field, related: string): string {
+function joinOf(model: string, alias: string, field: ModelField, related: string): string {
   const own = field.relationFromFields ?? [];
   const [from, to, names] =
     own.length > 0

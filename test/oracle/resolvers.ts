@@ -403,6 +403,9 @@ const changedBy: Readonly<Record<Event['type'], keyof SnapshotRows | undefined>>
   EXTERNAL_ACCOUNT_STATUS: 'Account',
   KYC_STATUS: 'Customer',
   QUOTE_STATUS: 'Quote',
+  CUSTOMER_CHANGE: 'Customer',
+  ACCOUNT_CHANGE: 'Account',
+  WEBHOOK_DELIVERY: 'WebhookDelivery',
   TEST: undefined,
 };
 

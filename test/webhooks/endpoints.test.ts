@@ -13,10 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-/** Waits until so many changes of an account have their place in the feed. */
+/** Waits until so many changes of an account's balance have their place in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
-  while ((await prisma.event.count({ where: { accountId: accountId.split(':')[1] ?? '' } })) < changes)
+  while (
+    (await prisma.event.count({ where: { type: 'ACCOUNT_STATUS', accountId: accountId.split(':')[1] ?? '' } })) <
+    changes
+  )
     await t.gateway.feed.waitForChange(50);
 }
 

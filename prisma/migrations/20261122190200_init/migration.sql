@@ -117,7 +117,7 @@ CREATE TYPE "system_account" AS ENUM ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES'
 CREATE TYPE "rail_order_kind" AS ENUM ('PAYOUT', 'COLLECTION');
 
 -- CreateEnum
-CREATE TYPE "event_type" AS ENUM ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS');
+CREATE TYPE "event_type" AS ENUM ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'WEBHOOK_DELIVERY');
 
 -- CreateEnum
 CREATE TYPE "webhook_endpoint_status" AS ENUM ('ENABLED', 'FAILING', 'DISABLED');
@@ -856,38 +856,57 @@ begin
 end
 $$;
 
--- After a change of an internal account's balance, or of an external account's status or verification: writes its
--- event.
+-- After every insert or update of accounts: writes the event of that version. A new balance, status or verification has
+-- its own type; any other change is an ACCOUNT_CHANGE, which only the feed shows.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$
 begin
-  if new.kind = 'INTERNAL' then
-    if tg_op = 'UPDATE' and new.posted <> old.posted then
-      insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
-      values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-              old.posted, new.posted, account_snapshot(new));
-    end if;
-  elsif tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
-                            is distinct from (old.status, old.beneficiary_verification_status) then
+  if new.kind = 'INTERNAL' and tg_op = 'UPDATE' and new.posted <> old.posted then
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
+    values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
+            old.posted, new.posted, account_snapshot(new));
+  elsif new.kind = 'EXTERNAL' and (tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
+                                   is distinct from (old.status, old.beneficiary_verification_status)) then
     insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason, snapshot)
     values (new.platform_id, uuid_v7(), 'EXTERNAL_ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
             case tg_op when 'UPDATE' then old.status end, new.status, new.status_reason, account_snapshot(new));
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, snapshot)
+    values (new.platform_id, uuid_v7(), 'ACCOUNT_CHANGE', new.updated_at, new.id, new.customer_id, new.version,
+            case tg_op when 'UPDATE' then old.status end, new.status, account_snapshot(new));
   end if;
   return null;
 end
 $$;
 
--- After a final decision on a customer's identity check: writes its event.
+-- After every insert or update of customers: writes the event of that version. A final decision on its identity check is
+-- a KYC_STATUS; any other change (its details, its deletion, a check that begins) is a CUSTOMER_CHANGE, which only the
+-- feed shows.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$
 begin
-  if new.kyc_status <> 'PENDING_REVIEW' and (tg_op = 'INSERT' or new.kyc_status <> old.kyc_status) then
-    insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, previous_status, status, snapshot)
-    values (new.platform_id, uuid_v7(), 'KYC_STATUS', new.updated_at, new.id, new.version,
-            case tg_op when 'UPDATE' then old.kyc_status end, new.kyc_status, to_jsonb(new));
-  end if;
+  insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, previous_status, status, snapshot)
+  values (new.platform_id, uuid_v7(),
+          case when new.kyc_status <> 'PENDING_REVIEW' and (tg_op = 'INSERT' or new.kyc_status <> old.kyc_status)
+            then 'KYC_STATUS'::event_type else 'CUSTOMER_CHANGE' end,
+          new.updated_at, new.id, new.version, case tg_op when 'UPDATE' then old.kyc_status end, new.kyc_status, to_jsonb(new));
+  return null;
+end
+$$;
+
+-- After the end of a webhook delivery: writes its event, which no webhook carries. The outbox takes it with the rights
+-- of the owner: requests end deliveries too, when they disable an endpoint.
+create or replace function announce_delivery() returns trigger
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  insert into outbox (platform_id, event_id, type, occurred_at, version, previous_status, status, snapshot)
+  values (new.platform_id, uuid_v7(), 'WEBHOOK_DELIVERY', clock_ms(), new.begun, old.status, new.status,
+          jsonb_build_object('platform_id', new.platform_id, 'id', new.id, 'endpoint_id', new.endpoint_id,
+                             'event_sequence', new.event_sequence, 'status', new.status));
   return null;
 end
 $$;
@@ -2486,6 +2505,9 @@ CREATE UNIQUE INDEX "webhook_endpoint_of_config" ON "webhook_endpoint" ("platfor
 -- One posting per account and version, among the legs that have an account: most have none.
 CREATE UNIQUE INDEX "posting_chain_of_account" ON "posting" ("platform_id", "account_id", "account_version") WHERE "account_id" IS NOT NULL;
 
+-- The events of a customer itself, among those of all its payments
+CREATE INDEX "event_of_customer_itself" ON "event" ("platform_id", "customer_id", "sequence") WHERE "type" IN ('KYC_STATUS', 'CUSTOMER_CHANGE');
+
 -- Pending work
 CREATE INDEX "quote_expiry" ON "quote" ("expires_at") WHERE "status" = 'PENDING';
 CREATE INDEX "rail_order_due" ON "rail_order" ("due_at") WHERE "due_at" IS NOT NULL;
@@ -2544,6 +2566,8 @@ CREATE TRIGGER "address" BEFORE INSERT OR UPDATE OF "uma_address" ON "customer" 
 CREATE TRIGGER "reserve" AFTER INSERT OR UPDATE OF "uma_domain" ON "platform" FOR EACH ROW EXECUTE FUNCTION reserve_uma_domain();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION announce_customer();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION announce_account();
+CREATE TRIGGER "announce" AFTER UPDATE ON "webhook_delivery" FOR EACH ROW
+  WHEN (old."status" = 'PENDING' AND new."status" <> 'PENDING') EXECUTE FUNCTION announce_delivery();
 CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
 CREATE TRIGGER "announce_moved" AFTER UPDATE ON "quote" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
 CREATE TRIGGER "announce" AFTER INSERT ON "transaction" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();

@@ -184,6 +184,10 @@ export const EventType = builder.enumType('EventType', {
     TEST: 'A test of a webhook endpoint.',
     QUOTE_STATUS: 'A quote was made or changed its status. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was made or changed its status. In the feed only.',
+    CUSTOMER_CHANGE:
+      'A customer changed in any other way: its details, its deletion, a check that is pending. In the feed only.',
+    ACCOUNT_CHANGE: 'An internal account was made, or an account changed in any other way. In the feed only.',
+    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only.',
   }),
 });
 

@@ -2,12 +2,14 @@ import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/cor
 import type { GraphQLResolveInfo } from 'graphql';
 import { authorize, type Operation, showsExisting } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import { cursorOf } from '../../core/paging.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type SchemaConfig } from './builder.ts';
+import { edgeOf } from './list.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 
@@ -18,13 +20,9 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly description: string;
   /** The input's fields, without idempotencyKey, which every input has. */
   readonly input: (t: InputBuilder) => Fields;
-  /** The fields of the success, without `replayed`, which every success has. */
+  /** The fields of the success, without `replayed`, which every success has, and the edges of rows in lists. */
   readonly success: {
-    readonly [Name in Exclude<keyof Success, 'replayed'>]: {
-      readonly type: TypeParam<Types>;
-      readonly description: string;
-      readonly nullable?: boolean;
-    };
+    readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
   /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
   readonly scenario?: string;
@@ -38,6 +36,35 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
     context: Context,
     info: GraphQLResolveInfo,
   ) => Promise<Success>;
+}
+
+interface SuccessField {
+  readonly type: TypeParam<Types>;
+  readonly description: string;
+  readonly nullable?: boolean;
+}
+
+const edgeDescription = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
+
+/** Makes the fields of the edges that a success carries: of each of its rows that is in a list. */
+function edgesIn<Success, Field>(
+  success: Readonly<Record<string, SuccessField>>,
+  make: (options: object) => Field,
+): Record<string, Field> {
+  const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
+    const edge = edgeOf(type);
+    if (!edge) return [];
+    const resolve = (result: Success) => rowEdge(edge.list, result[field as keyof Success]);
+    return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Makes the edge of a row in its list. Every row has these two fields. */
+function rowEdge(list: string, row: unknown) {
+  if (row === null || row === undefined) return null;
+  const { platformId, id } = row as { readonly platformId: string; readonly id: string };
+  return { cursor: cursorOf(list, platformId, id), node: row };
 }
 
 /** The result of a command with an idempotency key. */
@@ -81,6 +108,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
+      // The compiler cannot follow the types of edges through the loop.
+      ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,

@@ -168,10 +168,15 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   'InternalAccount.transactions': [(own) => ({ parent: own.InternalAccount, filter: {} })],
   'InternalAccount.transactionTotals': [(own) => ({ parent: own.InternalAccount, filter: {} })],
   'WebhookEndpoint.deliveries': [(own) => ({ parent: own.WebhookEndpoint })],
-  'Subscription.accountUpdates': [(own) => ({ accountId: own.InternalAccount })],
+  'Subscription.accountUpdates': [
+    (own) => ({ accountId: own.InternalAccount }),
+    (own) => ({ customerId: own.Customer }),
+  ],
+  'Subscription.customerUpdates': [(own) => ({ customerId: own.Customer })],
   'Subscription.quoteUpdates': [(own) => ({ quoteId: own.Quote })],
   'Subscription.transactionUpdates': [
     (own) => ({ transactionId: own.Transaction }),
+    (own) => ({ transactionIds: [own.Transaction] }),
     (own) => ({ customerId: own.Customer }),
   ],
 };

@@ -49,6 +49,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     description: "Its owner; null when it is the platform's own.",
     ...planned(toOne('Customer', 'customer_id')),
   }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
 }));
@@ -59,7 +60,6 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     ...reads(leaf.id('InternalAccount')),
     resolve: (account) => accountPublicId('INTERNAL', account.id),
   }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
   balance: t.field({
     type: MoneyType,
     description: 'What can be spent.',
@@ -97,7 +97,6 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     nullable: true,
     description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
   }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
   accountInfo: t.field({
     type: ExternalAccountInfo,
     description: 'Its details, by its kind.',
@@ -153,10 +152,12 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
 }));
 
-export const AccountConnection = connection(Account, 'Account', {
-  page: 'A page of accounts.',
-  edge: 'An account in a page.',
-});
+export const AccountConnection = connection(
+  Account,
+  'Account',
+  { page: 'A page of accounts.', edge: 'An account in a page.' },
+  [InternalAccount, ExternalAccount],
+);
 
 /** Reads a page of the accounts that match a filter. */
 export const accountsRead = pageOf('Account', visibleAccounts, whereAccounts);

@@ -171,11 +171,13 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
 }));
 
-export const CustomerConnection = connection(Customer, 'Customer', {
-  page: 'A page of customers.',
-  edge: 'A customer in a page.',
-});
-
+export const CustomerConnection = connection(
+  Customer,
+  'Customer',
+  { page: 'A page of customers.', edge: 'A customer in a page.' },
+  [Customer],
+);
+export const customersRead = orderedPageOf('Customer', visibleCustomers, whereCustomers);
 builder.queryFields((t) => ({
   customer: t.field({
     type: Customer,
@@ -187,7 +189,7 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    ...planned(orderedPageOf('Customer', visibleCustomers, whereCustomers)),
+    ...planned(customersRead),
     args: orderedListArgs(t.arg, CustomerFilter),
   }),
 }));

@@ -156,7 +156,9 @@ function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
   return trustedJson<PricingJson>(quote.pricing);
 }
 
-export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' });
+export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' }, [
+  Quote,
+]);
 
 /** Reads a page of the quotes that match a filter. */
 export const quotesRead = pageOf('Quote', visibleQuotes, whereQuotes);

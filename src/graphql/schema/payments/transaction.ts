@@ -210,10 +210,12 @@ builder.prismaObjectFields(Transaction, (t) => ({
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
 }));
 
-export const TransactionConnection = connection(Transaction, 'Transaction', {
-  page: 'A page of transactions.',
-  edge: 'A transaction in a page.',
-});
+export const TransactionConnection = connection(
+  Transaction,
+  'Transaction',
+  { page: 'A page of transactions.', edge: 'A transaction in a page.' },
+  [Transaction],
+);
 
 /** Reads a page of the transactions that match a filter. */
 export const transactionsRead = orderedPageOf('Transaction', visibleTransactions, whereTransactions);
