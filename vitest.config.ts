@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** Test files that replace a module of the program. They have workers of their own: others would get what they replaced. */
+const mocking = ['test/access/database-wall.test.ts'];
+
 export default defineConfig({
   resolve: {
     // Vitest would load the ES module of graphql while the libraries load its CommonJS twin, and the two refuse each
@@ -7,11 +10,13 @@ export default defineConfig({
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/soak/**'],
+    projects: [
+      { extends: true, test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ['test/soak/**', ...mocking] } },
+      { extends: true, test: { name: 'apart', include: mocking, isolate: true } },
+    ],
     globalSetup: ['test/setup/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Files of one worker share what they import: loading the schema anew for each took more than half of the time.
     // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
     isolate: false,

@@ -1,9 +1,11 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
+const { projects: _ofShortTests, ...shared } = base.test ?? {};
+
 /** The long tests (`npm run soak`), one file after the other. */
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  { ...base, test: shared },
   defineConfig({
     test: {
       include: ['test/soak/**/*.soak.ts'],

@@ -157,8 +157,9 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   }
 }
 
-/** The conditions on what changes without the row itself: no list is followed by them. */
-const notFollowed = /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma/;
+/** The conditions that a change of a row does not decide: no list is followed by them. */
+const notFollowed =
+  /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 
 /** Where the owner's own value is answered as any other, and why. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
