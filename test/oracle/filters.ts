@@ -138,6 +138,7 @@ export function accountsWanted(filter: Data): Prisma.AccountWhereInput {
       text(filter?.currency, (currency) => ({ currency })),
       byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
       given(filter?.platformOwned, (own) => ({ customerId: own ? null : { not: null } })),
+      filter?.isIncludingDeleted ? {} : { isDeleted: false },
     ],
   };
 }

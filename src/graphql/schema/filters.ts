@@ -53,5 +53,6 @@ export const AccountFilter = builder.inputType('AccountFilter', {
     currency: t.string({ description: 'The currency code.' }),
     customerId: t.id({ description: 'The owner.' }),
     platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'." }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted external accounts.' }),
   }),
 });
