@@ -3,13 +3,15 @@
 // decision, made in this file.
 const base = ['core', 'database', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
-const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'transfers'];
+const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'statements', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
 const nouns = ['customers', 'payments', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
 const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
 
 const modules = {
+  // For apps: nothing of the service.
+  client: [],
   // What all count for the operator.
   instruments: [],
   database: ['instruments'],
@@ -35,6 +37,7 @@ const modules = {
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/statements': domain,
   'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
   webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],

@@ -15,6 +15,7 @@ import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
+import { createTickets } from './graphql/transports/tickets.ts';
 import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
@@ -91,6 +92,7 @@ export async function startServing(
     port: config.PORT,
     graphql,
     distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
+    tickets: createTickets({ operations, credentials, clientTokens }),
     singleConnections: createSingleConnections({
       ...{ operations, credentials, sessions, keepAliveMs },
       reservations: caps.reservations,

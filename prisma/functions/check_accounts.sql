@@ -13,7 +13,7 @@ begin
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
     end if;
     if v_account.is_deleted then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', 'DELETED');

@@ -26,7 +26,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
     v_change := 0;
     v_gain := 0;
@@ -38,12 +38,13 @@ begin
     end loop;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
-                                'spendable', v_account.posted::text, 'needed', (-v_change)::text);
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text,
+                                'currency', v_account.currency);
     end if;
     if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
       v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
       if v_refusal is not null then
-        return v_refusal;
+        return v_refusal || jsonb_build_object('currency', v_account.currency);
       end if;
     end if;
   end loop;

@@ -8,10 +8,11 @@ as $$
 declare
   v_credit record;
   v_posted bigint;
+  v_currency text;
   v_coming numeric;
 begin
   for v_credit in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
-    select posted into v_posted from account where platform_id = p_platform and id = v_credit.account;
+    select posted, currency into v_posted, v_currency from account where platform_id = p_platform and id = v_credit.account;
     v_coming := v_credit.amount;
     if v_posted + v_coming > 900000000000000 then
       -- Through the open orders, which are few, however long the history of the account is.
@@ -23,7 +24,7 @@ begin
     end if;
     if v_posted + v_coming > 9000000000000000 then
       return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_credit.account, 'limit', '9000000000000000',
-                                'balance', v_posted::text, 'coming', v_coming::text);
+                                'balance', v_posted::text, 'coming', v_coming::text, 'currency', v_currency);
     end if;
   end loop;
   return null;

@@ -6,6 +6,7 @@ as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_holder customer;
   v_refusal jsonb;
 begin
   for v_change in
@@ -22,12 +23,13 @@ begin
         return v_refusal;
       end if;
     end if;
-    if exists (
-      select from customer c
-      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
-        and (c.platform_id, c.id) <> (p_platform, v_change.id)
-    ) then
-      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    select * into v_holder from customer c
+    where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+      and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
+    if found then
+      -- Another platform's customer is not named.
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
+                                'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
   end loop;
   return null;

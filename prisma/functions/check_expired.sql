@@ -16,7 +16,7 @@ begin
     end if;
     if v_status <> 'EXPIRED'
        or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;

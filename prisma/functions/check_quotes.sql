@@ -25,7 +25,7 @@ begin
                                 'expiresAt', case v_status when 'EXPIRED' then least(v_expires_at, v_updated_at) else v_expires_at end);
     end if;
     if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;

@@ -6,10 +6,11 @@ as $$
 declare
   v_id uuid;
 begin
-  select c.id into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+  -- Another platform's customer is not named.
+  select case when c.platform_id = p_platform then c.id end into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
   if found then
-    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
   end if;
   select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
   join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'

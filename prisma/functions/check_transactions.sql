@@ -18,7 +18,7 @@ begin
       return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
     end if;
     if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;

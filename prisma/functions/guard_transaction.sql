@@ -5,16 +5,25 @@ create or replace function guard_transaction() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
-      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate)
+      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
+      new.source_name, new.source_number)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
-      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
+      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
+      old.source_name, old.source_number) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  if new.destination_account_id is distinct from old.destination_account_id then
+    select p.name, p.number into new.destination_name, new.destination_number
+    from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
+  else
+    new.destination_name := old.destination_name;
+    new.destination_number := old.destination_number;
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();

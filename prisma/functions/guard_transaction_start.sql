@@ -1,5 +1,6 @@
 -- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
--- is a move. A customer or account of its platform takes part in it, and its currencies are known. None of these is
+-- is a move. It stores the names of the accounts at its ends, as they are now: later changes of accounts and owners
+-- do not change what was paid. A customer or account of its platform takes part in it, and its currencies are known. None of these is
 -- ever deleted, so one check is enough. Foreign keys would also lock the one row that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
@@ -15,6 +16,10 @@ begin
      or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
     raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
   end if;
+  select p.name, p.number into new.source_name, new.source_number
+  from name_party(new.platform_id, new.source_account_id, new.customer_id) p;
+  select p.name, p.number into new.destination_name, new.destination_number
+  from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;

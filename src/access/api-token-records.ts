@@ -1,15 +1,19 @@
-import { byText } from '../core/conditions.ts';
+import { byId, byText, type Given } from '../core/conditions.ts';
 import { publicId } from '../core/ids.ts';
 import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
 import { hashSecret } from './api-tokens.ts';
 
 /** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
 export interface ApiTokenFilter {
-  readonly name?: string | undefined;
-  readonly createdAfter?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
-  readonly updatedAfter?: Date | undefined;
-  readonly updatedBefore?: Date | undefined;
+  readonly name?: Given<string>;
+  /** A permission that it has. */
+  readonly permission?: Given<Permission>;
+  /** The public id of the token that made it. */
+  readonly createdById?: Given<string>;
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+  readonly updatedAfter?: Given<Date>;
+  readonly updatedBefore?: Given<Date>;
 }
 
 /**
@@ -22,6 +26,8 @@ export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Pris
     revokedAt: null,
     AND: [
       byText(filter.name, (name) => ({ name })),
+      filter.permission ? { permissions: { has: filter.permission } } : {},
+      byId(filter.createdById, (createdById) => ({ createdById }), 'ApiToken'),
       createdBetween(filter.createdAfter, filter.createdBefore),
       createdBetween(filter.updatedAfter, filter.updatedBefore),
     ],
@@ -32,7 +38,7 @@ export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Pris
  * Returns a condition on `createdAt`, the time that the record shows. The id may be a millisecond older, because the
  * two are read from the clock separately.
  */
-function createdBetween(after: Date | undefined, before: Date | undefined): Prisma.ApiTokenWhereInput {
+function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 

@@ -74,6 +74,7 @@ export class ApiTokens {
       platformId: row.platformId,
       environment: row.environment,
       permissions: row.permissions,
+      grants: [],
       tokenId: row.id,
       bound: { kind: 'PLATFORM' },
       subject: publicId('Platform', row.platformId),

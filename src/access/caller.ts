@@ -1,5 +1,5 @@
 import type { Tenant } from '../core/tenant.ts';
-import type { Permission } from '../database/generated/client/client.ts';
+import type { ClientGrant, Permission } from '../database/generated/client/client.ts';
 
 /**
  * The part of a platform that a caller can see: everything, everything of one customer, or one payment (its quote and
@@ -18,6 +18,8 @@ export interface Caller extends Tenant {
   /** A platform's server, or an app of a platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly permissions: readonly Permission[];
+  /** What the platform lets the app of a customer do besides; none for others. */
+  readonly grants: readonly ClientGrant[];
   /** The uuid of the token that it holds; null for the platform itself. */
   readonly tokenId: string | null;
   readonly bound: Bound;

@@ -3,8 +3,9 @@ import { compactVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
+import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import type { ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
+import type { ClientGrant, ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
 import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
 import type { Bound } from './caller.ts';
@@ -16,6 +17,7 @@ interface Row extends RateColumns {
   platformId: string;
   environment: Environment;
   permissions: Permission[];
+  grants: ClientGrant[];
   expiresAt: Date;
   customerId: string | null;
   quoteId: string | null;
@@ -27,7 +29,7 @@ interface Row extends RateColumns {
 /** Finds a valid token. The database's clock decides what has expired, as everywhere. */
 const tokenStatement = statement<Row>(
   'client_token',
-  `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.expires_at,
+  `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
      coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
      ${rateColumns}
@@ -39,6 +41,9 @@ const tokenStatement = statement<Row>(
 
 /** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
 const cacheMs = 1_000;
+/** How long a ticket is good, in milliseconds. */
+const ticketMs = 300_000;
+const ticketForm = /^[\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200}$/;
 const algorithm = 'HS256';
 const minKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -102,12 +107,46 @@ export class ClientTokens {
     const cached = this.#viewers.get(digest);
     if (cached) return cached;
 
-    const rowKey = await verifySignature(token, this.#key);
-    const [row] = rowKey ? await this.#find(rowKey) : [];
+    const claims = await verifySignature(token, this.#key);
+    // A ticket is no token: it is good for one operation (redeem).
+    const [row] = claims && claims.operation === undefined ? await this.#find(claims) : [];
     if (!row) return undefined;
     const viewer = viewerOf(row);
     this.#viewers.set(digest, viewer);
     return viewer;
+  }
+
+  /**
+   * Makes a ticket of a token, for one operation and a short time: for a client that can send no header, as a browser's
+   * EventSource. It ends with its token.
+   * @param operation the text of the operation, of which the ticket has a digest
+   * @throws Refusal FORBIDDEN for an API token
+   */
+  async makeTicket(viewer: Viewer, operation: string): Promise<{ readonly ticket: string; readonly expiresAt: Date }> {
+    if (viewer.kind !== 'CLIENT' || viewer.expiresAt === null)
+      throw new Refusal('FORBIDDEN', 'a ticket is made of a client token: an API token does not leave its server');
+    const { now } = await readClock(this.#database.pool);
+    const expiresAt = new Date(Math.min(now.getTime() + ticketMs, viewer.expiresAt.getTime()));
+    const ticket = await new SignJWT({ platform: viewer.platformId, operation: operationDigest(operation) })
+      .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+      .setJti(viewer.tokenId)
+      .setExpirationTime(expiresAt)
+      .sign(this.#signingKey());
+    return { ticket, expiresAt };
+  }
+
+  /**
+   * Returns the Authorization of the token behind a ticket, which never leaves this service; undefined for a ticket that is not
+   * ours, has expired, or is for another operation.
+   */
+  async redeem(ticket: string, operation: string): Promise<string | undefined> {
+    if (this.#key === undefined || !ticketForm.test(ticket)) return undefined;
+    const claims = await verifySignature(ticket, this.#key);
+    if (claims?.operation !== operationDigest(operation)) return undefined;
+    const { now } = await readClock(this.#database.pool);
+    if (claims.expiresAt <= now.getTime()) return undefined;
+    const token = new SignJWT({ platform: claims.platformId }).setProtectedHeader({ alg: algorithm, typ: 'JWT' });
+    return `Bearer ${await token.setJti(claims.id).sign(this.#key)}`;
   }
 
   #find({ platformId, id }: { readonly platformId: string; readonly id: string }): Promise<Row[]> {
@@ -129,6 +168,20 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
+/** What a token or a ticket claims. */
+interface Claims {
+  readonly platformId: string;
+  readonly id: string;
+  /** The digest of the operation of a ticket; undefined for a token. */
+  readonly operation: string | undefined;
+  /** When it ends, by what it claims itself, in milliseconds. */
+  readonly expiresAt: number;
+}
+
+function operationDigest(operation: string): string {
+  return hash('sha256', operation, 'base64url');
+}
+
 /** Returns the key of a token in the cache: a digest, so that the cache holds no secret. */
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64');
@@ -136,19 +189,18 @@ function digestOf(token: string): string {
 
 /**
  * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
- * @returns the key of the row that the token names, or undefined
+ * @returns what it claims, among it the key of the row that the token names; undefined where it is not ours
  */
-async function verifySignature(
-  token: string,
-  key: Uint8Array,
-): Promise<{ platformId: string; id: string } | undefined> {
+async function verifySignature(token: string, key: Uint8Array): Promise<Claims | undefined> {
   try {
     const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))
       return undefined;
     const [platformId, id] = [String(claims.platform), String(claims.jti)];
-    return uuidForm.test(platformId) && uuidForm.test(id) ? { platformId, id } : undefined;
+    if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;
+    const operation = 'operation' in claims ? String(claims.operation) : undefined;
+    return { platformId, id, operation, expiresAt: 'exp' in claims ? Number(claims.exp) * 1_000 : 0 };
   } catch {
     return undefined;
   }
@@ -161,6 +213,7 @@ function viewerOf(row: Row): Viewer {
     platformId: row.platformId,
     environment: row.environment,
     permissions: row.permissions,
+    grants: row.grants,
     tokenId: row.id,
     bound: boundOf(row),
     subject,

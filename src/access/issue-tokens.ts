@@ -5,7 +5,7 @@ import { pathsIn } from '../core/path.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import type { ApiToken, ClientToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import type { ApiToken, ClientGrant, ClientToken, Permission, Prisma } from '../database/generated/client/client.ts';
 import type { Transaction } from '../database/transaction.ts';
 import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
@@ -25,6 +25,8 @@ export interface NewClientToken {
   readonly quoteId?: string | null | undefined;
   readonly transactionId?: string | null | undefined;
   readonly permissions: readonly Permission[];
+  /** What the app of a customer may do besides. */
+  readonly grants?: readonly ClientGrant[] | null | undefined;
   readonly expiresInSeconds: number;
 }
 
@@ -90,6 +92,9 @@ export async function createClientToken(
   if (input.permissions.includes('MANAGE')) {
     throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { path: at('permissions') });
   }
+  if (input.grants?.length && target.name !== 'customerId') {
+    throw new Refusal('INVALID_INPUT', 'only the token of a customer has grants', { path: at('grants') });
+  }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
     throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, {
       path: at('expiresInSeconds'),
@@ -140,7 +145,10 @@ async function storeClientToken(
   if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
   const ownerId = found.customerId;
   if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
-    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', { path: at(name) });
+    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', {
+      path: at(name),
+      existingId: publicId('Customer', ownerId),
+    });
   }
   const { now } = await readClock(client);
   return prisma.clientToken.create({
@@ -148,6 +156,7 @@ async function storeClientToken(
       platformId: caller.platformId,
       [name]: uuid,
       permissions: [...new Set(input.permissions)],
+      grants: [...new Set(input.grants ?? [])],
       expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
       createdById,
       ownerId,

@@ -1,11 +1,12 @@
 import { Refusal } from '../core/refusal.ts';
-import type { Permission } from '../database/generated/client/client.ts';
+import type { ClientGrant, Permission } from '../database/generated/client/client.ts';
 import type { Caller } from './caller.ts';
 
 /**
  * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
  * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
- * too, on what the token is bound to; otherwise it is for platforms alone. `keyless`: it takes no idempotency key, and
+ * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
+ * where its platform granted that when it minted the token, with or without the permission. `keyless`: it takes no idempotency key, and
  * is no mutation. `showsExisting`: its answer is a record that was there before and that it need not change, so the answer is
  * reading (decision 62).
  */
@@ -13,7 +14,7 @@ export const operations = {
   createCustomer: { permission: 'MANAGE' },
   updateCustomer: { permission: 'MANAGE', showsExisting: true },
   deleteCustomer: { permission: 'MANAGE', showsExisting: true },
-  createExternalAccount: { permission: 'MANAGE' },
+  createExternalAccount: { permission: 'MANAGE', grant: 'ADD_BENEFICIARIES' },
   updateExternalAccount: { permission: 'MANAGE', showsExisting: true },
   deleteExternalAccount: { permission: 'MANAGE', showsExisting: true },
   createQuote: { permission: 'TRANSACT', client: true },
@@ -26,7 +27,7 @@ export const operations = {
   revokeClientToken: { permission: 'MANAGE' },
   createApiToken: { permission: 'MANAGE' },
   revokeApiToken: { permission: 'MANAGE' },
-  lookUpReceiver: { permission: 'VIEW' },
+  lookUpReceiver: { permission: 'VIEW', grant: 'LOOK_UP_RECEIVERS' },
   approveTransaction: { permission: 'TRANSACT' },
   rejectTransaction: { permission: 'TRANSACT' },
   sandboxReceiveUma: { permission: 'TRANSACT' },
@@ -41,29 +42,51 @@ export const operations = {
   sendTestWebhook: { permission: 'MANAGE' },
   replayWebhookEvents: { permission: 'MANAGE' },
   updatePlatform: { permission: 'MANAGE', keyless: true, showsExisting: true },
-} as const satisfies Record<string, { permission: Permission; client?: true; keyless?: true; showsExisting?: true }>;
+} as const satisfies Record<
+  string,
+  { permission: Permission; client?: true; grant?: ClientGrant; keyless?: true; showsExisting?: true }
+>;
 
 /** The name of an operation. */
 export type Operation = keyof typeof operations;
 
-/** Tells whether a name is that of an operation with idempotency keys: of a mutation. */
-export function isKeyed(name: string): boolean {
-  return isOperation(name) && !('keyless' in operations[name]);
-}
+/** The name of an operation with idempotency keys: of a mutation. */
+export type KeyedOperation = {
+  [Name in Operation]: (typeof operations)[Name] extends { readonly keyless: true } ? never : Name;
+}[Operation];
 
-function isOperation(name: string): name is Operation {
-  return Object.hasOwn(operations, name);
-}
+/** The names of the operations with idempotency keys. */
+export const keyedOperations = (Object.keys(operations) as Operation[]).filter(
+  (name): name is KeyedOperation => !('keyless' in operations[name]),
+);
 
 /**
  * Refuses a caller who may not run an operation. Every command calls this before it does anything. The APIs call it
  * before they look at the input, so that nobody learns what is wrong with an input that they may not give.
  * @throws Refusal FORBIDDEN
  */
-export function authorize(caller: Pick<Caller, 'kind' | 'permissions'>, name: Operation): void {
-  requirePermission(caller, operations[name].permission);
-  if (caller.kind === 'CLIENT' && !('client' in operations[name])) {
+export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
+  const operation = operations[name];
+  if (caller.kind === 'CLIENT' && 'grant' in operation) {
+    requireGrant(caller, operation.grant);
+    return;
+  }
+  requirePermission(caller, operation.permission);
+  if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
+  }
+}
+
+/**
+ * Refuses a client token whose platform has not granted it something.
+ * @throws Refusal FORBIDDEN
+ */
+function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
+  if (!grants.includes(grant)) {
+    throw new Refusal(
+      'FORBIDDEN',
+      `this client token lacks the grant ${grant}, which its platform can give when it mints one`,
+    );
   }
 }
 

@@ -13,6 +13,7 @@ export function platformItself({ platformId, environment }: Tenant): Caller {
     platformId,
     environment,
     permissions: Object.values(Permission),
+    grants: [],
     tokenId: null,
     bound: { kind: 'PLATFORM' },
   };

@@ -31,7 +31,9 @@ const rules = {
   account: { CUSTOMER: 'customerId', PAYMENT: null },
   // Events of quotes have the id of their transaction too, so one field holds for both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // Records of a platform's servers (lookups, webhook endpoints, tokens): an app sees none.
+  // Of the app of a customer: those for its payments. Only an app that may look receivers up sees any.
+  lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
+  // Records of a platform's servers (webhook endpoints, tokens): an app sees none.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 
@@ -63,7 +65,17 @@ export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
   return where(rules.event, scope);
 }
 
-/** Returns the condition for records of a platform's servers: lookups, webhook endpoints and tokens. */
+/** Returns the condition for the lookups that a caller may see. */
+export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
+  return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
+}
+
+/** Tells whether the caller sees lookups: a server does, and an app that may look receivers up. */
+export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
+  return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
+}
+
+/** Returns the condition for records of a platform's servers: webhook endpoints and tokens. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }

@@ -11,25 +11,6 @@ export const maxAmount = 9_000_000_000_000_000n;
 export const maxBalance = 1_000n * maxAmount;
 
 /**
- * Refuses an amount (in smallest units) that is not positive or exceeds what one payment may move.
- * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
- */
-export function checkAmount(amount: bigint, path: FieldPath): void {
-  if (amount < 1n) {
-    throw new Refusal('INVALID_AMOUNT', "the amount must be at least 1 (the currency's smallest unit)", {
-      path,
-      value: amount.toString(),
-    });
-  }
-  if (amount > maxAmount) {
-    throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${maxAmount}`, {
-      path,
-      value: amount.toString(),
-    });
-  }
-}
-
-/**
  * Refuses text that is longer than `maxLength` characters, or has control characters or half a surrogate pair.
  * @throws Refusal INVALID_INPUT
  */

@@ -1,5 +1,5 @@
 import { isPlainText } from './checks.ts';
-import { firstIdAt, lastIdAt } from './ids.ts';
+import { firstIdAt, type IdType, lastIdAt, uuidOf } from './ids.ts';
 
 /** An optional value, which a caller may leave out or give as null. */
 export type Given<T> = T | null | undefined;
@@ -17,6 +17,20 @@ export function created(after: Given<Date>, before: Given<Date>) {
     : {};
 }
 
+/** Returns the condition for rows that last changed in a period. Both bounds are inclusive. */
+export function updated(after: Given<Date>, before: Given<Date>) {
+  return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
+}
+
+/** Returns the condition that a field has any of these values. */
+export function anyOf<Field extends string, Value>(
+  field: Field,
+  values: Given<readonly Value[]>,
+): { readonly [F in Field]?: { in: Value[] } } {
+  // The compiler would widen a computed name to `string`.
+  return (values ? { [field]: { in: [...values] } } : {}) as { readonly [F in Field]?: { in: Value[] } };
+}
+
 /** Returns a condition on text. No row meets it where the text cannot be stored. */
 export function byText<Where>(
   text: Given<string>,
@@ -24,4 +38,15 @@ export function byText<Where>(
 ): Where | typeof matchesNothing | object {
   if (text === null || text === undefined) return {};
   return isPlainText(text) ? where(text) : matchesNothing;
+}
+
+/** Returns a condition on an id. No row meets it where the id is malformed or of another type. */
+export function byId<Where>(
+  id: Given<string>,
+  where: (uuid: string) => Where,
+  type: IdType,
+): Where | typeof matchesNothing | object {
+  if (id === null || id === undefined) return {};
+  const uuid = uuidOf(id, type);
+  return uuid === undefined ? matchesNothing : where(uuid);
 }

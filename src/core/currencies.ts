@@ -44,6 +44,13 @@ export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
+/** Returns the currency of a stored code. The tables accept only known codes. */
+export function requiredCurrency(code: string): Currency {
+  const currency = currencyOf(code);
+  if (!currency) throw new Error(`unknown currency ${code}`);
+  return currency;
+}
+
 /** Tells whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
@@ -58,6 +65,11 @@ export function formatDecimal(amount: bigint, decimals: number): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
   const point = digits.length - decimals;
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** Formats smallest units as major units with their code: "0.03 USD". */
+export function formatMajor(amount: bigint, currency: Currency): string {
+  return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
 
 /** The error for a locale that is no BCP 47 language tag, or whose number format is not known here. */

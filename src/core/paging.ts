@@ -23,11 +23,87 @@ export interface Page<Key> {
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
-/** Returns the Prisma arguments that read a page in the order of ids, with one row more than its size. */
-export function pageQuery<Where>(where: Where, page: Page<string>) {
+/** What lists can be ordered by: the creation of their rows, or their last change. */
+export type ListOrder = 'CREATED' | 'UPDATED';
+
+/** A row's place in the order of last changes. Rows that changed in the same millisecond are in the order of their ids. */
+export interface ChangeKey {
+  readonly updatedAt: Date;
+  readonly id: string;
+}
+
+/** The keys on one side of a key, or between two. */
+export interface KeyBound<Key> {
+  readonly gt?: Key;
+  readonly gte?: Key;
+  readonly lt?: Key;
+  readonly lte?: Key;
+}
+
+/** What a row is ordered by. Only lists with an order of changes need its time. */
+export interface OrderedRow {
+  readonly id: string;
+  readonly updatedAt?: Date;
+}
+
+/** How a list is ordered: by which columns, with which cursors. */
+export interface RowOrder<Key> {
+  /** The fields that order the rows, the first one first. */
+  readonly fields: readonly string[];
+  /** Returns the key in a cursor; undefined when the cursor is unreadable, of another list, order or platform. */
+  readonly keyOf: (list: string, platformId: string, cursor: string) => Key | undefined;
+  /** Returns the text of a row's key, as its cursor has it. */
+  readonly textOf: (row: OrderedRow) => string;
+  /** Returns Prisma's condition for the rows whose keys lie within a bound. */
+  within(bound: KeyBound<Key>): object;
+}
+
+/** The order of creation: an id contains the time. */
+const byCreation: RowOrder<string> = {
+  fields: ['id'],
+  keyOf: (list, platformId, cursor) => {
+    const [id = '', ...rest] = cursorParts(list, platformId, cursor) ?? [];
+    return rest.length === 0 && uuidForm.test(id) ? id : undefined;
+  },
+  textOf: ({ id }) => id,
+  within: (bound) => ({ id: bound }),
+};
+
+/**
+ * The order of last changes. A row that changes moves to the end of the list where the oldest change comes first: whoever
+ * reads on meets it again, as it is then, and misses none.
+ */
+const byChange: RowOrder<ChangeKey> = {
+  fields: ['updatedAt', 'id'],
+  keyOf: (list, platformId, cursor) => {
+    const [ms = '', id = '', ...rest] = cursorParts(list, platformId, cursor) ?? [];
+    const isValid = rest.length === 0 && /^\d{1,14}$/.test(ms) && uuidForm.test(id);
+    return isValid ? { updatedAt: new Date(Number(ms)), id } : undefined;
+  },
+  textOf: ({ updatedAt, id }) => {
+    if (!updatedAt) throw new Error('a list of rows without a time of change has no order of changes');
+    return `${updatedAt.getTime()}:${id}`;
+  },
+  within: (bound) => ({
+    AND: Object.entries(bound).map(([operator, { updatedAt, id }]: [string, ChangeKey]) => {
+      const strict = operator.startsWith('g') ? 'gt' : 'lt';
+      // The first condition alone is one that an index can be searched by.
+      return {
+        updatedAt: { [`${strict}e`]: updatedAt },
+        OR: [{ updatedAt: { [strict]: updatedAt } }, { id: { [operator]: id } }],
+      };
+    }),
+  }),
+};
+
+/** The orders of lists. */
+export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
+
+/** Returns the Prisma arguments that read a page, with one row more than its size. */
+export function pageQuery<Where, Key>(where: Where, page: Page<Key>, order: RowOrder<Key>) {
   return {
-    where: page.bound ? { AND: [where, { id: page.bound }] } : where,
-    orderBy: { id: page.read },
+    where: page.bound ? { AND: [where, order.within(page.bound)] } : where,
+    orderBy: order.fields.map((field) => ({ [field]: page.read })),
     take: page.size + 1,
   };
 }
@@ -35,18 +111,20 @@ export function pageQuery<Where>(where: Where, page: Page<string>) {
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Returns a row's cursor in a list of its type. The cursor names its list and platform, so that another list does not
+ * Returns a cursor in a list: the text of a row's key. The cursor names its list and platform, so that another list does not
  * accept it.
  */
-export function rowCursor(list: string, platformId: string, id: string): string {
-  return Buffer.from(`${list}:${platformId.slice(-12)}:${id}`).toString('base64url');
+export function cursorOf(list: string, platformId: string, key: string): string {
+  return Buffer.from(`${list}:${platformId.slice(-12)}:${key}`).toString('base64url');
 }
 
 /**
- * Returns the id in a row's cursor, or undefined when the cursor is unreadable, of another list or of another platform.
+ * Returns the parts of the key in a cursor, or undefined when the cursor is unreadable, of another list or of another
+ * platform.
  */
-export function idOfCursor(list: string, platformId: string, cursor: string): string | undefined {
-  const [name, platform, id = '', ...rest] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-  const isValid = name === list && platform === platformId.slice(-12) && rest.length === 0 && uuidForm.test(id);
-  return isValid && rowCursor(list, platformId, id) === cursor ? id : undefined;
+export function cursorParts(list: string, platformId: string, cursor: string): readonly string[] | undefined {
+  const [name, platform, ...parts] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
+  if (name !== list || platform !== platformId.slice(-12)) return undefined;
+  // Other texts with the same bytes are no cursors of ours.
+  return cursorOf(list, platformId, parts.join(':')) === cursor ? parts : undefined;
 }

@@ -44,10 +44,19 @@ export const refusals = {
 /** The code of a refusal. */
 export type RefusalCode = keyof typeof refusals;
 
+/** An invalid field of an input: its path in the input of the command, and why it is invalid. */
+export interface InvalidField {
+  readonly path: FieldPath;
+  readonly code: RefusalCode;
+  readonly message: string;
+}
+
 /** The facts of a refusal, besides its code and its message. */
 export interface RefusalDetails {
   /** The path of the cause in the input of the command; the message names no field. */
   readonly path?: FieldPath | undefined;
+  /** All invalid fields, where there are several; `path` is that of the first. */
+  readonly errors?: readonly InvalidField[];
   /** Not allowed: the cause is named by `path` alone. */
   readonly field?: never;
   /** Seconds after which the same request may succeed. */

@@ -7,6 +7,8 @@ import { columnName } from './rows.ts';
 /** The parameters and the table aliases of one statement while it is composed. */
 export class Binding {
   readonly values: unknown[] = [];
+  /** Whether a condition's best plan depends on its values, so that the statement must be planned for them each time. */
+  isPlannedAnew = false;
   #aliases = 0;
 
   /** Adds a value to the parameters and returns its placeholder in the text, such as `$3`. */
@@ -21,9 +23,29 @@ export class Binding {
   }
 }
 
-export type Binds = Pick<Binding, 'bind' | 'alias'>;
+export type Binds = Pick<Binding, 'bind' | 'alias' | 'isPlannedAnew'>;
 
-interface Field {
+/**
+ * The fields that filters compare and whose values are more or less frequent, or lie in ranges: one status has half of the
+ * rows and another one in a million. A plan for any value reads all rows of a platform for the rare one.
+ */
+const uneven: ReadonlySet<string> = new Set(
+  `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
+  Transaction.updatedAt Quote.status Customer.kycStatus Customer.name Customer.updatedAt Account.status Account.accountType
+  Account.beneficiaryVerificationStatus`.split(/\s+/),
+);
+
+/** The fields that leave few rows of a platform: with one of them, any plan is good enough. */
+const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
+
+/** What the conditions of one row consist of. */
+interface Found {
+  uneven: boolean;
+  narrow: boolean;
+}
+
+/** A field of a model: a column, or (of kind `object`) a relation to another model, `type`. */
+export interface ModelField {
   readonly name: string;
   readonly kind: string;
   readonly type: string;
@@ -31,12 +53,17 @@ interface Field {
   readonly relationFromFields?: readonly string[] | undefined;
 }
 
-const models: ReadonlyMap<string, ReadonlyMap<string, Field>> = new Map(
+const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   Object.entries(getDatamodel().datamodel.models).map(([name, { fields }]) => [
     name,
     new Map(fields.map((field) => [field.name, field])),
   ]),
 );
+
+/** Returns the fields of a model by their names. */
+export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
+  return models.get(model) ?? new Map();
+}
 
 /** Returns the table of a model, quoted. */
 export function tableOf(model: string): string {
@@ -56,37 +83,56 @@ type Where = Readonly<Record<string, unknown>>;
 
 /**
  * Compiles the conditions that rows of a model must meet to SQL; 'true' where there are none.
+ * @param isNarrow whether other conditions of the statement leave few rows
  * @throws Error for a field or an operator that it does not know
  */
-export function conditionsOf(model: string, alias: string, where: object, binds: Binds): string {
-  return conditions(model, alias, where as Where, binds).join(' and ') || 'true';
+export function conditionsOf(model: string, alias: string, where: object, binds: Binds, isNarrow = false): string {
+  const found: Found = { uneven: false, narrow: isNarrow };
+  const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';
+  if (found.uneven && !found.narrow) binds.isPlannedAnew = true;
+  return text;
 }
 
-function conditions(model: string, alias: string, where: Where, binds: Binds): string[] {
+function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
-    if (name === 'AND') return [condition].flat().flatMap((part) => conditions(model, alias, part as Where, binds));
+    if (name === 'AND')
+      return [condition].flat().flatMap((part) => conditions(model, alias, part as Where, binds, found));
     if (name === 'OR') {
-      const parts = (condition as Where[]).map((part) => `(${conditionsOf(model, alias, part, binds)})`);
+      // Any of the parts may leave many rows.
+      const any: Found = { uneven: false, narrow: true };
+      const parts = (condition as Where[]).map((part) => {
+        const one: Found = { uneven: false, narrow: false };
+        const text = conditions(model, alias, part, binds, one).join(' and ') || 'true';
+        any.uneven ||= one.uneven;
+        any.narrow &&= one.narrow;
+        return `(${text})`;
+      });
+      found.uneven ||= any.uneven;
+      found.narrow ||= any.narrow;
       return [parts.length > 0 ? `(${parts.join(' or ')})` : 'false'];
     }
     const field = fieldOf(model, name);
-    if (field.kind !== 'object') return comparisons(`${alias}.${columnName(name)}`, field, condition, binds);
+    if (field.kind !== 'object') {
+      found.uneven ||= uneven.has(`${model}.${name}`);
+      found.narrow ||= narrow.has(name) && typeof condition === 'string';
+      return comparisons(`${alias}.${columnName(name)}`, field, condition, binds);
+    }
     const related = binds.alias();
     const join = joinOf(model, alias, field, related);
     return [
-      `exists (select from ${tableOf(field.type)} ${related} where ${join} and ${conditionsOf(field.type, related, condition as Where, binds)})`,
+      `exists (select from ${tableOf(field.type)} ${related} where ${join} and ${conditionsOf(field.type, related, condition as Where, binds, true)})`,
     ];
   });
 }
 
-function fieldOf(model: string, name: string): Field {
+function fieldOf(model: string, name: string): ModelField {
   const field = models.get(model)?.get(name);
   if (!field) throw new Error(`${model} has no ${name}`);
   return field;
 }
 
-function comparisons(left: string, field: Field, condition: unknown, binds: Binds): string[] {
+function comparisons(left: string, field: ModelField, condition: unknown, binds: Binds): string[] {
   if (condition === null) return [`${left} is null`];
   if (typeof condition !== 'object' || condition instanceof Date) return [`${left} = ${binds.bind(condition)}`];
   return Object.entries(condition).flatMap(([operator, value]: [string, unknown]) => {
@@ -98,6 +144,16 @@ function comparisons(left: string, field: Field, condition: unknown, binds: Bind
       }
       case 'not':
         if (value === null) return [`${left} is not null`];
+        // A literal: only so does Postgres see that a partial index has all such rows. Names of enum values need no escaping.
+        if (field.kind === 'enum' && typeof value === 'string') return [`${left} <> '${value}'`];
+        break;
+      case 'has':
+        return [`${binds.bind(value)} = any (${left})`];
+      case 'startsWith':
+        return startsWith(left, binds.bind(value));
+      // Belongs to startsWith.
+      case 'mode':
+        if (value === 'insensitive' && 'startsWith' in condition) return [];
         break;
       case 'gt':
         return [`${left} > ${binds.bind(value)}`];
@@ -112,8 +168,18 @@ function comparisons(left: string, field: Field, condition: unknown, binds: Bind
   });
 }
 
+/**
+ * Returns the conditions on text that begins with other text, in upper or lower case: a range of an index on lower(…) in
+ * the order of code points, of which U+10FFFF is the last.
+ */
+function startsWith(left: string, value: string): string[] {
+  const start = `lower(${value}::text) collate "C"`;
+  const text = `lower(${left}) collate "C"`;
+  return [`${text} >= ${start}`, `${text} < ${start} || U&'\\+10FFFF'`];
+}
+
 /** Returns the condition that joins a row and the one that it refers to: the same platform, and the id. */
-function joinOf(model: string, alias: string, field: Field, related: string): string {
+function joinOf(model: string, alias: string, field: ModelField, related: string): string {
   const own = field.relationFromFields ?? [];
   const [from, to, names] =
     own.length > 0

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { connectionName, readAddress } from './address.ts';
+import type { Binding } from './conditions.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 import { noPlatform } from './platform-scope.ts';
@@ -30,8 +31,11 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  /** Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is prepared. */
-  readText(text: string, values: readonly unknown[]): Promise<string>;
+  /**
+   * Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is
+   * prepared, unless its plan depends on its values.
+   */
+  readText(text: string, binding: Pick<Binding, 'values' | 'isPlannedAnew'>): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
   /** Opens another pool in the same role, for work that must not wait for this one. The names of its connections say its use. */
@@ -140,7 +144,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
-    readText: (text, values) => queryText(pool, new TextQuery(names.nameOf(text), text, values)),
+    readText: (text, { values, isPlannedAnew }) =>
+      queryText(pool, new TextQuery(isPlannedAnew ? '' : names.nameOf(text), text, values)),
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     openPool: (use, poolSize) => openPool(connectionConfig({ ...options, use }), { ...options, poolSize }),
     commits: options.commits ?? new EventEmitter(),

@@ -1,7 +1,7 @@
 import { Binding, conditionsOf, tableOf } from './conditions.ts';
 import type { Database } from './database.ts';
 import type { Prisma } from './generated/client/client.ts';
-import { fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
+import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
 /** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts understands a part. */
 interface WhereInputs {
@@ -16,7 +16,7 @@ export type Where<N extends Noun> = WhereInputs[N] | { readonly AND: readonly Wh
 
 interface RowQuery<N extends Noun> {
   readonly where: Where<N>;
-  readonly orderBy?: { readonly id: 'asc' | 'desc' };
+  readonly orderBy?: readonly Readonly<Record<string, 'asc' | 'desc'>>[];
   readonly take?: number;
 }
 
@@ -38,8 +38,8 @@ export async function readRows<N extends Noun, More extends object>(
   extra?: Extra<More>,
 ): Promise<(SnapshotRows[N] & More)[]> {
   const more = Object.entries<string>(extra?.('t') ?? {}).map(([field, sql]) => `, ${sql} as "${field}"`);
-  const { text, values } = select(noun, `${fieldsOf(noun, 't')}${more.join('')}`, query);
-  const json = await readText(`select coalesce(json_agg(r), '[]')::text from (${text}) r`, values);
+  const { text, binding } = select(noun, `${fieldsOf(noun, 't')}${more.join('')}`, query);
+  const json = await readText(`select coalesce(json_agg(r), '[]')::text from (${text}) r`, binding);
   const rows: (Record<string, unknown> & More)[] = JSON.parse(json);
   return rows.map((row) => rowFromFields(noun, row) as SnapshotRows[N] & More);
 }
@@ -61,18 +61,19 @@ export async function countRows<N extends Noun>(
   noun: N,
   query: RowQuery<N>,
 ): Promise<number> {
-  const { text, values } = select(noun, '', query);
-  return Number(await readText(`select count(*)::text from (${text}) s`, values));
+  const { text, binding } = select(noun, '', query);
+  return Number(await readText(`select count(*)::text from (${text}) s`, binding));
 }
 
 function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take }: RowQuery<N>) {
   const binding = new Binding();
-  const order = orderBy ? ` order by t.id ${orderBy.id}` : '';
+  const sorted = orderBy?.flatMap(Object.entries<'asc' | 'desc'>) ?? [];
+  const order = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
   // A literal instead of a parameter: the planner must know that a page is short.
   const limit = take === undefined ? '' : ` limit ${Math.trunc(take)}`;
   const conditions = conditionsOf(noun, 't', where, binding);
   return {
-    text: `select ${columns} from ${tableOf(noun)} t where ${conditions}${order}${limit}`,
-    values: binding.values,
+    text: `select ${columns} from ${tableOf(noun)} t where ${conditions}${order && ` order by ${order}`}${limit}`,
+    binding,
   };
 }

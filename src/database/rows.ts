@@ -6,6 +6,7 @@ import {
   Prisma,
   type Quote,
   type Transaction,
+  type WebhookDelivery,
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { trustedJson } from './trusted-json.ts';
@@ -17,6 +18,7 @@ export interface SnapshotRows {
   Lookup: Lookup;
   Quote: Quote;
   Transaction: Transaction;
+  WebhookDelivery: WebhookDelivery;
 }
 
 export type { Account, Customer, Event, Lookup, Quote, Transaction };

@@ -9,7 +9,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   readonly name: string;
   readonly text: string;
   platform: PlatformFirst['platform'];
-  readonly #values: readonly unknown[];
+  readonly values: readonly unknown[];
   #isSetting = false;
   #answer: string | null | undefined;
   /** Set by pg, which waits for the call. */
@@ -19,7 +19,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   constructor(name: string, text: string, values: readonly unknown[]) {
     this.name = name;
     this.text = text;
-    this.#values = values;
+    this.values = values;
   }
 
   submit(connection: unknown): Error | null {
@@ -42,12 +42,12 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 
   #send(connection: Connection, isKnown: boolean): void {
-    const { name, text } = this;
+    const { name, text, values } = this;
     if (!isKnown) {
       connection.parse({ name, text });
       if (name !== '') connection.submittedNamedStatements[name] = text;
     }
-    connection.bind({ statement: name, values: this.#values, valueMapper: prepareValue });
+    connection.bind({ statement: name, values, valueMapper: prepareValue });
     connection.execute({});
     connection.sync();
   }

@@ -72,6 +72,13 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     this.#close();
   }
 
+  /** Takes up to `limit` of the messages that wait, without waiting for any. */
+  takeQueued(limit: number): T[] {
+    const taken = this.#queue.splice(0, limit);
+    if (this.#queue.length === 0) this.#releaseWriter();
+    return taken;
+  }
+
   next(): Promise<IteratorResult<T, undefined>> {
     const message = this.#queue.shift();
     if (this.#queue.length === 0) this.#releaseWriter();
@@ -126,23 +133,20 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * Maps the messages of a channel. A message without a `value` is skipped, and `last` ends the channel after it. The value
- * `first` comes before all others. `return` releases the channel at once.
+ * Maps the messages of a channel. A message without a `value` is skipped, and `last` ends the channel after it. The values
+ * of `firsts` come before all others. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,
   map: (message: T) => { readonly value?: U | undefined; readonly last?: boolean },
-  first?: U,
+  firsts: readonly U[] = [],
 ): AsyncIterableIterator<U> {
   let finished = false;
-  let pending = first;
+  const pending = [...firsts];
   return {
     async next() {
-      if (pending !== undefined && !finished) {
-        const value = pending;
-        pending = undefined;
-        return { done: false, value };
-      }
+      const first = finished ? undefined : pending.shift();
+      if (first !== undefined) return { done: false, value: first };
       while (!finished) {
         const result = await channel.next();
         if (result.done) return { done: true, value: undefined };

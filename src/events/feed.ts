@@ -2,11 +2,13 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
 import type { Hub } from './hub.ts';
 import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
 import { Replays } from './replays.ts';
+import { PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** How many events a subscriber may fall behind before it is dropped. */
@@ -23,6 +25,10 @@ const maxMissedPolls = 3;
  * up from the database, and gets live events when it has reached the hub's position.
  */
 export class Feed {
+  /** The events before those that followers of lists look at. */
+  readonly previous: PreviousEvents;
+  /** The rows that filters of followed lists refer to. */
+  readonly referred: ReferredRows;
   readonly #database: Database;
   readonly #log: Logger;
   readonly #reads: FeedReads;
@@ -44,6 +50,8 @@ export class Feed {
     this.#log = log;
     this.#reads = new FeedReads(database);
     this.#replays = new Replays(this.#reads);
+    this.previous = new PreviousEvents(database.pool);
+    this.referred = new ReferredRows(database);
   }
 
   /** Starts to listen for notifications, and to poll every second. */

@@ -1,11 +1,10 @@
 import type { Database } from '../database/database.ts';
-import type { Event, EventType, Prisma } from '../database/generated/client/client.ts';
+import type { Event } from '../database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
+import { eventsOfNoun, type FollowedNoun, latestEventsOf } from './row-events.ts';
 
 /** How many milliseconds to wait for a committed change that is not yet sequenced: that usually takes a few. */
 const waitMs = 2_000;
-
-export const paymentEvents: EventType[] = ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'];
 
 /** The version of a transaction that a caller has seen. */
 export interface SeenTransaction {
@@ -32,7 +31,11 @@ export async function eventsOfTransactions(
     (found) => transactions.every((seen) => eventsOf(found, seen).some((event) => event.version >= seen.version)),
     () =>
       database.prisma.event.findMany({
-        where: { platformId: { in: platforms }, transactionId: { in: ids }, type: { in: paymentEvents } },
+        where: {
+          platformId: { in: platforms },
+          transactionId: { in: ids },
+          type: { in: [...eventsOfNoun.Transaction.types] },
+        },
         orderBy: { sequence: 'asc' },
       }),
   );
@@ -40,34 +43,37 @@ export async function eventsOfTransactions(
 }
 
 /**
- * Returns the latest event of an object that has reached `version`, and waits until it is sequenced. Undefined when that
- * does not happen in time (no sequencer runs, or that change made no event).
+ * Returns the latest events of rows of the same time, by the ids under which the feed has them, and waits until each has
+ * reached its version. One that does not in time (no sequencer runs) is missing.
  */
-export async function latestEvent(
-  database: Database,
+export async function latestEvents(
+  database: Pick<Database, 'pool'>,
   feed: Feed,
-  where: Prisma.EventWhereInput,
-  version: number,
-): Promise<Event | undefined> {
-  const [event] = await readUntil(
+  platformId: string,
+  noun: FollowedNoun,
+  versions: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, Event>> {
+  const hasReached = ([id, version]: [string, number], found: ReadonlyMap<string, Event>) =>
+    (found.get(id)?.version ?? 0) >= version;
+  const found = await readUntil(
     feed,
-    (found) => found.some((latest) => latest.version >= version),
-    () => database.prisma.event.findMany({ where, orderBy: { sequence: 'desc' }, take: 1 }),
+    (events) => [...versions].every((wanted) => hasReached(wanted, events)),
+    () => latestEventsOf(database.pool, platformId, noun, [...versions.keys()]),
   );
-  return event && event.version >= version ? event : undefined;
+  return new Map([...found].filter(([id]) => hasReached([id, versions.get(id) ?? 0], found)));
 }
 
 /** Reads events, again after each change of the feed, until `isComplete` accepts them or time is up. */
-async function readUntil(
+async function readUntil<Found>(
   feed: Feed,
-  isComplete: (events: readonly Event[]) => boolean,
-  read: () => Promise<Event[]>,
-): Promise<Event[]> {
+  isComplete: (found: Found) => boolean,
+  read: () => Promise<Found>,
+): Promise<Found> {
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const events = await read();
+    const found = await read();
     const leftMs = deadline - Date.now();
-    if (isComplete(events) || leftMs <= 0) return events;
+    if (isComplete(found) || leftMs <= 0) return found;
     await feed.waitForChange(Math.min(leftMs, 50));
   }
 }

@@ -40,9 +40,12 @@ const eventsOfTypes = statement<Event>(
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    `select ${columns} from event e
-     where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = $4
-       and ($5::event_type[] is null or type = any($5)) order by sequence limit ${pageSize}`,
+    // For each id by itself: that many rows of the index are read, however many the others have.
+    `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
+       select * from event e
+       where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id
+         and ($5::event_type[] is null or type = any($5)) order by sequence limit ${pageSize}
+     ) e order by e.sequence limit ${pageSize}`,
   );
 const eventsOfSubject = {
   customer: eventsOf('customer'),
@@ -103,7 +106,7 @@ export class FeedReads {
     const to = !subject && types && spanEnd < end ? spanEnd : end;
     const range = [platformId, after.toString(), to.toString()];
     const events = await asPlatform(platformId, () => {
-      if (subject) return eventsOfSubject[subject.of](this.#replays, ...range, subject.id, types ?? null);
+      if (subject) return eventsOfSubject[subject.of](this.#replays, ...range, subject.ids, types ?? null);
       return types ? eventsOfTypes(this.#replays, ...range, types) : allEvents(this.#replays, ...range);
     });
     const last = events.at(-1);

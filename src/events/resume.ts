@@ -18,9 +18,11 @@ const resumeStatement = statement<{ ahead: boolean; old: boolean }>(
 const firstIsOld = (of: Subject['of']) =>
   statement<{ old: boolean }>(
     `first_of_${of}_is_old`,
-    `select ${isOld('e')} as old from event e
-     where platform_id = $1 and sequence > $2 and ${of}_id = $4 and ($5::event_type[] is null or type = any($5))
-     order by sequence limit 1`,
+    `select coalesce(bool_or(${isOld('e')}), false) as old from unnest($4::uuid[]) s(id) cross join lateral (
+       select occurred_at from event e
+       where platform_id = $1 and sequence > $2 and ${of}_id = s.id and ($5::event_type[] is null or type = any($5))
+       order by sequence limit 1
+     ) e`,
   );
 const firstOfSubject = {
   customer: firstIsOld('customer'),
@@ -58,7 +60,7 @@ export async function mayResume(
   if (!row.old) return true;
   if (!subject && !types) return false;
   const [wanted] = subject
-    ? await firstOfSubject[subject.of](pool, ...values, subject.id, types ?? null)
+    ? await firstOfSubject[subject.of](pool, ...values, subject.ids, types ?? null)
     : await oldOfTypes(pool, ...values, types);
   return !wanted?.old;
 }

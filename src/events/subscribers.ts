@@ -1,8 +1,8 @@
 import type { Event, EventType } from '../database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
-/** The object whose events a subscriber reads: the database has an index on each of these columns. */
-export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly id: string };
+/** The objects whose events a subscriber reads, each once: the database has an index on each of these columns. */
+export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 /** The events that a subscriber wants. */
 export interface EventFilter {
@@ -37,9 +37,11 @@ export class SubscriberIndex {
       return;
     }
     const byId = this.#bySubject[subject.of];
-    const subscribers = byId.get(subject.id);
-    if (subscribers) subscribers.add(subscriber);
-    else byId.set(subject.id, new Set([subscriber]));
+    for (const id of subject.ids) {
+      const subscribers = byId.get(id);
+      if (subscribers) subscribers.add(subscriber);
+      else byId.set(id, new Set([subscriber]));
+    }
   }
 
   delete(subscriber: Subscriber): void {
@@ -49,9 +51,11 @@ export class SubscriberIndex {
       return;
     }
     const byId = this.#bySubject[subject.of];
-    const subscribers = byId.get(subject.id);
-    subscribers?.delete(subscriber);
-    if (subscribers?.size === 0) byId.delete(subject.id);
+    for (const id of subject.ids) {
+      const subscribers = byId.get(id);
+      subscribers?.delete(subscriber);
+      if (subscribers?.size === 0) byId.delete(id);
+    }
   }
 
   /** Offers an event to the subscribers of its subjects and to those without a subject. */

@@ -24,6 +24,8 @@ export interface Context {
   readonly maxAnswerBytes: number;
   /** The response of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
+  /** Writes why the connection of that stream is cut. */
+  readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
   /** The cursor after which an event stream resumes, beside the stream's own `after`: the later of the two holds. */
   readonly resumeAfter?: string | undefined;
   readonly webhooks: Webhooks;

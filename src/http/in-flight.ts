@@ -149,7 +149,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 
   onHeaders(contentType: string): void {
-    if (contentType.startsWith('text/event-stream')) this.#finish();
+    if (/^(text\/event-stream|multipart\/mixed)/.test(contentType)) this.#finish();
   }
 
   onEnd(): void {

@@ -4,9 +4,11 @@ import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
-import type { DistinctConnections } from '../graphql/transports/distinct-connections.ts';
+import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
 import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
+import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
+import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
 import { isReady, type ReadinessWatch } from '../observe/readiness.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
@@ -18,6 +20,7 @@ import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
+import { refusalOf } from './request-form.ts';
 import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
@@ -29,6 +32,8 @@ export interface HttpOptions {
   readonly callers: CallerOptions;
   /** Event streams with a connection for each operation. */
   readonly distinctConnections: DistinctConnections;
+  /** Tickets for event streams of clients that send no header. */
+  readonly tickets: Tickets;
   /** Event streams that carry several operations. */
   readonly singleConnections: SingleConnections;
   readonly origins: AllowedOrigins;
@@ -114,6 +119,8 @@ interface Admission {
   readonly connections: Connections;
 }
 
+const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/stream', ticketPath]);
+
 async function dispatch(
   options: HttpOptions,
   admission: Admission,
@@ -124,7 +131,7 @@ async function dispatch(
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
   if (answerCors(request, response, options.origins)) return;
-  if (path === '/graphql' || path === '/graphql/stream') return serveGraphql(options, admission, request, response);
+  if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
@@ -165,6 +172,13 @@ async function serveGraphql(
     return answer(response, refusal.status, {
       errors: [{ message: refusal.message, extensions: { code: refusal.code } }],
     });
+  }
+  if (options.tickets.hasTicket(request)) {
+    const isRedeemed = await options.tickets.redeem(request).then(
+      () => true,
+      () => false,
+    );
+    if (!isRedeemed) return refuse(response, 'GRAPHQL', unavailable(databaseAway));
   }
   return admit(admission, request, response, {
     api: 'GRAPHQL',
@@ -214,17 +228,18 @@ async function answerGraphql(
   response: ServerResponse,
   body: Buffer,
 ): Promise<void> {
+  if (request.url?.startsWith(ticketPath)) return options.tickets.make(request, response, body);
   if (request.url?.startsWith('/graphql/stream')) {
-    const isDistinct = streamToken(request) === undefined && wantsEvents(request);
+    const isDistinct = streamToken(request) === undefined && wantsStream(request);
     if (!isDistinct) return options.singleConnections(request, response, body);
     // Without a reserved stream this is graphql-sse's mode with a connection per operation, which /graphql serves.
     request.url = request.url.replace('/graphql/stream', '/graphql');
   }
-  if (request.method === 'POST' && !wantsEvents(request)) {
+  if (request.method === 'POST' && !wantsStream(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
-  if (wantsEvents(request)) {
-    // The status of an event stream is 200 once it has begun: refuse unknown credentials before.
+  if (wantsStream(request)) {
+    // The status of a stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
@@ -242,40 +257,9 @@ function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffe
   return Object.assign(Readable.from([body]), { method, url, headers, socket });
 }
 
-function wantsEvents(request: IncomingMessage): boolean {
-  return request.headers.accept?.includes('text/event-stream') ?? false;
-}
-
-/**
- * Returns the error for a request that is too long, malformed or not JSON; otherwise undefined. A page of another origin
- * can send forms and plain text without a preflight, so these are refused.
- */
-function refusalOf(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytes) {
-    return { status: 413, code: 'PAYLOAD_TOO_LARGE', message: `a request body has at most ${bodyBytes} bytes` };
-  }
-  if (!isAddress(request)) {
-    return { status: 400, code: 'BAD_REQUEST', message: 'the Host header or the path is malformed' };
-  }
-  if (request.method === 'POST' && !isJson(request.headers['content-type'])) {
-    return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'a POST body is application/json' };
-  }
-  return undefined;
-}
-
-function isJson(type = ''): boolean {
-  return type === 'application/json' || type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
-}
-
-/** The last valid Host header: most requests have the same. */
-let validHost: string | undefined;
-
-/** Says whether the path and the Host header make a valid URL. */
-function isAddress({ url = '/', headers: { host = 'localhost' } }: IncomingMessage): boolean {
-  if (url === '/graphql' && host === validHost) return true;
-  const isValid = URL.canParse(url, `http://${host}`);
-  if (isValid) validHost = host;
-  return isValid;
+/** Tells whether a request may be for a stream: of events, or of parts. */
+function wantsStream(request: IncomingMessage): boolean {
+  return wantsEvents(request) || takesMultipart(request.headers.accept);
 }
 
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {

@@ -19,8 +19,15 @@ export type Outcome =
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
-  | { readonly code: 'CONFLICT'; readonly id: string; readonly status: string }
-  | { readonly code: 'UMA_ADDRESS_EXISTS' }
+  /** `type`: of the record with this id; missing for an order to the rail, which no API shows. */
+  | {
+      readonly code: 'CONFLICT';
+      readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
+      readonly id: string;
+      readonly status: string;
+    }
+  /** `id`: of the customer who has it; null where that is another platform's. */
+  | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer cannot be deleted: what its accounts hold, how many payments are under way, and the first of them. */
   | {
@@ -39,7 +46,14 @@ export type PlanRefusal =
       readonly customerId: string | null;
       readonly status: string;
     }
-  | { readonly code: 'INSUFFICIENT_BALANCE'; readonly id: string; readonly spendable: string; readonly needed: string }
+  | {
+      readonly code: 'INSUFFICIENT_BALANCE';
+      readonly id: string;
+      /** Smallest units of the currency, as is `needed`. */
+      readonly spendable: string;
+      readonly needed: string;
+      readonly currency: string;
+    }
   /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
@@ -47,6 +61,7 @@ export type PlanRefusal =
       readonly limit: string;
       readonly balance: string;
       readonly coming: string;
+      readonly currency: string;
     };
 
 /** An outcome as the database returns and stores it. It has no result when the plan names none. */

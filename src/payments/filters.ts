@@ -6,11 +6,16 @@ import {
   visibleQuotes,
   visibleTransactions,
 } from '../access/visible.ts';
-import { byText, created, type Given, matchesNothing } from '../core/conditions.ts';
-import { type AccountName, accountNameIn, type IdType, uuidOf } from '../core/ids.ts';
+import { anyOf, byId, byText, created, type Given, matchesNothing, updated } from '../core/conditions.ts';
+import { type AccountName, accountNameIn } from '../core/ids.ts';
 import type {
   AccountKind,
+  BeneficiaryVerificationStatus,
   CustomerType,
+  ExternalAccountStatus,
+  ExternalAccountType,
+  FailureReason,
+  KycStatus,
   Prisma,
   QuoteStatus,
   TransactionStatus,
@@ -42,16 +47,36 @@ export interface TransactionFilter {
   readonly senderAccountIdentifier?: Given<string>;
   readonly receiverAccountIdentifier?: Given<string>;
   readonly status?: Given<readonly TransactionStatus[]>;
-  readonly type?: Given<TransactionType>;
+  readonly type?: Given<readonly TransactionType[]>;
+  readonly failureReason?: Given<readonly FailureReason[]>;
   readonly reference?: Given<string>;
-  readonly startDate?: Given<Date>;
-  readonly endDate?: Given<Date>;
+  /** The account on either side. */
+  readonly accountId?: Given<string>;
+  /** The currency of either side. */
+  readonly currency?: Given<string>;
+  readonly amount?: Given<AmountRange>;
+  /** Whether it has begun: false for those of quotes that nobody has executed or funded. */
+  readonly executed?: Given<boolean>;
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+  readonly updatedAfter?: Given<Date>;
+  readonly updatedBefore?: Given<Date>;
+}
+
+/** A range of what is sent or received in a currency, in its smallest units. Both ends are inclusive. */
+export interface AmountRange {
+  readonly currency: string;
+  readonly min?: Given<bigint>;
+  readonly max?: Given<bigint>;
 }
 
 /** A filter of customers (specification 4.11). */
 export interface CustomerFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
+  readonly kycStatus?: Given<readonly KycStatus[]>;
+  /** How the full or legal name begins, in any case. */
+  readonly name?: Given<string>;
   readonly umaAddress?: Given<string>;
   readonly createdAfter?: Given<Date>;
   readonly createdBefore?: Given<Date>;
@@ -68,6 +93,9 @@ export interface AccountFilter {
   readonly platformOwned?: Given<boolean>;
   /** Also deleted external accounts, which lists leave out otherwise. */
   readonly isIncludingDeleted?: Given<boolean>;
+  readonly status?: Given<readonly ExternalAccountStatus[]>;
+  readonly accountType?: Given<readonly ExternalAccountType[]>;
+  readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
 }
 
 /** Returns the condition for the quotes that the caller may see and that match a filter. */
@@ -76,7 +104,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   return {
     AND: [
       visibleQuotes(caller),
-      byId(filter.customerId, 'Customer', (customerId) => ofCustomer(caller, { customerId })),
+      byId(filter.customerId, (customerId) => ofCustomer(caller, { customerId }), 'Customer'),
       byAccount(filter.sendingAccountId, fromAccount),
       byAccount(filter.receivingAccountId, toAccount),
       byText(filter.sendingUmaAddress, (address) =>
@@ -84,7 +112,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
       ),
       byText(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
     ],
-    ...(filter.status && { status: { in: [...filter.status] } }),
+    ...anyOf('status', filter.status),
     ...created(filter.createdAfter, filter.createdBefore),
   };
 }
@@ -95,7 +123,7 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   return {
     AND: [
       visibleTransactions(caller),
-      byId(filter.customerId, 'Customer', (customerId) => ofCustomer(caller, { customerId })),
+      byId(filter.customerId, (customerId) => ofCustomer(caller, { customerId }), 'Customer'),
       byIdentifier(filter.senderAccountIdentifier, fromAccount, (address) => ({
         OR: [
           { sourceUmaAddress: address },
@@ -112,10 +140,16 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
         ofCustomer(caller, { customer: { platformCustomerId } }),
       ),
       byText(filter.reference, (reference) => ({ reference })),
+      byAccount(filter.accountId, (name) => ({ OR: [fromAccount(name), toAccount(name)] })),
+      byText(filter.currency, (currency) => ({ OR: [{ sentCurrency: currency }, { receivedCurrency: currency }] })),
+      filter.amount ? ofAmount(filter.amount) : {},
+      filter.executed == null ? {} : filter.executed ? begun : notBegun,
     ],
-    ...(filter.status && { status: { in: [...filter.status] } }),
-    ...(filter.type && { type: filter.type }),
-    ...created(filter.startDate, filter.endDate),
+    ...anyOf('status', filter.status),
+    ...anyOf('type', filter.type),
+    ...anyOf('failureReason', filter.failureReason),
+    ...created(filter.createdAfter, filter.createdBefore),
+    ...updated(filter.updatedAfter, filter.updatedBefore),
   };
 }
 
@@ -129,16 +163,13 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
       visibleCustomers(caller),
       byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
       byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
+      byText(filter?.name, (name) => ({ name: { startsWith: name, mode: 'insensitive' as const } })),
     ],
+    ...anyOf('kycStatus', filter?.kycStatus),
     ...(!filter?.isIncludingDeleted && { isDeleted: false }),
     ...(filter?.customerType && { customerType: filter.customerType }),
     ...created(filter?.createdAfter, filter?.createdBefore),
-    ...((filter?.updatedAfter || filter?.updatedBefore) && {
-      updatedAt: {
-        ...(filter.updatedAfter && { gte: filter.updatedAfter }),
-        ...(filter.updatedBefore && { lte: filter.updatedBefore }),
-      },
-    }),
+    ...updated(filter?.updatedAfter, filter?.updatedBefore),
   };
 }
 
@@ -149,12 +180,38 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
     AND: [
       visibleAccounts(caller),
       filter.isIncludingDeleted ? {} : { isDeleted: false },
-      byId(filter.customerId, 'Customer', (customerId) => ({ customerId })),
+      byId(filter.customerId, (customerId) => ({ customerId }), 'Customer'),
       byText(filter.currency, (currency) => ({ currency })),
       filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },
     ],
     ...(filter.kind && { kind: filter.kind }),
+    ...anyOf('status', filter.status),
+    ...anyOf('accountType', filter.accountType),
+    ...anyOf('beneficiaryVerificationStatus', filter.beneficiaryVerificationStatus),
   };
+}
+
+/**
+ * The payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED where it
+ * never was. The index transaction_begun has the same condition, in these words.
+ */
+const begun: Prisma.TransactionWhereInput = {
+  OR: [{ quoteId: null }, { AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }] }],
+};
+const notBegun: Prisma.TransactionWhereInput = {
+  quoteId: { not: null },
+  status: { in: ['PENDING', 'EXPIRED'] },
+};
+
+/** Returns the condition for payments with an amount, on either side, in a range of a currency. */
+function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
+  const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
+  return byText(currency, (code) => ({
+    OR: [
+      { sentCurrency: code, sentAmount: range },
+      { receivedCurrency: code, receivedAmount: range },
+    ],
+  }));
 }
 
 /**
@@ -163,17 +220,6 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
  */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
-}
-
-/** Returns a condition on an id. No row meets it where the id is malformed or of another type. */
-function byId<Where>(
-  id: Given<string>,
-  type: IdType,
-  where: (uuid: string) => Where,
-): Where | typeof matchesNothing | object {
-  if (id === null || id === undefined) return {};
-  const uuid = uuidOf(id, type);
-  return uuid === undefined ? matchesNothing : where(uuid);
 }
 
 /** Returns a condition on an account. No row meets it where the id is malformed or not of the account's kind. */

@@ -1,3 +1,4 @@
+import { checkAll } from '../core/check-all.ts';
 import { isDay, isPlainText } from '../core/checks.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -63,29 +64,32 @@ const forms: ReadonlyMap<string, Form> = new Map([
 ]);
 
 /**
- * Checks facts and returns them as a map. Names must have capitals and be given once, values must not be empty and must
+ * Checks facts, all of them, and returns them as a map. Names must have capitals and be given once, values must not be empty and must
  * have the form that their name asks for.
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
   const fields = given ?? [];
-  const refuse = (position: number, reason: string): never => {
-    throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
-  };
   if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, { path });
-  const information: Record<string, string> = {};
-  for (const [position, { name, value }] of fields.entries()) {
-    if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))
-      refuse(position, 'a name has capitals and underscores, such as FULL_NAME');
-    if (Object.hasOwn(information, name)) refuse(position, `${name} is given twice`);
-    if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
-      refuse(position, `${name} must have 1 to 500 characters, none of them a control character or half a character`);
-    }
-    const form = forms.get(name);
-    if (form && !form.fits(value)) refuse(position, `${name} must be ${form.words}`);
-    information[name] = value;
+  checkAll(
+    ...fields.map((field, position) => () => {
+      const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
+      const reason = factFault(field, isRepeated);
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+    }),
+  );
+  return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+}
+
+/** Returns why a fact is refused; undefined for one that is sound. */
+function factFault({ name, value }: InformationField, isRepeated: boolean): string | undefined {
+  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name has capitals and underscores, such as FULL_NAME';
+  if (isRepeated) return `${name} is given twice`;
+  if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
+    return `${name} must have 1 to 500 characters, none of them a control character or half a character`;
   }
-  return information;
+  const form = forms.get(name);
+  return form && !form.fits(value) ? `${name} must be ${form.words}` : undefined;
 }
 
 /**
@@ -109,10 +113,12 @@ export function checkApplicable(
     if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
     return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;
   };
-  for (const [position, { name }] of (given ?? []).entries()) {
-    const reason = faultOf(name);
-    if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
-  }
+  checkAll(
+    ...(given ?? []).map(({ name }, position) => () => {
+      const reason = faultOf(name);
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+    }),
+  );
 }
 
 /** Returns the names of the mandatory fields that are not given. */

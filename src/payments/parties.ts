@@ -37,7 +37,8 @@ export interface Parties extends TransferParties {
 // length is a parameter.
 
 /** Returns the SQL source of the account that a parameter names, where the caller may see it. */
-const namedAccount = (parameter: string) => `account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
+const namedAccount = (parameter: string) =>
+  `public.account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
 
 /** The accounts $4 and $5, as `source` and `destination`, and as many new ids as an array of $6 elements has. */
 const transferPartiesSql = `

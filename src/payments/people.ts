@@ -1,3 +1,4 @@
+import { checkAll } from '../core/check-all.ts';
 import { checkRequiredText, checkText, isDay } from '../core/checks.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -14,17 +15,19 @@ export interface Address {
 }
 
 /**
- * Refuses an incomplete or malformed address.
+ * Refuses an incomplete or malformed address, with all of its invalid fields.
  * @throws Refusal INVALID_INPUT
  */
 export function checkAddress(address: Address | null | undefined, path: FieldPath): void {
   if (!address) return;
-  checkRequiredText(address.line1, [...path, 'line1']);
-  checkRequiredText(address.postalCode, [...path, 'postalCode'], 20);
-  checkText(address.line2, [...path, 'line2'], 200);
-  checkText(address.city, [...path, 'city'], 100);
-  checkText(address.state, [...path, 'state'], 100);
-  checkCountry(address.country, [...path, 'country']);
+  checkAll(
+    () => checkRequiredText(address.line1, [...path, 'line1']),
+    () => checkRequiredText(address.postalCode, [...path, 'postalCode'], 20),
+    () => checkText(address.line2, [...path, 'line2'], 200),
+    () => checkText(address.city, [...path, 'city'], 100),
+    () => checkText(address.state, [...path, 'state'], 100),
+    () => checkCountry(address.country, [...path, 'country']),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import { maySee, seesAny } from '../access/visible.ts';
-import { currencyOf, formatDecimal } from '../core/currencies.ts';
+import { currencyOf, formatMajor } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
@@ -23,7 +23,7 @@ export interface RefusalOptions {
 /** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   const pathOf = options.paths?.[refusal.code];
-  const path = typeof pathOf === 'function' ? pathOf('id' in refusal ? refusal.id : '') : pathOf;
+  const path = typeof pathOf === 'function' ? pathOf(refusal.id ?? '') : pathOf;
   const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
@@ -42,19 +42,20 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
     case 'TRANSACTION_NOT_FOUND':
       return { code, message: 'no such transaction' };
     case 'QUOTE_EXPIRED':
-      return { code, message: `the quote expired at ${new Date(refusal.expiresAt).toISOString()}; create a new one` };
+      return quoteExpired(refusal.expiresAt);
     case 'CONFLICT': {
       const reason = conflict?.reason ?? 'this is not possible any more';
+      const { type, id, status } = refusal;
       return {
         code: conflict?.code ?? code,
-        message: `${reason}: it is ${refusal.status}`,
-        facts: { status: refusal.status },
+        message: `${reason}: it is ${status}`,
+        facts: { status, ...(type && { existingId: publicId(type, id) }) },
       };
     }
     case 'UMA_ADDRESS_EXISTS':
-      return { code, message: 'this UMA address is taken' };
+      return { code, message: 'this UMA address is taken', facts: existingCustomer(refusal.id) };
     case 'CUSTOMER_DELETED':
-      return { code, message: 'the customer is deleted' };
+      return { code, message: 'the customer is deleted', facts: existingCustomer(refusal.id) };
     case 'CUSTOMER_IN_USE':
       return { code, message: inUse(refusal), facts: useOf(refusal) };
     case 'ACCOUNT_EXISTS': {
@@ -72,12 +73,13 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
       return { code, message, facts: { status: refusal.status } };
     }
     case 'INSUFFICIENT_BALANCE': {
-      const { spendable, needed } = refusal;
-      const message = `the account holds ${spendable} spendable and ${needed} are needed (smallest units)`;
-      return { code, message, facts: { spendable, needed } };
+      const { spendable, needed, currency } = refusal;
+      const message = `the account holds ${inMajor(spendable, currency)}, and ${inMajor(needed, currency)} is needed`;
+      return { code, message, facts: { spendable, needed, currency } };
     }
     case 'AMOUNT_OUT_OF_RANGE': {
-      const facts = { accountId: publicId('InternalAccount', refusal.id), limit: refusal.limit };
+      const { id, limit, currency } = refusal;
+      const facts = { accountId: publicId('InternalAccount', id), limit, currency };
       return { code, message: fullAccount(refusal), facts };
     }
   }
@@ -102,16 +104,17 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       if (maySee('account', caller, refusal)) return undefined;
       return { code, message: 'an external account that takes part is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // The app of a customer pays from accounts of its customer: it sees all of them, or none.
-      if (seesAny('account', caller)) return undefined;
+      // The app of a customer pays from accounts of its customer: it sees all of them, or none. A balance is there before
+      // the command, so who may not view does not learn it from a refusal (decision 62).
+      if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };
     case 'AMOUNT_OUT_OF_RANGE': {
       if (seesAny('account', caller)) return undefined;
-      const { limit } = refusal;
+      const { limit, currency } = refusal;
       return {
         code,
-        message: `the account that receives may hold at most ${limit} (smallest units)`,
-        facts: { limit },
+        message: `the account that receives may hold at most ${inMajor(limit, currency)}`,
+        facts: { limit, currency },
       };
     }
     default:
@@ -144,10 +147,7 @@ function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse
 
 /** Says in words what keeps a customer from being deleted. */
 function inUse({ balances, payments }: CustomerInUse): string {
-  const held = balances.map(({ amount, currency }) => {
-    const known = currencyOf(currency);
-    return known ? `${formatDecimal(BigInt(amount), known.decimals)} ${currency}` : currency;
-  });
+  const held = balances.map(({ amount, currency }) => inMajor(amount, currency));
   const reasons = [
     ...(held.length > 0 ? [`it still holds ${held.join(', ')}`] : []),
     ...(payments > 0 ? [`${payments} of its payments ${payments === 1 ? 'is' : 'are'} under way`] : []),
@@ -156,6 +156,26 @@ function inUse({ balances, payments }: CustomerInUse): string {
 }
 
 /** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */
-export function fullAccount({ id, limit }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
-  return `${publicId('InternalAccount', id)} may hold at most ${limit} (smallest units), and this would bring it beyond`;
+export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
+  return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would bring it beyond`;
+}
+
+/** Formats smallest units (digits) of a stored currency in major units, for people: "125.50 USD". */
+export function inMajor(digits: string, currency: string): string {
+  const known = currencyOf(currency);
+  return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;
+}
+
+function quoteExpired(time: string): RefusalParts {
+  const expiresAt = new Date(time).toISOString();
+  return {
+    code: 'QUOTE_EXPIRED',
+    message: `the quote expired at ${expiresAt}; create a new one`,
+    facts: { expiresAt },
+  };
+}
+
+/** Returns the fact that names a customer, for callers who see it. */
+function existingCustomer(id: string | null): RefusalDetails {
+  return id === null ? {} : { existingId: publicId('Customer', id) };
 }

@@ -1,21 +1,24 @@
 import type { Caller } from '../access/caller.ts';
+import type { KeyedOperation } from '../access/operations.ts';
 import type { StoredResult } from '../access/run-idempotent.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
+import type { RefusalCode } from '../core/refusal.ts';
 import type { AccountKind } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
 
 /** The outcome of the first call with an idempotency key: the answer to "did it happen?". */
 export interface Receipt {
-  readonly operation: string;
+  readonly operation: KeyedOperation;
   readonly idempotencyKey: string;
   /** NONE: nothing was done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
   /** When the key was first used; null where it was not. */
   readonly createdAt: Date | null;
   /** The code of the refusal, where there was one. */
-  readonly code: string | null;
+  readonly code: RefusalCode | null;
   /** The record that it created or changed, by its type and uuid; null where that is no record with an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
@@ -28,7 +31,7 @@ interface ResultRow {
 
 const receiptStatement = statement<{
   createdAt: Date;
-  refusal: { code: string } | null;
+  refusal: { code: PlanRefusal['code'] } | null;
   result: { type?: NonNullable<Receipt['result']>['type']; row?: ResultRow } | null;
 }>(
   'receipt',
@@ -39,7 +42,7 @@ const receiptStatement = statement<{
 export async function readReceipt(
   payments: Payments,
   caller: Caller,
-  operation: string,
+  operation: KeyedOperation,
   idempotencyKey: string,
 ): Promise<Receipt> {
   // A malformed key is never stored, and Postgres would reject some of them as a parameter.
@@ -63,7 +66,7 @@ export async function readReceipt(
 }
 
 /** Returns the code that the caller got, from the one that the database gave. */
-function presentedCode(operation: string, code: string): string {
+function presentedCode(operation: KeyedOperation, code: PlanRefusal['code']): RefusalCode {
   if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
   return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;

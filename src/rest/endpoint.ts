@@ -174,10 +174,15 @@ export async function withRequestPaths<Result>(paths: PathTable, result: Promise
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;
     if (!(error instanceof Refusal) || !path) throw error;
+    const { errors } = error.details;
     throw new Refusal(
       error.code,
       error.message,
-      { ...error.details, path: translatePath(path, paths) },
+      {
+        ...error.details,
+        path: translatePath(path, paths),
+        ...(errors && { errors: errors.map((one) => ({ ...one, path: translatePath(one.path, paths) })) }),
+      },
       error.replayed,
     );
   });

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
+import { invalidFieldsOf } from '../core/check-all.ts';
 import { dotted } from '../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../core/refusal.ts';
 import type { CustomerUse } from '../payments/plan-refusals.ts';
@@ -238,12 +239,21 @@ function inRestTerms({ code, details }: Refusal): RefusalDetails {
 
 /** Makes the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
-  const { path, retryAfter, ...facts } = inRestTerms(refusal);
+  const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
   const status = refusals[code];
-  const errors = field === undefined ? undefined : [{ field, constraint: code, message }];
-  const details = { ...(field !== undefined && { field }), reason: message, ...facts, ...(errors && { errors }) };
+  const errors = invalidFieldsOf(refusal).map((one) => ({
+    field: dotted(one.path),
+    constraint: one.code,
+    message: one.message,
+  }));
+  const details = {
+    ...(field !== undefined && { field }),
+    reason: message,
+    ...facts,
+    ...(errors.length > 0 && { errors }),
+  };
   return context.json(
     { status, code, message, details },
     {

@@ -2,7 +2,17 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
 import { parseTimestamp } from '../core/checks.ts';
-import { defaultPageSize, idOfCursor, maxPageSize, type Page, pageQuery, rowCursor } from '../core/paging.ts';
+import {
+  cursorOf,
+  defaultPageSize,
+  type ListOrder,
+  maxPageSize,
+  type OrderedRow,
+  type Page,
+  pageQuery,
+  type RowOrder,
+  rowOrders,
+} from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../database/read-rows.ts';
@@ -33,18 +43,21 @@ const pageParameters = {
   cursor: z.string().optional().openapi({ description: 'The `nextCursor` of the previous page.' }),
 };
 
+const timestamp = z.string().transform((text, context) => {
+  const time = parseTimestamp(text);
+  if (time) return time;
+  context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
+  return z.NEVER;
+});
+
 /** Defines a time parameter, an inclusive bound. */
 export function moment(description: string) {
-  return z
-    .string()
-    .transform((text, context) => {
-      const time = parseTimestamp(text);
-      if (time) return time;
-      context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
-      return z.NEVER;
-    })
-    .optional()
-    .openapi({ type: 'string', format: 'date-time', description });
+  return timestamp.optional().openapi({ type: 'string', format: 'date-time', description });
+}
+
+/** Defines a time parameter that must be given. */
+export function requiredMoment(description: string) {
+  return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
 
 /** Defines a parameter with a value of a set; a repeated parameter means any of its values. */
@@ -55,6 +68,25 @@ export function anyOf<const Values extends readonly [string, ...string[]]>(value
     .openapi({ type: 'array', items: { type: 'string', enum: [...values] }, description });
 }
 
+/** Defines a boolean parameter that means nothing where it is left out. */
+export function choice(description: string) {
+  return z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .openapi({ type: 'boolean', description });
+}
+
+/** Defines an amount as a parameter, in smallest units. */
+export function amountParameter(description: string) {
+  return z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be an integer of smallest units')
+    .transform(BigInt)
+    .optional()
+    .openapi({ type: 'integer', format: 'int64', minimum: 0, description });
+}
+
 /** Defines a boolean parameter, false by default. */
 export function flag(description: string, isDefault = false) {
   return z
@@ -63,6 +95,21 @@ export function flag(description: string, isDefault = false) {
     .default(isDefault)
     .openapi({ type: 'boolean', default: isDefault, description });
 }
+
+/** The parameters of lists that can be ordered by creation or by last change. */
+export const orderParameters = {
+  orderBy: z
+    .enum(['created', 'updated'])
+    .default('created')
+    .transform((text): ListOrder => (text === 'updated' ? 'UPDATED' : 'CREATED'))
+    .openapi({
+      type: 'string',
+      enum: ['created', 'updated'],
+      default: 'created',
+      description: 'What the order goes by. A cursor is good for the order that it came with.',
+    }),
+  sortOrder: z.enum(['asc', 'desc']).default('desc').openapi({ description: 'Newest first unless asc.' }),
+};
 
 /** The definition of a list endpoint. */
 interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType> {
@@ -145,15 +192,16 @@ interface ListQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly sortOrder?: 'asc' | 'desc' | undefined;
+  readonly orderBy?: ListOrder | undefined;
 }
 
 /**
  * Reads the parameters of a page.
  * @throws Refusal INVALID_INPUT for a cursor that is not of this list (decision 17)
  */
-function requestedPage(list: string, viewer: Viewer, query: ListQuery): Page<string> {
+function requestedPage<Key>(list: string, viewer: Viewer, query: ListQuery, order: RowOrder<Key>): Page<Key> {
   const read = query.sortOrder ?? 'desc';
-  const cursor = query.cursor === undefined ? undefined : idOfCursor(list, viewer.platformId, query.cursor);
+  const cursor = query.cursor === undefined ? undefined : order.keyOf(list, viewer.platformId, query.cursor);
   if (query.cursor !== undefined && cursor === undefined) {
     throw new Refusal('INVALID_INPUT', 'the cursor is not of this list', { path: ['cursor'] });
   }
@@ -166,12 +214,15 @@ function requestedPage(list: string, viewer: Viewer, query: ListQuery): Page<str
   };
 }
 
+/** The query of a page of rows. */
+type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
+
 /** A list in pages: how to read its rows, and how to present them. */
 interface ListOf<Filter, Where, Row, Item> {
   /** The name in its cursors, which the GraphQL list with that name accepts too. */
   readonly name: string;
   readonly where: (viewer: Viewer, filter: Filter) => Where;
-  readonly rows: (page: ReturnType<typeof pageQuery<Where>>) => Promise<Row[]>;
+  readonly rows: (page: PageQuery<Where>) => Promise<Row[]>;
   readonly count: (query: { readonly where: Where; readonly take: number }) => Promise<number>;
   readonly record: (row: Row) => Item;
 }
@@ -191,14 +242,15 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
 }
 
 /** Reads the requested page of a list and presents it. */
-export async function readPage<Filter, Where, Row extends { readonly id: string }, Item>(
+export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
   viewer: Viewer,
   query: Filter & ListQuery,
 ): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount?: number }> {
-  const page = requestedPage(list.name, viewer, query);
+  const order: RowOrder<unknown> = rowOrders[query.orderBy ?? 'CREATED'];
+  const page = requestedPage(list.name, viewer, query, order);
   const where = list.where(viewer, query);
-  const rows = await list.rows(pageQuery(where, page));
+  const rows = await list.rows(pageQuery(where, page, order));
   const pageRows = rows.slice(0, page.size);
   const last = pageRows.at(-1);
   const hasMore = rows.length > page.size;
@@ -208,7 +260,7 @@ export async function readPage<Filter, Where, Row extends { readonly id: string 
   return {
     data: pageRows.map(list.record),
     hasMore,
-    ...(hasMore && last && { nextCursor: rowCursor(list.name, viewer.platformId, last.id) }),
+    ...(hasMore && last && { nextCursor: cursorOf(list.name, viewer.platformId, order.textOf(last)) }),
     ...(totalCount !== undefined && { totalCount }),
   };
 }
@@ -218,7 +270,7 @@ async function countUnlessLong<Where>(
   { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
   where: Where,
 ): Promise<number | undefined> {
-  const key = JSON.stringify([name, where]);
+  const key = JSON.stringify([name, where], (_name, value) => (typeof value === 'bigint' ? `${value}n` : value));
   if (longLists.has(key)) return undefined;
   const total = await count({ where, take: maxCount + 1 });
   if (total <= maxCount) return total;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { outsideWait } from '../core/outside-wait.ts';
 
 /** The information that a handler gets beside the request. */
 export interface RestBindings {
@@ -15,8 +17,8 @@ const origin = 'http://localhost';
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /**
- * Answers a request of `node:http` with a fetch handler. The body has been read, and the response is sent as a whole: the
- * REST API has no streams.
+ * Answers a request of `node:http` with a fetch handler. The body has been read. A response is sent as a whole, unless its
+ * type is one of `streamedTypes`.
  * @param body undefined when it was too long
  */
 export async function answerByFetch(
@@ -39,9 +41,44 @@ export async function answerByFetch(
     response.writeHead(204, headers).end();
     return;
   }
+  if (answer.body && streamedTypes.test(answer.headers.get('content-type') ?? '')) {
+    response.writeHead(answer.status, headers);
+    if (method === 'HEAD') return answer.body.cancel().then(() => void response.end());
+    return sendStream(answer.body, response);
+  }
   const bytes = Buffer.from(await answer.arrayBuffer());
   response.writeHead(answer.status, { ...headers, 'content-length': bytes.length });
   response.end(method === 'HEAD' ? undefined : bytes);
+}
+
+/** The types of exports: as long as what they export. */
+const streamedTypes = /^(text\/csv|application\/xml)\b/;
+
+/** The longest wait for a client that reads nothing of a stream, in milliseconds. */
+const drainMs = 60_000;
+
+/**
+ * Sends a body as its client reads it. Where the body fails, or the client goes or reads nothing for `drainMs`, the connection
+ * is closed without the end of the body: the client sees that it is not complete.
+ */
+async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  for await (const chunk of body) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await outsideWait(drained(response));
+  }
+  response.end();
+}
+
+/** Waits until a client has read what was written; not for one that has gone. */
+async function drained(response: ServerResponse): Promise<void> {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => response.destroy(), drainMs);
+  try {
+    await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal })));
+  } finally {
+    clearTimeout(timer);
+    waiting.abort();
+  }
 }
 
 function headersOf(incoming: IncomingMessage): Headers {

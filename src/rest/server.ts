@@ -18,6 +18,7 @@ import { internalAccountEndpoints } from './endpoints/internal-accounts.ts';
 import { quoteEndpoints } from './endpoints/quotes.ts';
 import { receiverEndpoints } from './endpoints/receivers.ts';
 import { sandboxEndpoints } from './endpoints/sandbox.ts';
+import { statementEndpoints } from './endpoints/statements.ts';
 import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
@@ -88,6 +89,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   // Fixed paths before those with a parameter in the same segment.
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
+  statementEndpoints(app, payments);
   // Their other methods too, or DELETE /customers/external-accounts would delete a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);

@@ -209,7 +209,8 @@ describe('the serving role', () => {
   });
 
   test.each([
-    ['transaction', "status = 'REJECTED'", 'transaction_platform_id_status_id_idx'],
+    ['transaction', "status = 'EXPIRED'", 'transaction_platform_id_status_id_idx'],
+    ['account', "status = 'INACTIVE'", 'account_status'],
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
   ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
@@ -245,14 +246,16 @@ describe('the serving role', () => {
     const seen = async (platformId: string) =>
       asPlatform(platformId, async () => [
         (await database.pool.query(counted)).rows[0]?.whose,
-        await database.readText(text, []),
+        await database.readText(text, { values: [], isPlannedAnew: false }),
         (await database.prisma.customer.findFirst())?.platformId,
       ]);
     const both = [t.platform.platformId, strangerId];
     for (const platformId of [...both, ...both]) {
       expect(await seen(platformId)).toEqual([platformId, platformId, platformId]);
       const other = both.find((one) => one !== platformId) ?? '';
-      await expect(asPlatform(other, () => database.readText('select (1 / 0)::text', []))).rejects.toThrow('zero');
+      await expect(
+        asPlatform(other, () => database.readText('select (1 / 0)::text', { values: [], isPlannedAnew: false })),
+      ).rejects.toThrow('zero');
       await expect(asPlatform(other, () => database.pool.query('select 1 / $1::int', [0]))).rejects.toThrow('zero');
     }
     const mixed = Array.from({ length: 40 }, (_, at) => both[at % 2] ?? '');
@@ -268,7 +271,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
     'alter table account disable row level security',
     'drop table posting',
     'drop trigger balance on journal',
-    'drop policy one_platform on account',
+    'drop policy one_platform on public.account',
     'truncate webhook_attempt',
     'truncate posting',
     "set session_replication_role = 'replica'",

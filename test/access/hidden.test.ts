@@ -44,7 +44,7 @@ async function execute(app: TestPlatform, quoteId: string): Promise<Data> {
 describe('a refusal tells the app of a payment', () => {
   test('that the account holds too little, and not what it holds', async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
-    expect((await execute(t.platform, id)).message).toContain('holds 12345 spendable');
+    expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
     const refused = await execute(await appOf(id), id);
     expect(refused).toMatchObject({ code: 'INSUFFICIENT_BALANCE', path: ['input', 'quoteId'] });
     expect(refused.message).not.toMatch(/\d/);
@@ -183,6 +183,7 @@ describe('a filter finds for the app of a payment', () => {
     ['quotes', 'receivingAccountId', () => payer.outsideEur],
     ['transactions', 'senderAccountIdentifier', () => payer.usd],
     ['transactions', 'receiverAccountIdentifier', () => payer.outsideEur],
+    ['transactions', 'accountId', () => payer.outsideEur],
   ])('the payment in %s by the %s that it shows', async (list, field, value) => {
     expect(await found(app, list, { [field]: value() })).toBe(1);
   });
@@ -192,6 +193,7 @@ describe('a filter finds for the app of a payment', () => {
     ['quotes', 'receivingAccountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
+    ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
   ])('nothing in %s by the %s of the other kind, as its platform does', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });

@@ -87,7 +87,19 @@ test('every noun that a mutation answers is tried', () => {
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
   // Looking a receiver up is reading: it needs VIEW itself.
   nouns.delete('Lookup');
+  // An edge has the same row again.
+  for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
   expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
+});
+
+test('the edge of a row in a payload shows no more than the row', async () => {
+  const input = { customerId: scene.customerId };
+  const own = await act(blind, 'updateCustomer', input, 'customerEdge { cursor node { id } }');
+  expect(own.customerEdge).toEqual({ cursor: expect.any(String), node: { id: scene.customerId } });
+  for (const selection of ['node { id name }', 'node { accounts { totalCount } }'])
+    expect(await act(blind, 'updateCustomer', input, `customerEdge { ${selection} }`)).toMatchObject({
+      code: 'FORBIDDEN',
+    });
 });
 
 /** Whether a type is a noun, or a list of nouns. */

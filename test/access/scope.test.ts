@@ -245,7 +245,7 @@ describe.each(['another platform', 'another customer', 'another quote', 'another
     const field = schema.getSubscriptionType()?.getFields()[fieldName];
     if (!field) throw new Error(name);
     const call = callOf('subscription', field, only);
-    if (!JSON.stringify(call.variables).includes(':')) return tellsOnlyTheirs(caller(), call);
+    if (!/:[0-9a-f-]{36}/.test(JSON.stringify(call.variables))) return tellsOnlyTheirs(caller(), call);
     const answers = await everyway(caller(), call);
     const codes = Object.entries(answers).map(([transport, answer]) => [transport, answer.errors[0].extensions.code]);
     for (const answer of Object.values(answers)) expect(leaked(answer)).toEqual([]);

@@ -35,6 +35,7 @@ test('every field of the schema is among those that the matrix calls, with its p
 test.each([
   'another platform',
   'another customer',
+  'another customer with every grant',
   'another quote',
   'another transaction',
   'another payment of the same customer',

@@ -55,7 +55,7 @@ const transfer = (idempotencyKey: string, selection = 'transaction { id status }
 const receipt = async (operation: string, key: string) =>
   (
     await platform.ask(
-      'query ($operation: String!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
+      'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
       { operation, key },
     )
   ).mutationReceipt;
@@ -131,7 +131,7 @@ describe('a command whose answer is lost on its way', () => {
     expect(answer.errors?.map(({ extensions }) => extensions.code)).toContain('OUTCOME_UNKNOWN');
     expect(answer.errors?.map(({ extensions }) => extensions.code)).not.toContain('SERVICE_UNAVAILABLE');
     expect(
-      await askUntilAnswered('{ mutationReceipt(operation: "transferOut", idempotencyKey: "partly") { outcome } }'),
+      await askUntilAnswered('{ mutationReceipt(operation: transferOut, idempotencyKey: "partly") { outcome } }'),
     ).toEqual({ mutationReceipt: { outcome: 'SUCCEEDED' } });
 
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
@@ -191,7 +191,7 @@ describe('while the database is out of reach', () => {
     await transfer('happened');
     proxy.shut();
     const { data, errors } = await platform.send(
-      '{ viewer { kind } mutationReceipt(operation: "transferOut", idempotencyKey: "happened") { outcome } }',
+      '{ viewer { kind } mutationReceipt(operation: transferOut, idempotencyKey: "happened") { outcome } }',
     );
     expect(errors?.[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
     expect(data ?? null).toBeNull();

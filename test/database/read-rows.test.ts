@@ -40,7 +40,7 @@ const owner = fc.nat({ max: 2 });
 const date = fc.integer({ min: -60_000, max: 60_000 }).map((ms) => new Date(Date.now() + ms));
 const page = fc
   .record({ take: some(fc.integer({ min: 1, max: 5 })), id: fc.constantFrom('asc' as const, 'desc' as const) })
-  .map(({ take, id }) => ({ ...(take !== undefined && { take }), orderBy: { id } }));
+  .map(({ take, id }) => ({ ...(take !== undefined && { take }), orderBy: [{ id }] }));
 
 test('transactions and their ends are read as Prisma reads them, whatever is filtered and ordered', async () => {
   const { prisma } = database;
@@ -53,14 +53,14 @@ test('transactions and their ends are read as Prisma reads them, whatever is fil
       some(date),
       some(date),
       page,
-      async (customer, account, status, type, startDate, endDate, { take, orderBy }) => {
+      async (customer, account, status, type, createdAfter, createdBefore, { take, orderBy }) => {
         const where = whereTransactions(allOf(t.platform.platformId), {
           customerId: customer === undefined ? undefined : scenes[customer]?.customerId,
           senderAccountIdentifier: account === undefined ? undefined : scenes[account]?.usd,
           status,
-          type,
-          startDate,
-          endDate,
+          type: type && [type],
+          createdAfter,
+          createdBefore,
         });
         const query = { where, orderBy, ...(take !== undefined && { take }) };
         expect(await readRows(database, 'Transaction', query)).toEqual(await prisma.transaction.findMany(query));
@@ -116,7 +116,10 @@ test('by UMA address, through the customer, and by either of two conditions', as
     { platformCustomerId: nodes[0].platformCustomerId },
     { customerId: 'Customer:nobody' },
   ]) {
-    const query = { where: whereTransactions(allOf(t.platform.platformId), filter), orderBy: { id: 'desc' } } as const;
+    const query = {
+      where: whereTransactions(allOf(t.platform.platformId), filter),
+      orderBy: [{ id: 'desc' as const }],
+    };
     expect(await readRows(database, 'Transaction', query)).toEqual(await database.prisma.transaction.findMany(query));
   }
 });
@@ -133,7 +136,7 @@ test('one row is read, or null where none meets the conditions', async () => {
 test('a balance beyond what a JSON number holds is read exactly', async () => {
   const owning = openAsOwner({ url: t.databaseUrl, poolSize: 1 });
   const client = await owning.pool.connect();
-  const readText = async (text: string, values: readonly unknown[]): Promise<string> =>
+  const readText = async (text: string, { values }: { readonly values: readonly unknown[] }): Promise<string> =>
     (await client.query<[string]>({ text, values: [...values], rowMode: 'array' })).rows[0]?.[0] ?? '';
   try {
     await client.query("begin; set local session_replication_role = 'replica'");

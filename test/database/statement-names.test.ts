@@ -17,7 +17,7 @@ test('however many different reads are asked for, a connection has few of them p
       `create view pg_prepared_statements_calls as
        select (generic_plans + custom_plans)::int as calls from pg_prepared_statements order by 1 desc`,
     );
-    const page = (take: number) => readRows(database, 'Transaction', { where: {}, orderBy: { id: 'desc' }, take });
+    const page = (take: number) => readRows(database, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
     for (let turn = 0; turn < 10; turn++) await page(1);
     // Asked nine times by its name: the first time nobody could know that it would come again.
     expect(await prepared()).toEqual([{ calls: 9 }]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) {
-  cursor oldBalance { amount } newBalance { amount } account { id version balance { amount } customer { id } } } }`;
+  cursor oldBalance { amount } newBalance { amount } account { id version ... on InternalAccount { balance { amount } } customer { id } } } }`;
 const quoteUpdates = `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
   cursor previousStatus status terminal quote { id status version transaction { id status } } } }`;
 const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
@@ -192,6 +192,8 @@ test('a cursor expires only where something that the stream wants lies after it 
     'subscription ($id: ID!, $after: String) { transactionUpdates(transactionId: $id, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
+    // Those of the tests before may still be closing.
+    await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 10_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
     // The quote's own events may be sequenced only now: then a first event comes, and it is no refusal.

@@ -74,7 +74,7 @@ export async function readReceipts(
     const some = history.slice(at, at + receiptsAtOnce);
     const fields = some.map(
       ({ operation, key }, index) =>
-        `r${index}: mutationReceipt(operation: "${operation}", idempotencyKey: "${key}") { outcome }`,
+        `r${index}: mutationReceipt(operation: ${operation}, idempotencyKey: "${key}") { outcome }`,
     );
     const answers = await ask(platform, `{ ${fields.join(' ')} }`);
     for (const [index, { key }] of some.entries()) receipts.set(key, answers[`r${index}`]);

@@ -66,7 +66,7 @@ test.each([
   [
     'a scalar that cannot be read',
     'query ($f: TransactionFilter) { transactions(filter: $f) { totalCount } }',
-    { f: { startDate: 'soon' } },
+    { f: { createdAfter: 'soon' } },
   ],
   [
     'an unknown locale',

@@ -52,23 +52,25 @@ async function quiet(): Promise<void> {
 interface List {
   readonly name: string;
   /** The fields that are around it, and what they are asked with. */
-  readonly around?: readonly [field: string, id: () => string];
-  readonly node?: string;
+  readonly around?: readonly [field: string, id: () => string, type?: string];
   /** Filters that find some of its rows. */
   readonly filters?: readonly string[];
   readonly sorted?: boolean;
 }
 
 const filters = {
-  transactions: ['{ type: OUTGOING }', '{ type: INCOMING }', '{ status: [PENDING] }', '{ reference: "none" }'],
+  transactions: ['{ type: OUTGOING }', '{ type: [INCOMING] }', '{ status: [PENDING] }', '{ reference: "none" }'],
   quotes: ['{ status: [PENDING] }', '{ status: [PROCESSING] }'],
   customers: ['{ customerType: INDIVIDUAL }', '{ customerType: BUSINESS }'],
   accounts: ['{ kind: INTERNAL }', '{ kind: EXTERNAL }', '{ currency: "USD" }'],
+  apiTokens: ['{ permission: VIEW }', '{ name: "nobody" }'],
+  deliveries: ['{ status: [DELIVERED] }', '{ status: [PENDING, FAILED] }'],
   events: ['{ types: [QUOTE_STATUS] }', '{ types: [ACCOUNT_STATUS, OUTGOING_PAYMENT] }'],
 };
 
 const ofCustomer = ['customer', () => scene.customerId] as const;
-const ofEndpoint = ['node', () => endpointId] as const;
+const ofEndpoint = ['node', () => endpointId, 'WebhookEndpoint'] as const;
+const ofAccount = ['account', () => scene.usd, 'InternalAccount'] as const;
 const lists: readonly List[] = [
   { name: 'transactions', filters: filters.transactions, sorted: true },
   { name: 'quotes', filters: filters.quotes, sorted: true },
@@ -78,9 +80,11 @@ const lists: readonly List[] = [
   { name: 'quotes', around: ofCustomer, filters: filters.quotes, sorted: true },
   { name: 'accounts', around: ofCustomer, filters: filters.accounts, sorted: true },
   { name: 'events', filters: filters.events },
-  { name: 'apiTokens' },
+  { name: 'apiTokens', filters: filters.apiTokens, sorted: true },
   { name: 'webhookEndpoints' },
-  { name: 'deliveries', around: ofEndpoint },
+  { name: 'deliveries', around: ofEndpoint, filters: filters.deliveries, sorted: true },
+  { name: 'transactions', around: ofAccount, filters: filters.transactions, sorted: true },
+  { name: 'ledgerEntries', around: ofAccount, sorted: true },
 ];
 
 interface Asked {
@@ -101,8 +105,8 @@ function documentOf({ name, around }: List, asked: Asked, selection = page): str
     .map(([arg, value]) => `${arg}: ${arg === 'after' || arg === 'before' ? JSON.stringify(value) : value}`);
   const field = `${name}${args.length > 0 ? `(${args.join(', ')})` : ''} ${selection}`;
   if (!around) return `{ ${field} }`;
-  const [outer, id] = around;
-  const inner = outer === 'node' ? `... on WebhookEndpoint { ${field} }` : field;
+  const [outer, id, type] = around;
+  const inner = type ? `... on ${type} { ${field} }` : field;
   return `{ ${outer}(id: "${id()}") { ${inner} } }`;
 }
 

@@ -47,6 +47,8 @@ async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
 type Row = Data;
 interface List {
   readonly name: string;
+  /** What it can be ordered by, beside the creation of its rows. */
+  readonly orders?: readonly ['UPDATED'];
   /** All rows of the platform, in any order, with what filters look at. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
@@ -58,8 +60,12 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-const anyOf = (column: string) =>
-  [(row: Row) => [row[column], 'COMPLETED'], (row: Row, value: Data) => value.includes(row[column])] as const;
+/** A list with the row's value and another one; for a row without a value, of the other one alone. */
+const anyOf = (column: string, other = 'COMPLETED') =>
+  [
+    (row: Row) => (row[column] === null ? [other] : [row[column], other]),
+    (row: Row, value: Data) => value.includes(row[column]),
+  ] as const;
 const iso = (date: Date) => date.toISOString();
 /** Bounds are inclusive: the very moment of a row finds it. */
 const since = (column: string) =>
@@ -81,6 +87,9 @@ const party = (column: string, kind: string, type: string) =>
         : `${row[kind]}Account:${row[column]}` === value,
   ] as const;
 
+/** A quote's payment is PENDING until somebody executes the quote. */
+const isExecuted = (row: Row) => row.quote_id === null || !['PENDING', 'EXPIRED'].includes(row.status);
+
 const payment = `initcap(s.kind::text) as source_kind_name, initcap(d.kind::text) as destination_kind_name, c.uma_address, c.platform_customer_id`;
 const joins = `left join customer c on c.id = r.customer_id left join account s on s.id = r.source_account_id
   left join account d on d.id = r.destination_account_id`;
@@ -90,16 +99,47 @@ const lists: List[] = [
     name: 'transactions',
     rows: `select r.*, ${payment}, get_byte(uuid_send(r.id), 15) % 2 = 1 as odd from transaction r ${joins} where r.platform_id = $1`,
     idType: () => 'Transaction',
+    orders: ['UPDATED'],
     filters: {
       customerId: id('Customer', 'customer_id'),
       platformCustomerId: same('platform_customer_id'),
       senderAccountIdentifier: party('source_account_id', 'source_kind_name', 'OUTGOING'),
       receiverAccountIdentifier: party('destination_account_id', 'destination_kind_name', 'INCOMING'),
       status: anyOf('status'),
-      type: same('type'),
+      type: anyOf('type', 'OUTGOING'),
+      failureReason: anyOf('failure_reason', 'QUOTE_EXPIRED'),
       reference: same('reference'),
-      startDate: since('created_at'),
-      endDate: until('created_at'),
+      accountId: [
+        (row) =>
+          row.odd
+            ? `${row.source_kind_name}Account:${row.source_account_id}`
+            : `${row.destination_kind_name}Account:${row.destination_account_id}`,
+        (row, value) =>
+          `${row.source_kind_name}Account:${row.source_account_id}` === value ||
+          `${row.destination_kind_name}Account:${row.destination_account_id}` === value,
+      ],
+      currency: [
+        (row) => (row.odd ? row.sent_currency : row.received_currency),
+        (row, value) => row.sent_currency === value || row.received_currency === value,
+      ],
+      amount: [
+        (row) =>
+          row.odd
+            ? { currency: row.sent_currency, min: String(row.sent_amount), max: String(row.sent_amount) }
+            : { currency: row.received_currency, min: String(row.received_amount) },
+        (row, { currency, min, max = `${2 ** 53}` }) =>
+          [
+            [row.sent_currency, row.sent_amount],
+            [row.received_currency, row.received_amount],
+          ].some(
+            ([code, amount]) => code === currency && BigInt(amount) >= BigInt(min) && BigInt(amount) <= BigInt(max),
+          ),
+      ],
+      executed: [isExecuted, (row, value) => isExecuted(row) === value],
+      createdAfter: since('created_at'),
+      createdBefore: until('created_at'),
+      updatedAfter: since('updated_at'),
+      updatedBefore: until('updated_at'),
     },
     insert: (scene) => transfer('transferOut', scene),
   },
@@ -122,9 +162,15 @@ const lists: List[] = [
     name: 'customers',
     rows: 'select * from customer where platform_id = $1',
     idType: () => 'Customer',
+    orders: ['UPDATED'],
     filters: {
       platformCustomerId: same('platform_customer_id'),
       customerType: same('customer_type'),
+      kycStatus: anyOf('kyc_status', 'REJECTED'),
+      name: [
+        (row) => (row.name ?? 'nobody').slice(0, 4).toUpperCase(),
+        (row, value) => row.name?.toLowerCase().startsWith(value.toLowerCase()) ?? false,
+      ],
       umaAddress: uma,
       createdAfter: since('created_at'),
       createdBefore: until('created_at'),
@@ -146,6 +192,9 @@ const lists: List[] = [
         (row, value) => `Customer:${row.customer_id}` === value,
       ],
       platformOwned: same('customer_id', (owner) => owner === null),
+      status: anyOf('status', 'ACTIVE'),
+      accountType: anyOf('account_type', 'CLABE'),
+      beneficiaryVerificationStatus: anyOf('beneficiary_verification_status', 'NOT_MATCHED'),
     },
     insert: async (scene) => {
       made += 1;
@@ -156,22 +205,24 @@ const lists: List[] = [
 ];
 
 /** The list as it is now, by brute force: filtered and sorted here. */
-async function model(list: List, filter: Data, sortOrder: string, owner?: string): Promise<string[]> {
+async function model(list: List, filter: Data, sortOrder: string, owner?: string, orderBy?: string): Promise<string[]> {
   const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
   return rows
     .filter((row: Row) => owner === undefined || `Customer:${row.customer_id}` === owner)
     .filter((row: Row) => !row.is_deleted || filter.isIncludingDeleted)
     .filter((row: Row) => Object.entries(filter).every(([name, value]) => list.filters[name]?.[1](row, value)))
-    .sort((a: Row, b: Row) => (a.id < b.id ? -1 : 1) * (sortOrder === 'ASC' ? 1 : -1))
+    .map((row: Row) => ({ ...row, key: `${orderBy === 'UPDATED' ? iso(row.updated_at) : ''}${row.id}` }))
+    .sort((a: Row, b: Row) => (a.key < b.key ? -1 : 1) * (sortOrder === 'ASC' ? 1 : -1))
     .map((row: Row) => `${list.idType(row)}:${row.id}`);
 }
 
 /** Reads one page, of the platform's list or of a customer's. */
 async function pageOf(list: List, args: Data, owner?: string): Promise<Data> {
   const type = `${list.name.charAt(0).toUpperCase()}${list.name.slice(1, -1)}Filter`;
-  const field = `${list.name}(first: $first, after: $after, last: $last, before: $before, filter: $filter, sortOrder: $sortOrder) {
+  const [order, declared] = list.orders ? [', orderBy: $orderBy', ', $orderBy: ListOrder'] : ['', ''];
+  const field = `${list.name}(first: $first, after: $after, last: $last, before: $before, filter: $filter, sortOrder: $sortOrder${order}) {
     edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount }`;
-  const variables = `$first: Int, $after: String, $last: Int, $before: String, $filter: ${type}, $sortOrder: SortOrder`;
+  const variables = `$first: Int, $after: String, $last: Int, $before: String, $filter: ${type}, $sortOrder: SortOrder${declared}`;
   const data = await (owner === undefined
     ? t.platform.ask(`query (${variables}) { ${field} }`, args)
     : t.platform.ask(`query ($owner: ID!, ${variables}) { customer(id: $owner) { ${field} } }`, { ...args, owner }));
@@ -182,6 +233,7 @@ describe.each(lists)('$name', (list) => {
   const walk = fc.record({
     size: fc.integer({ min: 1, max: 30 }),
     sortOrder: fc.constantFrom('ASC', 'DESC'),
+    orderBy: fc.constantFrom(undefined, ...(list.orders ?? [])),
     backward: fc.boolean(),
     nested: list.name === 'customers' ? fc.constant(false) : fc.boolean(),
     insertions: fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
@@ -195,7 +247,7 @@ describe.each(lists)('$name', (list) => {
     await fc.assert(
       fc.asyncProperty(
         walk,
-        async ({ size, sortOrder, backward, nested, insertions, chosen, subject, other, strays }) => {
+        async ({ size, sortOrder, orderBy, backward, nested, insertions, chosen, subject, other, strays }) => {
           const scene = scenes[subject % scenes.length] ?? expect.fail('no scene');
           const owner = nested ? scene.customerId : undefined;
           const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
@@ -206,13 +258,13 @@ describe.each(lists)('$name', (list) => {
               list.filters[name]?.[0](rows[(index === strays ? other : subject) % rows.length]),
             ]),
           );
-          const atStart = await model(list, filter, sortOrder, owner);
+          const atStart = await model(list, filter, sortOrder, owner, orderBy);
           const seen: string[] = [];
           let cursor: string | undefined;
           for (let pages = 0; ; pages++) {
-            const all = await model(list, filter, sortOrder, owner);
+            const all = await model(list, filter, sortOrder, owner, orderBy);
             const args = backward ? { last: size, before: cursor } : { first: size, after: cursor };
-            const page = await pageOf(list, { ...args, filter, sortOrder }, owner);
+            const page = await pageOf(list, { ...args, filter, sortOrder, orderBy }, owner);
 
             const edge = backward ? seen[0] : seen.at(-1);
             const at = edge === undefined ? (backward ? all.length : -1) : all.indexOf(edge);
@@ -243,9 +295,10 @@ describe.each(lists)('$name', (list) => {
 
   test('every filter alone finds the rows that have its value, and no other', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
-    for (const [name, [valueIn]] of Object.entries(list.filters)) {
-      const [first, middle] = [rows[0], rows[Math.floor(rows.length / 2)]];
-      for (const row of [first, middle]) {
+    for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
+      // One row of each of the first values that there are: of a yes or no, of both.
+      const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
+      for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
         const expected = await model(list, filter, 'DESC');
         const page = await pageOf(list, { first: 100, filter });
@@ -254,8 +307,9 @@ describe.each(lists)('$name', (list) => {
           found: expected.slice(0, 100),
         });
         expect(page.totalCount).toBe(expected.length);
-        // A platform's own account has no customer to be found by.
-        if (!row.is_deleted && row.customer_id !== null) expect(expected).toContain(`${list.idType(row)}:${row.id}`);
+        // A platform's own account has no customer to be found by, and a row without a value is not found by any.
+        if (!row.is_deleted && row.customer_id !== null && matches(row, valueIn(row)))
+          expect(expected).toContain(`${list.idType(row)}:${row.id}`);
       }
     }
   });
@@ -268,9 +322,57 @@ test('20 rows without a size; two nested lists of one field, each with its own a
   const { customer: found } = await t.platform.ask(
     `query ($owner: ID!) { customer(id: $owner) {
        out: transactions(first: 3, filter: { type: OUTGOING }) { edges { node { type } } totalCount }
-       in: transactions(last: 2, sortOrder: ASC, filter: { type: INCOMING }) { edges { node { type } } totalCount } } }`,
+       in: transactions(last: 2, sortOrder: ASC, filter: { type: [INCOMING] }) { edges { node { type } } totalCount } } }`,
     { owner },
   );
   expect(found.out.edges.map((edge: Data) => edge.node.type)).toEqual(['OUTGOING', 'OUTGOING', 'OUTGOING']);
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
+});
+
+test('in the order of changes, rows that change meanwhile are met again, and none is missed; newest first, none is met twice', async () => {
+  const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
+  const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidOf(id)]);
+  for (const sortOrder of ['ASC', 'DESC']) {
+    const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
+    // One of each page that was read, and the last one of all, change while the list is read.
+    const [last] = all.slice(-1);
+    const changed: string[] = [];
+    const seen: string[] = [];
+    let after: string | undefined;
+    for (let pages = 0; ; pages++) {
+      const page: Data = await pageOf(customers, { first: 2, after, sortOrder, orderBy: 'UPDATED' });
+      const ids: string[] = page.edges.map((edge: Data) => edge.node.id);
+      seen.push(...ids);
+      after = page.pageInfo.endCursor;
+      if (!page.pageInfo.hasNextPage) break;
+      if (pages < 2) {
+        changed.push(ids[0] ?? '', ...(pages === 0 && last ? [last] : []));
+        for (const id of changed.slice(-2)) await change(id);
+      }
+    }
+    const met = (id: string) => seen.filter((one) => one === id).length;
+    if (sortOrder === 'ASC') {
+      expect(new Set(seen)).toEqual(new Set(all));
+      // What changes after it was read comes again, as it is then.
+      for (const id of all.slice(0, 4)) expect([id, met(id)]).toEqual([id, changed.includes(id) ? 2 : 1]);
+      expect(seen.slice(-changed.length).toSorted()).toEqual(changed.toSorted());
+    } else {
+      expect(seen.filter((id) => met(id) > 1)).toEqual([]);
+      expect(all.filter((id) => !seen.includes(id))).toEqual([last]);
+    }
+  }
+});
+
+test('a cursor is good for the order that it came with, and for no other', async () => {
+  const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
+  for (const [of, other] of [
+    ['CREATED', 'UPDATED'],
+    ['UPDATED', 'CREATED'],
+  ]) {
+    const { pageInfo } = await pageOf(customers, { first: 1, orderBy: of });
+    const { errors } = await t.platform.send(
+      `{ customers(orderBy: ${other}, after: "${pageInfo.endCursor}") { totalCount } }`,
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_INPUT' });
+  }
 });

@@ -206,6 +206,7 @@ describe('the buckets', () => {
     platformId: 'one',
     environment: 'SANDBOX' as const,
     permissions: [],
+    grants: [],
     bound: { kind: 'PLATFORM' as const },
     subject: 'Platform:one',
     expiresAt: null,

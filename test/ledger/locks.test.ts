@@ -69,7 +69,7 @@ test('a plan waits for whoever changes its transaction, and then sees what it ha
   const plan: Plan = { transactions: [{ id, ...toProcessing }] };
   const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
   const refusal = await refusalAfter('transaction', id, change, plan);
-  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'EXPIRED' });
+  expect(refusal).toEqual({ code: 'CONFLICT', type: 'Transaction', id, status: 'EXPIRED' });
   await expireBoth();
 });
 
@@ -128,7 +128,7 @@ test('a plan waits for whoever changes the account outside that it changes', asy
   const id = uuid(scene.outsideUsd);
   const plan: Plan = { accounts: [{ id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }] };
   const refusal = await refusalAfter('account', id, `status = 'INACTIVE'`, plan);
-  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'INACTIVE' });
+  expect(refusal).toEqual({ code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' });
 });
 
 test('a plan waits for whoever stops an account outside that takes part', async () => {

@@ -31,7 +31,7 @@ export interface DrawnDocument {
 }
 
 /** What changes while one reads: when a token was last used, and the moment at which a rate was read. */
-const moving: ReadonlySet<string> = new Set(['ApiToken.lastUsedAt', 'ExchangeRate.updatedAt']);
+const moving: ReadonlySet<string> = new Set(['ApiToken.lastUsedAt', 'ExchangeRate.updatedAt', 'Viewer.serverTime']);
 
 /** How often each field of the query is chosen, in relation to the others. */
 const rootWeights: Readonly<Record<string, number>> = {
@@ -46,6 +46,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   customer: 2,
   quote: 2,
   account: 2,
+  transactionTotals: 1,
   viewer: 2,
   webhookEndpoints: 2,
   apiTokens: 1,

@@ -108,10 +108,28 @@ export function transactionsWanted(filter: Data, viewer: PlainViewer): Prisma.Tr
         toAccount,
       ),
       given(filter?.status, (any) => ({ status: { in: any } })),
-      given(filter?.type, (type) => ({ type })),
+      given(filter?.type, (any) => ({ type: { in: any } })),
+      given(filter?.failureReason, (any) => ({ failureReason: { in: any } })),
       text(filter?.reference, (reference) => ({ reference })),
-      given(filter?.startDate, (gte) => ({ createdAt: { gte } })),
-      given(filter?.endDate, (lte) => ({ createdAt: { lte } })),
+      byAccount(filter?.accountId, (id, kind) => ({ OR: [fromAccount(id, kind), toAccount(id, kind)] })),
+      text(filter?.currency, (code) => ({ OR: [{ sentCurrency: code }, { receivedCurrency: code }] })),
+      given(filter?.amount, ({ currency, min, max }: Data) => {
+        const range = { gte: min ?? -(2n ** 63n), lte: max ?? 2n ** 63n - 1n };
+        const ofSide = (code: string) => [
+          { AND: [{ sentCurrency: code }, min == null && max == null ? {} : { sentAmount: range }] },
+          { AND: [{ receivedCurrency: code }, min == null && max == null ? {} : { receivedAmount: range }] },
+        ];
+        return text(currency, (code) => ({ OR: ofSide(code) }));
+      }),
+      // The payment of a quote waits until the quote is executed, and expires with it.
+      given(filter?.executed, (executed) => {
+        const waiting = { AND: [{ NOT: { quoteId: null } }, { status: { in: ['PENDING', 'EXPIRED'] } }] } as const;
+        return executed ? { NOT: waiting } : waiting;
+      }),
+      given(filter?.createdAfter, (gte) => ({ createdAt: { gte } })),
+      given(filter?.createdBefore, (lte) => ({ createdAt: { lte } })),
+      given(filter?.updatedAfter, (gte) => ({ updatedAt: { gte } })),
+      given(filter?.updatedBefore, (lte) => ({ updatedAt: { lte } })),
     ],
   };
 }
@@ -122,6 +140,11 @@ export function customersWanted(filter: Data): Prisma.CustomerWhereInput {
       filter?.isIncludingDeleted ? {} : { isDeleted: false },
       text(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
       given(filter?.customerType, (customerType) => ({ customerType })),
+      given(filter?.kycStatus, (any) => ({ kycStatus: { in: any } })),
+      // Prisma takes % and _ as wildcards.
+      text(filter?.name, (name) => ({
+        name: { startsWith: name.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const },
+      })),
       text(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
       given(filter?.createdAfter, (gte) => ({ createdAt: { gte } })),
       given(filter?.createdBefore, (lte) => ({ createdAt: { lte } })),
@@ -139,8 +162,27 @@ export function accountsWanted(filter: Data): Prisma.AccountWhereInput {
       byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
       given(filter?.platformOwned, (own) => ({ customerId: own ? null : { not: null } })),
       filter?.isIncludingDeleted ? {} : { isDeleted: false },
+      given(filter?.status, (any) => ({ status: { in: any } })),
+      given(filter?.accountType, (any) => ({ accountType: { in: any } })),
+      given(filter?.beneficiaryVerificationStatus, (any) => ({ beneficiaryVerificationStatus: { in: any } })),
     ],
   };
+}
+
+export function tokensWanted(filter: Data): Prisma.ApiTokenWhereInput {
+  return {
+    AND: [
+      text(filter?.name, (name) => ({ name })),
+      given(filter?.permission, (permission) => ({ permissions: { has: permission } })),
+      byId(filter?.createdById, ['ApiToken'], (createdById) => ({ createdById })),
+      given(filter?.createdAfter, (gte) => ({ createdAt: { gte } })),
+      given(filter?.createdBefore, (lte) => ({ createdAt: { lte } })),
+    ],
+  };
+}
+
+export function deliveriesWanted(filter: Data): Prisma.WebhookDeliveryWhereInput {
+  return given(filter?.status, (any) => ({ status: { in: any } }));
 }
 
 export function eventsWanted(filter: Data, viewer: PlainViewer): Prisma.EventWhereInput {

@@ -9,16 +9,20 @@ export interface Material {
   readonly umaAddresses: readonly string[];
   readonly platformCustomerIds: readonly string[];
   readonly references: readonly string[];
+  readonly names: readonly string[];
   /** Moments at which something was made or changed. */
   readonly moments: readonly string[];
   readonly keys: readonly (readonly [operation: string, key: string])[];
 }
 
 const lists: Readonly<Record<string, readonly [field: string, selection: string]>> = {
-  Transaction: ['transactions', 'id createdAt reconciliationReference'],
+  Transaction: ['transactions', 'id createdAt updatedAt reconciliationReference'],
   Quote: ['quotes', 'id createdAt'],
-  Customer: ['customers', 'id createdAt updatedAt umaAddress platformCustomerId'],
-  Account: ['accounts', 'id createdAt'],
+  Customer: ['customers', 'id createdAt updatedAt umaAddress platformCustomerId name'],
+  Account: [
+    'accounts',
+    'id createdAt ... on InternalAccount { ledgerEntries(first: 5) { edges { cursor node { occurredAt } } } }',
+  ],
   Event: ['events', 'id'],
   ApiToken: ['apiTokens', 'id'],
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
@@ -27,7 +31,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
 /** Reads all lists of a platform, page after page. */
 export async function readMaterial(platform: TestPlatform, keys: Material['keys']): Promise<Material> {
   const ids: Record<string, string[]> = {};
-  const cursors: Record<string, string[]> = { WebhookDelivery: [] };
+  const cursors: Record<string, string[]> = { WebhookDelivery: [], LedgerEntry: [] };
   const nodes: Data[] = [];
   for (const [type, [field, selection]] of Object.entries(lists)) {
     const ofType: string[] = [];
@@ -41,9 +45,11 @@ export async function readMaterial(platform: TestPlatform, keys: Material['keys'
       const { edges, pageInfo } = answered.page;
       for (const { cursor, node } of edges) {
         ofType.push(cursor);
+        if (node.updatedAt && ofType.length % 3 === 0) ofType.push(changeCursor(cursor, node.updatedAt));
         nodes.push(node);
         const [idType = ''] = node.id.split(':');
         ids[idType] = [...(ids[idType] ?? []), node.id];
+        for (const edge of node.ledgerEntries?.edges ?? []) cursors.LedgerEntry?.push(edge.cursor);
         for (const edge of node.deliveries?.edges ?? []) {
           cursors.WebhookDelivery?.push(edge.cursor);
           ids.WebhookDelivery = [...(ids.WebhookDelivery ?? []), edge.node.id];
@@ -60,7 +66,14 @@ export async function readMaterial(platform: TestPlatform, keys: Material['keys'
     umaAddresses: [...of('umaAddress'), '$success.usd@sandbox.uma.money'],
     platformCustomerIds: of('platformCustomerId'),
     references: of('reconciliationReference'),
+    names: [...of('name'), 'A'],
     moments: [...of('createdAt'), ...of('updatedAt')],
     keys,
   };
+}
+
+/** The cursor of the same row in the order of last changes. */
+function changeCursor(cursor: string, updatedAt: string): string {
+  const [list, platform, id] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
+  return Buffer.from(`${list}:${platform}:${Date.parse(updatedAt)}:${id}`).toString('base64url');
 }

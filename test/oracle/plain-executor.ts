@@ -129,6 +129,7 @@ function plainSchema(): GraphQLSchema {
       field.resolve = (row, args, execution: Execution, info) =>
         watched(execution, info, async () => {
           if (name === 'Query') requireView(execution);
+          if (isMalformed(args)) throw new GraphQLError('malformed', { extensions: { code: 'INVALID_INPUT' } });
           const value = await resolve(row, args, execution);
           execution.rows += rowsIn(value, info);
           return value;
@@ -173,7 +174,10 @@ interface Scalar {
 
 const scalars: Readonly<Record<string, Scalar>> = {
   BigInt: { serialize: String, read: bigintIn, digits: true },
-  Decimal: { serialize: (value) => value, read: () => undefined },
+  Decimal: {
+    serialize: (value) => value,
+    read: (value) => (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value) ? value : undefined),
+  },
   DateTime: {
     serialize: (value: Date) => value.toISOString(),
     read: (value) => (typeof value === 'string' ? parseTimestamp(value) : undefined),
@@ -184,6 +188,14 @@ const scalars: Readonly<Record<string, Scalar>> = {
   },
 };
 
+/** Stands for a value that is none of its scalar: the field with this argument is refused. */
+const malformed = Symbol('malformed');
+
+function isMalformed(value: unknown): boolean {
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value === malformed;
+  return Object.values(value).some(isMalformed);
+}
+
 function bigintIn(value: unknown): bigint | undefined {
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) return undefined;
   const text = String(value);
@@ -193,11 +205,7 @@ function bigintIn(value: unknown): bigint | undefined {
 }
 
 function scalar({ serialize, read, digits }: Scalar): Partial<GraphQLScalarTypeConfig<unknown, unknown>> {
-  const known = (value: unknown) => {
-    const meant = read(value);
-    if (meant === undefined) throw new GraphQLError('malformed', { extensions: { code: 'INVALID_INPUT' } });
-    return meant;
-  };
+  const known = (value: unknown) => read(value) ?? malformed;
   return {
     serialize,
     parseValue: known,

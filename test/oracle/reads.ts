@@ -14,7 +14,7 @@ export class PlainReads {
   }
 
   #once<Rows>(table: string, where: object, read: () => Promise<Rows>): Promise<Rows> {
-    const key = `${table} ${JSON.stringify(where)}`;
+    const key = `${table} ${JSON.stringify(where, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))}`;
     const known = this.#known.get(key) ?? read();
     this.#known.set(key, known);
     // What is known under a key was read by the same function.
@@ -78,6 +78,12 @@ export class PlainReads {
 
   postings(where: Prisma.PostingWhereInput) {
     return this.#once('posting', where, () => this.#prisma.posting.findMany({ where, orderBy: { leg: 'asc' } }));
+  }
+
+  /** In the order of the account's versions. */
+  postingsOn(where: Prisma.PostingWhereInput) {
+    const read = () => this.#prisma.posting.findMany({ where, orderBy: { accountVersion: 'asc' } });
+    return this.#once('posting of account', where, read);
   }
 
   platforms(where: Prisma.PlatformWhereInput) {

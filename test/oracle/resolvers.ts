@@ -1,29 +1,39 @@
 import { GraphQLError } from 'graphql';
-import { isKeyed } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
-import type {
-  Account,
-  Customer,
-  Event,
-  Lookup,
-  Posting,
-  Prisma,
-  Quote,
-  Transaction,
-  WebhookDelivery,
-  WebhookEndpoint,
+import {
+  type Account,
+  type Customer,
+  type Event,
+  type Journal,
+  type Lookup,
+  type Posting,
+  type Prisma,
+  type Quote,
+  type Transaction,
+  TransactionStatus,
+  type WebhookDelivery,
+  type WebhookEndpoint,
 } from '../../src/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
+import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
 import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
 import type { Data } from '../setup/gateway.ts';
-import { accountsWanted, customersWanted, eventsWanted, quotesWanted, transactionsWanted } from './filters.ts';
-import { idCursors, invalidInput, pageOf } from './paging.ts';
+import {
+  accountsWanted,
+  customersWanted,
+  deliveriesWanted,
+  eventsWanted,
+  quotesWanted,
+  tokensWanted,
+  transactionsWanted,
+} from './filters.ts';
+import { changeCursors, entryCursors, idCursors, invalidInput, pageOf } from './paging.ts';
 import type { PlainReads } from './reads.ts';
 import type { PlainViewer } from './viewer.ts';
 import {
@@ -122,9 +132,23 @@ function connection<Row extends { id: string }>(
   return pageOf(rows, args, order, idCursors(list, viewer.platformId));
 }
 
+/** A list that can be ordered by the last change of its rows, too. */
+function orderedConnection<Row extends { id: string; updatedAt: Date }>(
+  list: string,
+  oldestFirst: readonly Row[],
+  args: Data,
+  asking: Asking,
+) {
+  if (args.orderBy !== 'UPDATED') return connection(list, oldestFirst, args, asking);
+  const order = args.sortOrder ?? 'DESC';
+  const cursors = changeCursors(list, asking.viewer.platformId);
+  const rows = oldestFirst.toSorted((a, b) => (cursors.keyOf(a) < cursors.keyOf(b) ? -1 : 1));
+  return pageOf(order === 'ASC' ? rows : rows.toReversed(), args, order, cursors);
+}
+
 async function transactionList(args: Data, asking: Asking, of: Prisma.TransactionWhereInput = {}) {
   const where = { AND: [transactionsSeenBy(asking.viewer), transactionsWanted(args.filter, asking.viewer), of] };
-  return connection('Transaction', await asking.reads.transactions(where), args, asking);
+  return orderedConnection('Transaction', await asking.reads.transactions(where), args, asking);
 }
 
 async function quoteList(args: Data, asking: Asking, of: Prisma.QuoteWhereInput = {}) {
@@ -145,7 +169,7 @@ async function accountList(args: Data, asking: Asking, of: Prisma.AccountWhereIn
 
 async function customerList(args: Data, asking: Asking) {
   const where = { AND: [customersSeenBy(asking.viewer), customersWanted(args.filter)] };
-  return connection('Customer', await asking.reads.customers(where), args, asking);
+  return orderedConnection('Customer', await asking.reads.customers(where), args, asking);
 }
 
 async function eventList(args: Data, asking: Asking) {
@@ -158,12 +182,98 @@ async function eventList(args: Data, asking: Asking) {
   });
 }
 
+/** How many payments a filter finds and how much they are on their customer's side, by status, direction and currency. */
+async function totals(args: Data, { viewer, reads }: Asking, of: Prisma.TransactionWhereInput = {}) {
+  const rows = await reads.transactions({
+    AND: [transactionsSeenBy(viewer), transactionsWanted(args.filter, viewer), of],
+  });
+  const groups = new Map<string, { status: string; type: string; code: string; count: number; amount: bigint }>();
+  for (const { status, type, ...row } of rows) {
+    const isOut = type === 'OUTGOING';
+    const code = (isOut ? row.sentCurrency : null) ?? row.receivedCurrency;
+    const key = [statusOrder.indexOf(status), type === 'INCOMING' ? 0 : 1, code].join(' ');
+    const group = groups.get(key) ?? { status, type, code, count: 0, amount: 0n };
+    group.count += 1;
+    group.amount += (isOut ? row.sentAmount : null) ?? row.receivedAmount ?? 0n;
+    groups.set(key, group);
+  }
+  return [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, { code, amount, ...group }]) => ({ ...group, amount: money(amount, code) }));
+}
+
+/** The statuses in the order of the database's enum. */
+const statusOrder = Object.values(TransactionStatus) as string[];
+
+const onEitherSide = (id: string) => ({ OR: [{ sourceAccountId: id }, { destinationAccountId: id }] });
+
+/** A posting on an account, with what its journal says. */
+type Entry = Posting & { readonly journal: Journal };
+
+/** The postings on an account in the order of its versions, within a period. */
+async function entriesOf({ platformId, id }: Account, { from, to }: Data, { reads }: Asking): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const posting of await reads.postingsOn({ platformId, accountId: id })) {
+    const [journal] = await reads.journals({ platformId, id: posting.journalId });
+    if (journal && (!from || journal.createdAt >= from) && (!to || journal.createdAt < to)) {
+      entries.push({ ...posting, journal });
+    }
+  }
+  return entries;
+}
+
+function checkPeriod({ from, to }: Data): void {
+  if (from && to && to < from) throw invalidInput('the period ends before it begins');
+}
+
+const balanceAt = async (account: Account, to: Date, asking: Asking) =>
+  (await entriesOf(account, { to }, asking)).at(-1)?.balanceAfter ?? 0n;
+
+async function statement(account: Account, { from, to }: Data, asking: Asking) {
+  checkPeriod({ from, to });
+  const entries = await entriesOf(account, { from, to }, asking);
+  const sum = (some: readonly Entry[], sign: bigint) => ({
+    count: some.length,
+    amount: money(sign * some.reduce((all, { amount }) => all + amount, 0n), account.currency),
+  });
+  return {
+    from,
+    to,
+    openingBalance: money(await balanceAt(account, from, asking), account.currency),
+    closingBalance: money(await balanceAt(account, to, asking), account.currency),
+    credits: sum(
+      entries.filter(({ amount }) => amount > 0n),
+      1n,
+    ),
+    debits: sum(
+      entries.filter(({ amount }) => amount < 0n),
+      -1n,
+    ),
+  };
+}
+
+async function ledgerEntryList(account: Account, args: Data, asking: Asking) {
+  checkPeriod(args);
+  const order = args.sortOrder ?? 'DESC';
+  const entries = await entriesOf(account, args, asking);
+  const rows = order === 'ASC' ? entries : entries.toReversed();
+  return pageOf(rows, args, order, entryCursors(asking.viewer.platformId));
+}
+
 // Values.
 
 const money = (amount: bigint, code: string) => ({ amount, currency: currencyOf(code) });
 
 const moneyIfKnown = (amount: bigint | null, code: string | null) =>
   amount === null || code === null ? null : money(amount, code);
+
+const rateDetailsOf = (details: Data, sending: string | null, receiving: string) =>
+  details && {
+    ...details,
+    counterpartyFixedFee: money(BigInt(details.counterpartyFixedFee), receiving),
+    serviceApiFixedFee: money(BigInt(details.serviceApiFixedFee), sending ?? ''),
+    serviceApiVariableFeeAmount: money(BigInt(details.serviceApiVariableFeeAmount), sending ?? ''),
+  };
 
 /** A list of names and values from a JSON object of them. */
 const fieldsIn = (json: unknown) => Object.entries(Object(json)).map(([name, value]) => ({ name, value }));
@@ -178,27 +288,69 @@ interface Payment {
   readonly destinationUmaAddress: string | null;
 }
 
-function sourceOf(payment: Payment, umaAddress: string | null, code: string) {
+/** What a transaction has stored of its parties. */
+type Stored = Pick<
+  Transaction,
+  'sourceName' | 'sourceNumber' | 'destinationName' | 'destinationNumber' | 'counterpartyInformation'
+>;
+
+const umaParty = (__typename: string, umaAddress: string | null, code: string, stored: Stored | undefined) => ({
+  __typename,
+  umaAddress,
+  displayName: (stored?.counterpartyInformation as Data)?.FULL_NAME ?? umaAddress,
+  maskedNumber: null,
+  currency: currencyOf(code),
+});
+
+function sourceOf(payment: Payment, umaAddress: string | null, code: string, stored: Stored | undefined) {
   switch (payment.sourceKind) {
     case 'ACCOUNT':
-      return { __typename: 'AccountSource', platformId: payment.platformId, uuid: payment.sourceAccountId };
+      return {
+        __typename: 'AccountSource',
+        platformId: payment.platformId,
+        uuid: payment.sourceAccountId,
+        name: stored?.sourceName,
+        number: stored?.sourceNumber,
+      };
     case 'UMA_ADDRESS':
-      return { __typename: 'UmaSource', umaAddress, currency: currencyOf(code) };
+      return umaParty('UmaSource', umaAddress, code, stored);
     case 'REALTIME_FUNDING':
-      return { __typename: 'RealtimeFundingSource', customerId: payment.customerId, currency: currencyOf(code) };
+      return {
+        __typename: 'RealtimeFundingSource',
+        customerId: payment.customerId,
+        displayName: `${code} deposit`,
+        maskedNumber: null,
+        currency: currencyOf(code),
+      };
     default:
       return null;
   }
 }
 
-function destinationOf(payment: Payment, code: string) {
+function destinationOf(payment: Payment, code: string, stored: Stored | undefined) {
   return payment.destinationKind === 'UMA_ADDRESS'
-    ? { __typename: 'UmaDestination', umaAddress: payment.destinationUmaAddress, currency: currencyOf(code) }
-    : { __typename: 'AccountDestination', platformId: payment.platformId, uuid: payment.destinationAccountId };
+    ? umaParty('UmaDestination', payment.destinationUmaAddress, code, stored)
+    : {
+        __typename: 'AccountDestination',
+        platformId: payment.platformId,
+        uuid: payment.destinationAccountId,
+        name: stored?.destinationName,
+        number: stored?.destinationNumber,
+      };
+}
+
+/** The transaction of a quote, which has stored the names of its parties. */
+async function transactionOfQuote({ platformId, transactionId }: Quote, { reads }: Asking) {
+  return (await reads.transactions({ platformId, id: transactionId }))[0];
 }
 
 /** An account at an end of a payment: its id is shown to whoever sees the payment, the account itself by its own rule. */
-const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
+const accountEnd = fieldsOf<{ platformId: string; uuid: string; name: string | null; number: string | null }>({
+  async displayName({ platformId, uuid, name }, _args, { reads, viewer }) {
+    const [account] = await reads.accounts({ platformId, id: uuid });
+    return (viewer.bound.kind === 'PAYMENT' ? null : name) ?? `${account?.currency} account`;
+  },
+  maskedNumber: async ({ uuid, number }, _args, asking) => ((await accountSeen(uuid, asking)) ? number : null),
   async accountId({ platformId, uuid }, _args, { reads }) {
     const [account] = await reads.accounts({ platformId, id: uuid });
     return account && accountPublicId(account.kind, account.id);
@@ -211,9 +363,13 @@ const accountEnd = fieldsOf<{ platformId: string; uuid: string }>({
 });
 
 const account = fieldsOf<Account>({
+  displayName,
+  maskedNumber,
   id: ({ kind, id }) => accountPublicId(kind, id),
   currency: ({ currency }) => currencyOf(currency),
   customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+  transactions: ({ id }, args, asking) => transactionList(args, asking, onEitherSide(id)),
+  transactionTotals: ({ id }, args, asking) => totals(args, asking, onEitherSide(id)),
 });
 
 const instructionTypes: Readonly<Record<string, string>> = {
@@ -247,6 +403,9 @@ const changedBy: Readonly<Record<Event['type'], keyof SnapshotRows | undefined>>
   EXTERNAL_ACCOUNT_STATUS: 'Account',
   KYC_STATUS: 'Customer',
   QUOTE_STATUS: 'Quote',
+  CUSTOMER_CHANGE: 'Customer',
+  ACCOUNT_CHANGE: 'Account',
+  WEBHOOK_DELIVERY: 'WebhookDelivery',
   TEST: undefined,
 };
 
@@ -266,7 +425,6 @@ function refusalCode(operation: string, code: string): string {
 }
 
 async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
-  if (!isKeyed(operation)) throw invalidInput('no such mutation');
   // The keys of an app are its own.
   const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
@@ -285,11 +443,15 @@ async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: A
   };
 }
 
-async function rates(args: Data, { viewer, reads, payments }: Asking) {
+async function rates({ sendingAmountDecimal: decimal = null, ...args }: Data, { viewer, reads, payments }: Asking) {
   const [platform] = await reads.platforms({ id: viewer.platformId });
   if (!platform) throw new Error('a caller has a platform');
   const caller = platformItself({ platformId: viewer.platformId, environment: platform.environment });
-  return readExchangeRates(payments, caller, args).catch((error: unknown) => {
+  if (decimal !== null && (args.sendingAmount ?? null) !== null) {
+    throw new GraphQLError('two amounts', { extensions: { code: 'INVALID_AMOUNT' } });
+  }
+  const sendingAmount = decimal === null ? args.sendingAmount : { decimal };
+  return readExchangeRates(payments, caller, { ...args, sendingAmount }).catch((error: unknown) => {
     throw error instanceof Refusal ? new GraphQLError(error.message, { extensions: { code: error.code } }) : error;
   });
 }
@@ -310,10 +472,12 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     customers: (_root, args, asking) => customerList(args, asking),
     quotes: (_root, args, asking) => quoteList(args, asking),
     transactions: (_root, args, asking) => transactionList(args, asking),
+    transactionTotals: (_root, args, asking) => totals(args, asking),
     events: (_root, args, asking) => eventList(args, asking),
     async apiTokens(_root, args, asking) {
       if (!asking.viewer.permissions.includes('MANAGE')) throw forbidden();
-      return connection('ApiToken', await asking.reads.apiTokens(tokensSeenBy(asking.viewer)), args, asking);
+      const where = { AND: [tokensSeenBy(asking.viewer), tokensWanted(args.filter)] };
+      return connection('ApiToken', await asking.reads.apiTokens(where), args, asking);
     },
     async webhookEndpoints(_root, args, asking) {
       const rows = await asking.reads.endpoints(endpointsSeenBy(asking.viewer));
@@ -333,6 +497,11 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       return (await reads.clientTokens({ platformId, id: tokenId }))[0]?.expiresAt;
     },
     customer: ({ bound }, _args, asking) => (bound.kind === 'CUSTOMER' ? customerSeen(bound.customerId, asking) : null),
+    async grants({ platformId, kind, tokenId }, _args, { reads }) {
+      const [token] =
+        kind === 'CLIENT' && tokenId !== null ? await reads.clientTokens({ platformId, id: tokenId }) : [];
+      return token?.grants ?? [];
+    },
     async feedCursor({ platformId }, _args, { reads }) {
       const [head] = await reads.feedHeads({ platformId });
       return feedCursor(platformId, head?.sequence ?? 0n);
@@ -344,11 +513,13 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     sentAmount: ({ sentAmount, sentCurrency }) => moneyIfKnown(sentAmount, sentCurrency),
     receivedAmount: ({ receivedAmount, receivedCurrency }) => moneyIfKnown(receivedAmount, receivedCurrency),
     fees: ({ fees, sentCurrency }) => moneyIfKnown(fees, sentCurrency),
-    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency),
-    destination: (row) => destinationOf(row, row.receivedCurrency),
+    source: (row) => sourceOf(row, row.sourceUmaAddress, row.sentCurrency ?? row.receivedCurrency, row),
+    destination: (row) => destinationOf(row, row.receivedCurrency, row),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
     quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
     exchangeRate: ({ exchangeRate }) => exchangeRate?.toFixed(),
+    rateDetails: ({ rateDetails, sentCurrency, receivedCurrency }) =>
+      rateDetailsOf(rateDetails as Data, sentCurrency, receivedCurrency),
     refund: (row) =>
       row.refundReference === null
         ? null
@@ -367,32 +538,41 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       const entries: object[] = [];
       for (const journal of await reads.journals({ platformId, transactionId: id })) {
         for (const posting of await reads.postings({ platformId, journalId: journal.id })) {
-          entries.push({ ...posting, occurredAt: journal.createdAt });
+          entries.push({ ...posting, journal });
         }
       }
       return entries;
     },
   }),
   TransactionEvent: fieldsOf<Event>({ cursor: ({ platformId, sequence }) => feedCursor(platformId, sequence) }),
-  LedgerEntry: fieldsOf<Posting>({
+  LedgerEntry: fieldsOf<Entry>({
     id: ({ journalId, leg }) => `LedgerEntry:${journalId}.${leg}`,
     amount: ({ amount, currency }) => money(amount, currency),
     account: ({ accountId }, _args, asking) => accountSeen(accountId, asking),
     async system({ accountId, system }, _args, asking) {
       return accountId !== null && (await accountSeen(accountId, asking)) === null ? 'OTHER_ACCOUNT' : system;
     },
+    occurredAt: ({ journal }) => journal.createdAt,
+    kind: ({ journal }) => journal.kind.toUpperCase(),
+    transaction: ({ journal }, _args, asking) => transactionSeen(journal.transactionId, asking),
+    async balanceAfter({ accountId, balanceAfter, currency }, _args, asking) {
+      return (await accountSeen(accountId, asking)) ? moneyIfKnown(balanceAfter, currency) : null;
+    },
   }),
   Quote: fieldsOf<Quote>({
     id: ({ id }) => publicId('Quote', id),
-    source: (row) => sourceOf(row, null, row.sendingCurrency),
-    destination: (row) => destinationOf(row, row.receivingCurrency),
+    source: async (row, _args, asking) =>
+      sourceOf(row, null, row.sendingCurrency, await transactionOfQuote(row, asking)),
+    destination: async (row, _args, asking) =>
+      destinationOf(row, row.receivingCurrency, await transactionOfQuote(row, asking)),
     sendingCurrency: ({ sendingCurrency }) => currencyOf(sendingCurrency),
     receivingCurrency: ({ receivingCurrency }) => currencyOf(receivingCurrency),
     totalSendingAmount: ({ totalSendingAmount, sendingCurrency }) => money(totalSendingAmount, sendingCurrency),
     totalReceivingAmount: (row) => money(row.totalReceivingAmount, row.receivingCurrency),
     feesIncluded: ({ feesIncluded, sendingCurrency }) => money(feesIncluded, sendingCurrency),
     exchangeRate: ({ exchangeRate }) => exchangeRate.toFixed(),
-    rateDetails: ({ pricing }) => (pricing as Data).rateDetails,
+    rateDetails: ({ pricing, sendingCurrency, receivingCurrency }) =>
+      rateDetailsOf((pricing as Data).rateDetails, sendingCurrency, receivingCurrency),
     pricingSteps: ({ pricing }) => (pricing as Data).steps,
     paymentInstructions: ({ paymentInstructions }) => instructionsIn(paymentInstructions),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
@@ -400,6 +580,9 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   AccountSource: accountEnd,
   AccountDestination: accountEnd,
+  PricingStep: fieldsOf<{ step: string }>({
+    step: ({ step }) => step.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+  }),
   RealtimeFundingSource: fieldsOf<{ customerId: string | null }>({
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
   }),
@@ -409,6 +592,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     accounts: ({ id }, args, asking) => accountList(args, asking, { customerId: id }),
     transactions: ({ id }, args, asking) => transactionList(args, asking, { customerId: id }),
     quotes: ({ id }, args, asking) => quoteList(args, asking, { customerId: id }),
+    transactionTotals: ({ id }, args, asking) => totals(args, asking, { customerId: id }),
   }),
   IndividualDetails: fieldsOf<Customer>({
     fullName: ({ name }) => name,
@@ -418,12 +602,19 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   InternalAccount: fieldsOf<Account>({
     ...account,
     balance: ({ posted, currency }) => money(posted, currency),
+    statement,
+    ledgerEntries: ledgerEntryList,
     fundingPaymentInstructions: ({ fundingInstructions }) => instructionsIn(fundingInstructions),
   }),
   ExternalAccount: fieldsOf<Account>({
     ...account,
-    accountInfo: ({ accountType, accountInfo }) =>
-      accountType && { __typename: accountTypes[accountType].graphql.type, accountType, ...Object(accountInfo) },
+    accountInfo: (row) =>
+      row.accountType && {
+        __typename: accountTypes[row.accountType].graphql.type,
+        accountType: row.accountType,
+        maskedNumber: maskedNumber(row),
+        ...Object(row.accountInfo),
+      },
     beneficiary: ({ beneficiary }) =>
       typed(
         (beneficiary as Data)?.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary',
@@ -457,7 +648,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),
     async deliveries({ platformId, id }, args, asking) {
-      const rows = await asking.reads.deliveries({ platformId, endpointId: id });
+      const where = { AND: [{ platformId, endpointId: id }, deliveriesWanted(args.filter)] };
+      const rows = await asking.reads.deliveries(where);
       return connection('WebhookDelivery', rows, args, asking);
     },
   }),

@@ -87,6 +87,7 @@ const idsOfFields: Readonly<Record<string, Draw>> = {
 function rowsOf(owner: string): string {
   const name = owner.slice(owner.indexOf('.') + 1);
   if (name === 'deliveries') return 'WebhookDelivery';
+  if (name === 'ledgerEntries') return 'LedgerEntry';
   return `${name.charAt(0).toUpperCase()}${name.slice(1, -1)}`;
 }
 
@@ -118,6 +119,9 @@ const moment: Draw = (choices, { moments }) => {
   return choices.oneIn(150) ? 'soon' : choices.oneOf(moments);
 };
 
+const amount: Draw = (choices) =>
+  choices.oneOf([0, 1, 10, '100', 2_000, '10000', '100000000', -5, '9223372036854775807']);
+
 const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
 
 /** Draws for arguments and input fields by their names; undefined leaves it to the type. */
@@ -147,10 +151,20 @@ const byName: Readonly<Record<string, Draw>> = {
   reference: (choices, { references }) => (choices.oneIn(10) ? choices.oneOf(odd) : choices.oneOf(references)),
   currency: (choices) =>
     choices.oneIn(10) ? choices.oneOf(['usd', 'XXX', ...odd]) : choices.oneOf(['USD', 'EUR', 'BTC', 'USDC']),
-  startDate: moment,
-  endDate: moment,
+  createdById: idOf('ApiToken'),
+  accountId,
+  name: (choices, { names }, owner) =>
+    choices.oneIn(6)
+      ? choices.oneOf(odd)
+      : owner === 'ApiTokenFilter'
+        ? choices.oneOf(['test', 'all'])
+        : choices.oneOf(names).slice(0, choices.oneIn(2) ? 3 : 40),
+  min: amount,
+  max: amount,
   createdAfter: moment,
   createdBefore: moment,
+  from: moment,
+  to: moment,
   updatedAfter: moment,
   updatedBefore: moment,
   locale: (choices) => choices.oneOf(['en', 'de', 'de-DE', 'ja', 'ar-EG', 'pt-BR', 'no such locale']),
@@ -158,9 +172,8 @@ const byName: Readonly<Record<string, Draw>> = {
   destinations: (choices) =>
     Array.from({ length: choices.below(4) }, () => choices.oneOf(['EUR', 'USD', 'INR', 'USDT', 'GBP'])),
   sendingAmount: (choices) => choices.oneOf([10_000, '123456', 1, 0, '9223372036854775807']),
+  sendingAmountDecimal: (choices) => choices.oneOf(['1', '12.50', '0.001', '-1', 'x']),
   operation: (choices, { keys }) =>
-    choices.oneIn(20)
-      ? 'noSuchMutation'
-      : choices.oneOf([...keys.map(([operation]) => operation), ...Object.keys(operations).slice(0, 2)]),
+    choices.oneOf([...keys.map(([operation]) => operation), ...Object.keys(operations).slice(0, 2)]),
   idempotencyKey: (choices, { keys }) => choices.oneOf([...keys.map(([, key]) => key), 'a b']),
 };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatDecimal } from '../../src/core/currencies.ts';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { deposit } from '../../src/payments/movements.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
@@ -28,6 +29,7 @@ afterAll(() => t.stop());
 
 /** The most that an account may hold. */
 const most = 9_000_000_000_000_000n;
+const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
 /** On its way until `passDelay`. */
 const late = { delayMs: 3_600_000 };
 
@@ -91,9 +93,7 @@ describe('an account that holds as much as it may', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
     expect(refused).toMatchObject(outOfRange('amount'));
-    expect(refused.message).toBe(
-      `${scene.usd} may hold at most ${most} (smallest units), and this would bring it beyond`,
-    );
+    expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would bring it beyond`);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
     await ended(t.platform, (await sendOut(scene, 5n)).id);
     expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount'));
@@ -108,7 +108,7 @@ describe('an account that holds as much as it may', () => {
     await sendOut(scene, 100n);
     expect(await act(t.platform, 'sandboxFundAccount', input, 'account { id }')).toEqual(first);
     const { mutationReceipt } = await t.platform.ask(
-      '{ mutationReceipt(operation: "sandboxFundAccount", idempotencyKey: "full-account") { outcome code } }',
+      '{ mutationReceipt(operation: sandboxFundAccount, idempotencyKey: "full-account") { outcome code } }',
     );
     expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'AMOUNT_OUT_OF_RANGE' });
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ __typename: 'SandboxFundAccountSuccess' });
@@ -190,7 +190,7 @@ describe('money on its way', () => {
     const failed = await ended(t.platform, id);
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] });
     expect(failed.timeline.at(-1).reason).toBe(
-      `the receiving account may hold at most ${most} (smallest units); the money went back to its source`,
+      `the receiving account may hold at most ${usd(most)}; the money went back to its source`,
     );
     expect(await balanceOf(t.platform, scene.usd)).toBe(7n);
   });
@@ -216,7 +216,9 @@ describe('money on its way', () => {
         failureReason: 'QUOTE_EXECUTION_FAILED',
         refund: { amount: { amount: '500000' }, settledAt: expect.any(String) },
       });
-      expect(failed.timeline.at(-1).reason).toContain(`the receiving account may hold at most ${most}`);
+      expect(failed.timeline.at(-1).reason).toContain(
+        `the receiving account may hold at most ${formatDecimal(most, 2)} EUR`,
+      );
       expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
       expect(await balanceOf(t.platform, receiver.eur)).toBe(most);
     },
@@ -319,7 +321,7 @@ describe('a refund', () => {
     ]) {
       expect(await releaseSuspense(database, id)).toEqual({
         kind: 'refused',
-        reason: `nothing done: ${one.usd} may hold at most ${heaped} (smallest units), and this would bring it beyond; it has ${heaped}`,
+        reason: `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would bring it beyond; it has ${heaped}`,
       });
       await ended(t.platform, (await sendOut(one, 10_000n)).id);
       expect(await releaseSuspense(database, id)).toMatchObject({ kind: 'paid' });

@@ -4,7 +4,7 @@ import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, internalAccount, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 
-// Short commands on what is there: a quote is cancelled (decision 64), an identity check is decided (decision 53).
+// Short commands on what is there: a quote is cancelled (decision 67), an identity check is decided (decision 53).
 
 let t: TestGateway;
 let platform: TestPlatform;

@@ -158,7 +158,7 @@ describe('the step of a scenario', () => {
     for (const step of ['PAY_REQUEST', 'PULL']) {
       expect(await actOn(t.platform, 'transferOut', { ...out, sandboxScenario: { step } })).toMatchObject({
         code: 'INVALID_INPUT',
-        path: ['input', 'sandboxScenario', 'step'],
+        path: ['sandboxScenario', 'step'],
       });
     }
     const inside = await quote(t.platform, {
@@ -167,7 +167,7 @@ describe('the step of a scenario', () => {
       lockedCurrencyAmount: 10_000,
       sandboxScenario: { step: 'PULL', delayMs: 1 },
     });
-    expect(inside).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'sandboxScenario', 'step'] });
+    expect(inside).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] });
     const { transaction } = await actOn(t.platform, 'transferOut', {
       ...out,
       sandboxScenario: { step: 'SETTLEMENT', failureReason: 'OFFRAMP_FAILED' },

@@ -73,7 +73,12 @@ test('an expiry that comes after the execution is refused, and changes nothing',
   expect(await expiry).toEqual({
     found: 1,
     done: 0,
-    logged: [{ refusal: { code: 'CONFLICT', id: uuid(quoted.id), status: 'PROCESSING' }, quote: uuid(quoted.id) }],
+    logged: [
+      {
+        refusal: { code: 'CONFLICT', type: 'Quote', id: uuid(quoted.id), status: 'PROCESSING' },
+        quote: uuid(quoted.id),
+      },
+    ],
   });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);

@@ -3,7 +3,7 @@ import { act, ended, execute, pay, quote, succeed, transactionOf, usdToEur } fro
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// External accounts that change and are deleted (decision 65).
+// External accounts that change and are deleted (decision 68).
 
 let t: TestGateway;
 let platform: TestPlatform;

@@ -114,7 +114,7 @@ describe('money in suspense', () => {
     expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
       kind: 'refused',
       replayed: false,
-      refusal: { code: 'CONFLICT', id, status: 'FAILED' },
+      refusal: { code: 'CONFLICT', type: 'Transaction', id, status: 'FAILED' },
     });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });

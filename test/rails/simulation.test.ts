@@ -25,6 +25,7 @@ beforeAll(async () => {
     environment: 'SANDBOX',
     kind: 'PLATFORM',
     permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
+    grants: [],
     tokenId: t.platform.platformId,
     bound: { kind: 'PLATFORM' },
     subject: `Platform:${t.platform.platformId}`,

@@ -49,6 +49,8 @@ interface ListOfBoth {
   readonly filterType: string;
   readonly fields: string;
   readonly asRest: (record: Data) => Data;
+  /** Whether it can be ordered by the last change, too. */
+  readonly isOrdered?: true;
   /** The same filter in the words of REST and of GraphQL. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];
 }
@@ -62,16 +64,30 @@ const lists: readonly ListOfBoth[] = [
     filterType: 'TransactionFilter',
     fields: transactionFields,
     asRest: transactionAsRest,
+    isOrdered: true,
     filters: [
       () => same({}),
       () => same({ customerId: scene.customer.id }),
-      () => same({ type: 'OUTGOING' }),
+      () => [{ type: 'OUTGOING' }, { type: ['OUTGOING'] }],
       () => [{ status: 'PENDING' }, { status: ['PENDING'] }],
       () => same({ senderAccountIdentifier: scene.usd.id }),
       () => same({ senderAccountIdentifier: scene.customer.umaAddress }),
       () => same({ receiverAccountIdentifier: scene.outsideUsd.id }),
       () => same({ platformCustomerId: scene.customer.platformCustomerId }),
-      () => same({ startDate: scene.customer.createdAt, endDate: '2999-01-01T00:00:00Z' }),
+      () => [
+        { startDate: scene.customer.createdAt, endDate: '2999-01-01T00:00:00Z' },
+        { createdAfter: scene.customer.createdAt, createdBefore: '2999-01-01T00:00:00Z' },
+      ],
+      () => same({ updatedAfter: scene.customer.createdAt, updatedBefore: '2999-01-01T00:00:00Z' }),
+      () => same({ accountId: scene.outsideUsd.id }),
+      () => same({ currency: 'EUR' }),
+      () => [
+        { currency: 'USD', minAmount: '11', maxAmount: '14' },
+        { amount: { currency: 'USD', min: '11', max: 14 } },
+      ],
+      () => [{ executed: 'true' }, { executed: true }],
+      () => [{ executed: 'false' }, { executed: false }],
+      () => [{ failureReason: 'QUOTE_EXPIRED' }, { failureReason: ['QUOTE_EXPIRED'] }],
       () => same({ reference: 'nothing' }),
     ],
   },
@@ -94,9 +110,12 @@ const lists: readonly ListOfBoth[] = [
     filterType: 'CustomerFilter',
     fields: customerFields,
     asRest: customerAsRest,
+    isOrdered: true,
     filters: [
       () => same({}),
       () => same({ customerType: 'BUSINESS' }),
+      () => same({ name: 'aC' }),
+      () => [{ kycStatus: 'APPROVED' }, { kycStatus: ['APPROVED', 'MANUALLY_APPROVED'] }],
       () => same({ umaAddress: String(scene.customer.umaAddress).toUpperCase() }),
       () => same({ isIncludingDeleted: true, updatedAfter: scene.customer.updatedAt }),
     ],
@@ -115,7 +134,15 @@ const lists: readonly ListOfBoth[] = [
     filterType: 'AccountFilter',
     fields: `... on ExternalAccount { ${externalAccountFields} }`,
     asRest: externalAccountAsRest,
-    filters: [() => [{ customerId: scene.customer.id }, { customerId: scene.customer.id, kind: 'EXTERNAL' }]],
+    filters: [
+      () => [{ customerId: scene.customer.id }, { customerId: scene.customer.id, kind: 'EXTERNAL' }],
+      () => [{ status: 'ACTIVE' }, { status: ['ACTIVE'], platformOwned: false }],
+      () => [{ accountType: 'US_ACCOUNT' }, { accountType: ['US_ACCOUNT'], platformOwned: false }],
+      () => [
+        { beneficiaryVerificationStatus: 'MATCHED' },
+        { beneficiaryVerificationStatus: ['MATCHED'], platformOwned: false },
+      ],
+    ],
   },
 ];
 
@@ -125,23 +152,35 @@ test('a list has the same rows, cursors and totals on both APIs', async () => {
       list: fc.constant(list),
       filter: fc.constantFrom(...list.filters),
       limit: fc.integer({ min: 1, max: 12 }),
+      orderBy: fc.constantFrom(undefined, 'created', 'updated'),
+      sortOrder: fc.constantFrom(undefined, 'asc', 'desc'),
     }),
   );
   await fc.assert(
-    fc.asyncProperty(asked, async ({ list, filter, limit }) => {
+    fc.asyncProperty(asked, async ({ list, filter, limit, ...drawn }) => {
+      const { orderBy, sortOrder } = list.isOrdered ? drawn : {};
       const [inRest, inGraphql] = filter();
       let cursor: string | undefined;
       for (let page = 0; page < 3; page += 1) {
         const query = new URLSearchParams({
           ...(inRest as Record<string, string>),
           limit: String(limit),
+          ...(orderBy && { orderBy }),
+          ...(sortOrder && { sortOrder }),
           ...(cursor && { cursor }),
         });
         const overRestDoor = await rest.ask('GET', `${list.path}?${query}`);
+        const order = list.isOrdered ? ['$orderBy: ListOrder, ', 'orderBy: $orderBy, '] : ['', ''];
         const data = await t.platform.ask(
-          `query ($first: Int, $after: String, $filter: ${list.filterType}) { ${list.list}(first: $first, after: $after, filter: $filter) {
+          `query (${order[0]}$sortOrder: SortOrder, $first: Int, $after: String, $filter: ${list.filterType}) { ${list.list}(${order[1]}sortOrder: $sortOrder, first: $first, after: $after, filter: $filter) {
             totalCount pageInfo { hasNextPage endCursor } edges { node { ${list.fields} } } } }`,
-          { first: limit, after: cursor, filter: inGraphql },
+          {
+            first: limit,
+            after: cursor,
+            filter: inGraphql,
+            orderBy: orderBy?.toUpperCase(),
+            sortOrder: sortOrder?.toUpperCase(),
+          },
         );
         const { edges, pageInfo, totalCount } = data[list.list];
         expect(overRestDoor).toEqual({

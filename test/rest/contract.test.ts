@@ -22,10 +22,17 @@ afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
+/** The parameters that must be given. */
+const neededQuery: Record<string, string> = {
+  listExchangeRates: 'sourceCurrency=USD',
+  getAccountStatement: 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
+};
+
 /** A request of an endpoint that succeeds. */
 async function good(endpoint: Endpoint): Promise<GoodRequest> {
   if (endpoint.method !== 'GET') return catalog.good(endpoint.id);
-  return { path: endpoint.id === 'listExchangeRates' ? `${endpoint.path}?sourceCurrency=USD` : endpoint.path };
+  const needed = neededQuery[endpoint.id];
+  return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
 /** Sends a request of an endpoint, with whatever is given in place of its own. */
@@ -45,6 +52,9 @@ const missing: Record<string, () => GoodRequest> = {
   }),
   getQuote: () => ({ path: `/quotes/Quote:${uuid}` }),
   executeQuote: () => ({ path: `/quotes/Quote:${uuid}/execute` }),
+  getAccountStatement: () => ({
+    path: `/internal-accounts/InternalAccount:${uuid}/statement?${neededQuery.getAccountStatement}`,
+  }),
   cancelQuote: () => ({ path: `/quotes/Quote:${uuid}/cancel` }),
   sandboxSetKycStatus: () => ({
     path: `/sandbox/customers/Customer:${uuid}/kyc-status`,

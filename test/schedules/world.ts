@@ -48,6 +48,7 @@ export class World {
       platformId: gateway.platform.platformId,
       environment: 'SANDBOX',
       permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
+      grants: [],
       tokenId: null,
       bound: { kind: 'PLATFORM' },
     };

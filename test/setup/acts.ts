@@ -1,5 +1,5 @@
 import type { Operation } from '../../src/access/operations.ts';
-import { mutationDocument } from './documents.ts';
+import { mutationDocument, mutationVariables } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
@@ -16,7 +16,7 @@ export const transactionFields = `
 
 /** Runs a mutation and answers its result: the success with `selection`, or the refusal. */
 export async function act(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
-  return (await platform.ask(mutationDocument(name, selection), { input }))[name];
+  return (await platform.ask(mutationDocument(name, selection), mutationVariables(name, input)))[name];
 }
 
 /** Runs a mutation that must succeed, and answers its success with `selection`. */

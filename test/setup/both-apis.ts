@@ -4,7 +4,7 @@ import type { Data } from './gateway.ts';
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails =
-  '{ counterpartyMultiplier counterpartyFixedFee serviceApiMultiplier serviceApiFixedFee serviceApiVariableFeeRate serviceApiVariableFeeAmount }';
+  '{ counterpartyMultiplier counterpartyFixedFee { amount } serviceApiMultiplier serviceApiFixedFee { amount } serviceApiVariableFeeRate serviceApiVariableFeeAmount { amount } }';
 const instruction = `{ __typename
   ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
   ... on ClabeInstruction { accountType clabeNumber reference }
@@ -69,7 +69,9 @@ const amountOf = (value: Data) => value && { amount: Number(value.amount), curre
 
 const rateDetailsOf = (value: Data) =>
   value &&
-  Object.fromEntries(Object.entries(value).map(([key, field]) => [key, field === null ? null : Number(field)]));
+  Object.fromEntries(
+    Object.entries<Data>(value).map(([key, field]) => [key, field === null ? null : Number(field.amount ?? field)]),
+  );
 
 /** What REST shows flat (specification 2.4). */
 const shownFlat: Readonly<Record<string, readonly string[]>> = {

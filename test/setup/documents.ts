@@ -1,11 +1,24 @@
 import type { Operation } from '../../src/access/operations.ts';
 
+/** The mutations that take a scenario of the sandbox beside their input. */
+const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
+
 /**
- * The document of a mutation: one variable, `input`, and of its result the success with `selection`, or the refusal. Every
- * test that is not about documents themselves sends mutations in this form.
+ * The document of a mutation: of its result the success with `selection`, or the refusal. Its variables are those of
+ * `mutationVariables`. Every test that is not about documents themselves sends mutations in this form.
  */
 export function mutationDocument(name: Operation, selection = ''): string {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
-  return `mutation ($input: ${typeName}Input!) { ${name}(input: $input) { __typename
+  const [declared, given] = withScenario.has(name)
+    ? [', $sandboxScenario: SandboxScenarioInput', ', sandboxScenario: $sandboxScenario']
+    : ['', ''];
+  return `mutation ($input: ${typeName}Input!${declared}) { ${name}(input: $input${given}) { __typename
     ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } } }`;
+}
+
+/** The variables of a mutation's document. A scenario lies beside the input of the mutations of production. */
+export function mutationVariables(name: Operation, input: object): object {
+  if (!withScenario.has(name)) return { input };
+  const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;
+  return { input: rest, sandboxScenario };
 }

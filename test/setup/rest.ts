@@ -53,7 +53,8 @@ export async function restClient(url: string, authorization: string): Promise<Re
       status: response.status,
       headers: response.headers,
       text,
-      body: text === '' ? undefined : (JSON.parse(text) as Data),
+      // An export is text of another type.
+      body: isJson(response) ? (JSON.parse(text) as Data) : text === '' ? undefined : text,
     };
     const wrong = validators(method, path.split('?', 1)[0] ?? '', answer, options.body);
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
@@ -69,6 +70,8 @@ export async function restClient(url: string, authorization: string): Promise<Re
     },
   };
 }
+
+const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
 /** Tells what is wrong with an answer, by the document; an error on an unknown path or method is held to the error body. */
 function responseValidators(document: Data) {
@@ -92,10 +95,12 @@ function responseValidators(document: Data) {
     const found = paths.find(({ form }) => form.test(path))?.path;
     const operation = found === undefined ? undefined : document.paths[found][method.toLowerCase()];
     if (operation && !operation.responses[answer.status]) return 'the status is not in the document';
-    const place = (...parts: readonly string[]) =>
-      ['', 'paths', found, method.toLowerCase(), ...parts, 'content', 'application/json', 'schema']
+    const type = answer.headers.get('content-type')?.split(';', 1)[0] ?? 'application/json';
+    const placeOf = (media: string, ...parts: readonly string[]) =>
+      ['', 'paths', found, method.toLowerCase(), ...parts, 'content', media, 'schema']
         .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
         .join('/');
+    const place = (...parts: readonly string[]) => placeOf('application/json', ...parts);
     // What the service takes, the document must allow too.
     if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
       const takes = validator(place('requestBody'));
@@ -104,7 +109,7 @@ function responseValidators(document: Data) {
     if (operation && !operation.responses[answer.status].content) {
       return answer.text === '' ? undefined : 'the document has no body for this answer';
     }
-    const pointer = operation ? place('responses', String(answer.status)) : '/components/schemas/Error';
+    const pointer = operation ? placeOf(type, 'responses', String(answer.status)) : '/components/schemas/Error';
     const validate = validator(pointer);
     return validate(answer.body) ? undefined : ajv.errorsText(validate.errors);
   };

@@ -13,10 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-/** Waits until so many changes of an account have their place in the feed. */
+/** Waits until so many changes of an account's balance have their place in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
-  while ((await prisma.event.count({ where: { accountId: accountId.split(':')[1] ?? '' } })) < changes)
+  while (
+    (await prisma.event.count({ where: { type: 'ACCOUNT_STATUS', accountId: accountId.split(':')[1] ?? '' } })) <
+    changes
+  )
     await t.gateway.feed.waitForChange(50);
 }
 
@@ -253,7 +256,7 @@ test('a test on demand tells what the receiver answered', async () => {
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: false });
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: true });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "sendTestWebhook", idempotencyKey: "one-test") { outcome result { id } } }',
+    '{ mutationReceipt(operation: sendTestWebhook, idempotencyKey: "one-test") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
   await receiver.stop();
@@ -272,7 +275,7 @@ test('a secret is shown once: a repeated key is refused with the id of what it m
     code: 'IDEMPOTENCY_MISMATCH',
   });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: "createWebhookEndpoint", idempotencyKey: "one-endpoint") { outcome result { id } } }',
+    '{ mutationReceipt(operation: createWebhookEndpoint, idempotencyKey: "one-endpoint") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
   await receiver.stop();

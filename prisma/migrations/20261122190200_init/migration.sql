@@ -72,6 +72,9 @@ CREATE TYPE "environment" AS ENUM ('SANDBOX', 'PRODUCTION');
 CREATE TYPE "permission" AS ENUM ('VIEW', 'TRANSACT', 'MANAGE');
 
 -- CreateEnum
+CREATE TYPE "client_grant" AS ENUM ('LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES');
+
+-- CreateEnum
 CREATE TYPE "customer_type" AS ENUM ('INDIVIDUAL', 'BUSINESS');
 
 -- CreateEnum
@@ -114,7 +117,7 @@ CREATE TYPE "system_account" AS ENUM ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES'
 CREATE TYPE "rail_order_kind" AS ENUM ('PAYOUT', 'COLLECTION');
 
 -- CreateEnum
-CREATE TYPE "event_type" AS ENUM ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS');
+CREATE TYPE "event_type" AS ENUM ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'WEBHOOK_DELIVERY');
 
 -- CreateEnum
 CREATE TYPE "webhook_endpoint_status" AS ENUM ('ENABLED', 'FAILING', 'DISABLED');
@@ -184,6 +187,7 @@ CREATE TABLE "client_token" (
     "quote_id" UUID,
     "transaction_id" UUID,
     "permissions" "permission"[],
+    "grants" "client_grant"[] DEFAULT ARRAY[]::"client_grant"[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
@@ -322,6 +326,10 @@ CREATE TABLE "transaction" (
     "destination_kind" "party_kind" NOT NULL,
     "destination_account_id" UUID,
     "destination_uma_address" TEXT,
+    "source_name" TEXT,
+    "source_number" TEXT,
+    "destination_name" TEXT,
+    "destination_number" TEXT,
     "exchange_rate" DECIMAL(32,18),
     "fees" BIGINT,
     "rate_details" JSONB,
@@ -586,7 +594,10 @@ CREATE INDEX "client_token_platform_id_owner_id_expires_at_idx" ON "client_token
 CREATE INDEX "customer_platform_id_platform_customer_id_idx" ON "customer"("platform_id", "platform_customer_id");
 
 -- CreateIndex
-CREATE INDEX "customer_platform_id_updated_at_idx" ON "customer"("platform_id", "updated_at");
+CREATE INDEX "customer_platform_id_updated_at_id_idx" ON "customer"("platform_id", "updated_at", "id");
+
+-- CreateIndex
+CREATE INDEX "customer_platform_id_kyc_status_id_idx" ON "customer"("platform_id", "kyc_status", "id");
 
 -- CreateIndex
 CREATE INDEX "account_platform_id_customer_id_id_idx" ON "account"("platform_id", "customer_id", "id");
@@ -623,6 +634,18 @@ CREATE INDEX "transaction_platform_id_source_account_id_id_idx" ON "transaction"
 
 -- CreateIndex
 CREATE INDEX "transaction_platform_id_destination_account_id_id_idx" ON "transaction"("platform_id", "destination_account_id", "id");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_type_id_idx" ON "transaction"("platform_id", "type", "id");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_sent_currency_sent_amount_idx" ON "transaction"("platform_id", "sent_currency", "sent_amount");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_received_currency_received_amount_idx" ON "transaction"("platform_id", "received_currency", "received_amount");
+
+-- CreateIndex
+CREATE INDEX "transaction_platform_id_updated_at_id_idx" ON "transaction"("platform_id", "updated_at", "id");
 
 -- CreateIndex
 CREATE INDEX "journal_platform_id_transaction_id_idx" ON "journal"("platform_id", "transaction_id");
@@ -768,6 +791,33 @@ as $$
                            'accountType', a.account_type, 'identifier', a.identifier)
 $$;
 
+-- Returns the name of an account for people: who owns it, or what it is (src/payments/accounts/account-names.ts).
+create or replace function account_name(beneficiary jsonb, type external_account_type, currency text) returns text
+  language sql immutable parallel safe
+as $$
+  select coalesce(
+    beneficiary ->> 'fullName',
+    beneficiary ->> 'legalName',
+    case type
+      when 'LAYER2_WALLET' then 'Bitcoin wallet'
+      when 'LIGHTNING' then 'Lightning wallet'
+      when 'SOLANA_WALLET' then 'Solana wallet'
+      when 'TRON_WALLET' then 'Tron wallet'
+      when 'POLYGON_WALLET' then 'Polygon wallet'
+      when 'BASE_WALLET' then 'Base wallet'
+    end,
+    currency || ' account')
+$$;
+
+-- Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least half
+-- stays hidden. An internal account has no number, and is identified by its id.
+create or replace function account_number(kind account_kind, id uuid, identifier text) returns text
+  language sql immutable parallel safe
+as $$
+  select '•••• ' || case when kind = 'INTERNAL' then upper(right(id::text, 4))
+                         else right(identifier, least(4, length(identifier) / 2)) end
+$$;
+
 -- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
 -- number holds exactly. Stable, like to_jsonb: only then is it inlined into the statement that calls it.
 create or replace function account_snapshot(a account) returns jsonb
@@ -776,38 +826,88 @@ as $$
   select to_jsonb(a) || jsonb_build_object('posted', a.posted::text)
 $$;
 
--- After a change of an internal account's balance, or of an external account's status or verification: writes its
--- event.
+-- Returns the version of an internal account at a moment: that of its last posting before it, or a version between that and
+-- its next posting; 0 where there was none. Versions rise with time, since the lock of the account is held when a posting
+-- gets its time. So it searches by halves: some twenty reads of the index for a million postings, and no index by time,
+-- which every payment would pay for.
+create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
+  language plpgsql stable
+as $$
+declare
+  -- All postings up to v_low are before the moment, and none above v_high is.
+  v_low int := 0;
+  v_high int;
+  v_middle int;
+  v_found record;
+begin
+  select p.account_version into v_high from posting p
+  where p.platform_id = p_platform and p.account_id = p_account order by p.account_version desc limit 1;
+  while v_low < v_high loop
+    v_middle := v_low + (v_high - v_low + 1) / 2;
+    select p.account_version, uuid_v7_time(p.journal_id) < p_moment as is_before into v_found from posting p
+    where p.platform_id = p_platform and p.account_id = p_account and p.account_version > v_low and p.account_version <= v_middle
+    order by p.account_version desc limit 1;
+    if not found or v_found.is_before then
+      v_low := v_middle;
+    else
+      v_high := v_found.account_version - 1;
+    end if;
+  end loop;
+  return v_low;
+end
+$$;
+
+-- After every insert or update of accounts: writes the event of that version. A new balance, status or verification has
+-- its own type; any other change is an ACCOUNT_CHANGE, which only the feed shows.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$
 begin
-  if new.kind = 'INTERNAL' then
-    if tg_op = 'UPDATE' and new.posted <> old.posted then
-      insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
-      values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-              old.posted, new.posted, account_snapshot(new));
-    end if;
-  elsif tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
-                            is distinct from (old.status, old.beneficiary_verification_status) then
+  if new.kind = 'INTERNAL' and tg_op = 'UPDATE' and new.posted <> old.posted then
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
+    values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
+            old.posted, new.posted, account_snapshot(new));
+  elsif new.kind = 'EXTERNAL' and (tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
+                                   is distinct from (old.status, old.beneficiary_verification_status)) then
     insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason, snapshot)
     values (new.platform_id, uuid_v7(), 'EXTERNAL_ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
             case tg_op when 'UPDATE' then old.status end, new.status, new.status_reason, account_snapshot(new));
+  else
+    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, snapshot)
+    values (new.platform_id, uuid_v7(), 'ACCOUNT_CHANGE', new.updated_at, new.id, new.customer_id, new.version,
+            case tg_op when 'UPDATE' then old.status end, new.status, account_snapshot(new));
   end if;
   return null;
 end
 $$;
 
--- After a final decision on a customer's identity check: writes its event.
+-- After every insert or update of customers: writes the event of that version. A final decision on its identity check is
+-- a KYC_STATUS; any other change (its details, its deletion, a check that begins) is a CUSTOMER_CHANGE, which only the
+-- feed shows.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$
 begin
-  if new.kyc_status <> 'PENDING_REVIEW' and (tg_op = 'INSERT' or new.kyc_status <> old.kyc_status) then
-    insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, previous_status, status, snapshot)
-    values (new.platform_id, uuid_v7(), 'KYC_STATUS', new.updated_at, new.id, new.version,
-            case tg_op when 'UPDATE' then old.kyc_status end, new.kyc_status, to_jsonb(new));
-  end if;
+  insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, previous_status, status, snapshot)
+  values (new.platform_id, uuid_v7(),
+          case when new.kyc_status <> 'PENDING_REVIEW' and (tg_op = 'INSERT' or new.kyc_status <> old.kyc_status)
+            then 'KYC_STATUS'::event_type else 'CUSTOMER_CHANGE' end,
+          new.updated_at, new.id, new.version, case tg_op when 'UPDATE' then old.kyc_status end, new.kyc_status, to_jsonb(new));
+  return null;
+end
+$$;
+
+-- After the end of a webhook delivery: writes its event, which no webhook carries. The outbox takes it with the rights
+-- of the owner: requests end deliveries too, when they disable an endpoint.
+create or replace function announce_delivery() returns trigger
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  insert into outbox (platform_id, event_id, type, occurred_at, version, previous_status, status, snapshot)
+  values (new.platform_id, uuid_v7(), 'WEBHOOK_DELIVERY', clock_ms(), new.begun, old.status, new.status,
+          jsonb_build_object('platform_id', new.platform_id, 'id', new.id, 'endpoint_id', new.endpoint_id,
+                             'event_sequence', new.event_sequence, 'status', new.status));
   return null;
 end
 $$;
@@ -1096,7 +1196,7 @@ begin
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', v_account.status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
     end if;
     if v_account.is_deleted then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', 'DELETED');
@@ -1177,7 +1277,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
     v_change := 0;
     v_gain := 0;
@@ -1189,12 +1289,13 @@ begin
     end loop;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
-                                'spendable', v_account.posted::text, 'needed', (-v_change)::text);
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text,
+                                'currency', v_account.currency);
     end if;
     if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
       v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
       if v_refusal is not null then
-        return v_refusal;
+        return v_refusal || jsonb_build_object('currency', v_account.currency);
       end if;
     end if;
   end loop;
@@ -1210,6 +1311,7 @@ as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_holder customer;
   v_refusal jsonb;
 begin
   for v_change in
@@ -1226,12 +1328,13 @@ begin
         return v_refusal;
       end if;
     end if;
-    if exists (
-      select from customer c
-      where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
-        and (c.platform_id, c.id) <> (p_platform, v_change.id)
-    ) then
-      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    select * into v_holder from customer c
+    where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
+      and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
+    if found then
+      -- Another platform's customer is not named.
+      return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
+                                'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
   end loop;
   return null;
@@ -1286,7 +1389,7 @@ begin
     end if;
     if v_status <> 'EXPIRED'
        or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1438,7 +1541,7 @@ begin
                                 'expiresAt', case v_status when 'EXPIRED' then least(v_expires_at, v_updated_at) else v_expires_at end);
     end if;
     if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1492,10 +1595,11 @@ as $$
 declare
   v_id uuid;
 begin
-  select c.id into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+  -- Another platform's customer is not named.
+  select case when c.platform_id = p_platform then c.id end into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
   join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
   if found then
-    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS');
+    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
   end if;
   select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
   join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
@@ -1518,10 +1622,11 @@ as $$
 declare
   v_credit record;
   v_posted bigint;
+  v_currency text;
   v_coming numeric;
 begin
   for v_credit in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
-    select posted into v_posted from account where platform_id = p_platform and id = v_credit.account;
+    select posted, currency into v_posted, v_currency from account where platform_id = p_platform and id = v_credit.account;
     v_coming := v_credit.amount;
     if v_posted + v_coming > 900000000000000 then
       -- Through the open orders, which are few, however long the history of the account is.
@@ -1533,7 +1638,7 @@ begin
     end if;
     if v_posted + v_coming > 9000000000000000 then
       return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_credit.account, 'limit', '9000000000000000',
-                                'balance', v_posted::text, 'coming', v_coming::text);
+                                'balance', v_posted::text, 'coming', v_coming::text, 'currency', v_currency);
     end if;
   end loop;
   return null;
@@ -1560,7 +1665,7 @@ begin
       return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
     end if;
     if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
-      return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', v_status);
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status);
     end if;
   end loop;
   return null;
@@ -1902,6 +2007,28 @@ begin
 end
 $$;
 
+-- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
+-- not its customer's own, the name is that of the owner.
+create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
+  language plpgsql stable
+as $$
+declare
+  v_account account;
+begin
+  if p_account is null then
+    return;
+  end if;
+  select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
+  number := account_number(v_account.kind, v_account.id, v_account.identifier);
+  if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
+    name := case when v_account.customer_id is null
+      then (select p.name from platform p where p.id = p_platform)
+      else (select c.name from customer c where c.platform_id = p_platform and c.id = v_account.customer_id) end;
+  end if;
+  name := coalesce(name, account_name(v_account.beneficiary, v_account.account_type, v_account.currency));
+end
+$$;
+
 -- Before update on transaction: the status changes along transaction_move, the parties and the sent amount never
 -- change, and the times of settlement and refund come from the clock of the database.
 create or replace function guard_transaction() returns trigger
@@ -1909,16 +2036,25 @@ create or replace function guard_transaction() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
-      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate)
+      new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
+      new.source_name, new.source_number)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
-      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate) then
+      old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
+      old.source_name, old.source_number) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+  end if;
+  if new.destination_account_id is distinct from old.destination_account_id then
+    select p.name, p.number into new.destination_name, new.destination_number
+    from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
+  else
+    new.destination_name := old.destination_name;
+    new.destination_number := old.destination_number;
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();
@@ -1934,7 +2070,8 @@ end
 $$;
 
 -- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
--- is a move. A customer or account of its platform takes part in it, and its currencies are known. None of these is
+-- is a move. It stores the names of the accounts at its ends, as they are now: later changes of accounts and owners
+-- do not change what was paid. A customer or account of its platform takes part in it, and its currencies are known. None of these is
 -- ever deleted, so one check is enough. Foreign keys would also lock the one row that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
@@ -1950,6 +2087,10 @@ begin
      or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
     raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
   end if;
+  select p.name, p.number into new.source_name, new.source_number
+  from name_party(new.platform_id, new.source_account_id, new.customer_id) p;
+  select p.name, p.number into new.destination_name, new.destination_number
+  from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;
@@ -2386,6 +2527,9 @@ CREATE UNIQUE INDEX "webhook_endpoint_of_config" ON "webhook_endpoint" ("platfor
 -- One posting per account and version, among the legs that have an account: most have none.
 CREATE UNIQUE INDEX "posting_chain_of_account" ON "posting" ("platform_id", "account_id", "account_version") WHERE "account_id" IS NOT NULL;
 
+-- The events of a customer itself, among those of all its payments
+CREATE INDEX "event_of_customer_itself" ON "event" ("platform_id", "customer_id", "sequence") WHERE "type" IN ('KYC_STATUS', 'CUSTOMER_CHANGE');
+
 -- Pending work
 CREATE INDEX "quote_expiry" ON "quote" ("expires_at") WHERE "status" = 'PENDING';
 CREATE INDEX "rail_order_due" ON "rail_order" ("due_at") WHERE "due_at" IS NOT NULL;
@@ -2398,6 +2542,14 @@ CREATE INDEX "transaction_refund_waits" ON "transaction" ("refund_initiated_at")
 CREATE INDEX "lookup_expiry" ON "lookup" ("expires_at");
 CREATE INDEX "lookup_of_token" ON "lookup" ("platform_id", "token_id", "expires_at");
 CREATE INDEX "quote_lookup" ON "quote" ("platform_id", "lookup_id") WHERE "lookup_id" IS NOT NULL;
+-- Filters of lists (docs/lists.md): of the rows that few have, so that the others cost nothing
+CREATE INDEX "customer_name" ON "customer" ("platform_id", (lower("name")) COLLATE "C");
+CREATE INDEX "account_status" ON "account" ("platform_id", "status", "id") WHERE "status" IS NOT NULL;
+CREATE INDEX "account_account_type" ON "account" ("platform_id", "account_type", "id") WHERE "account_type" IS NOT NULL;
+CREATE INDEX "account_verification" ON "account" ("platform_id", "beneficiary_verification_status", "id") WHERE "beneficiary_verification_status" IS NOT NULL;
+CREATE INDEX "transaction_failure_reason" ON "transaction" ("platform_id", "failure_reason", "id") WHERE "failure_reason" IS NOT NULL;
+CREATE INDEX "transaction_begun" ON "transaction" ("platform_id", "id") WHERE "quote_id" IS NULL OR ("status" <> 'PENDING' AND "status" <> 'EXPIRED');
+CREATE INDEX "webhook_delivery_undelivered" ON "webhook_delivery" ("platform_id", "endpoint_id", "id") WHERE "status" <> 'DELIVERED';
 
 -- The allowed moves of statuses
 INSERT INTO "quote_move" ("from", "to") VALUES
@@ -2436,6 +2588,8 @@ CREATE TRIGGER "address" BEFORE INSERT OR UPDATE OF "uma_address" ON "customer" 
 CREATE TRIGGER "reserve" AFTER INSERT OR UPDATE OF "uma_domain" ON "platform" FOR EACH ROW EXECUTE FUNCTION reserve_uma_domain();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "customer" FOR EACH ROW EXECUTE FUNCTION announce_customer();
 CREATE TRIGGER "announce" AFTER INSERT OR UPDATE ON "account" FOR EACH ROW EXECUTE FUNCTION announce_account();
+CREATE TRIGGER "announce" AFTER UPDATE ON "webhook_delivery" FOR EACH ROW
+  WHEN (old."status" = 'PENDING' AND new."status" <> 'PENDING') EXECUTE FUNCTION announce_delivery();
 CREATE TRIGGER "announce" AFTER INSERT ON "quote" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
 CREATE TRIGGER "announce_moved" AFTER UPDATE ON "quote" REFERENCING OLD TABLE AS "was" NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_quote();
 CREATE TRIGGER "announce" AFTER INSERT ON "transaction" REFERENCING NEW TABLE AS "now_is" FOR EACH STATEMENT EXECUTE FUNCTION announce_transaction();
@@ -2555,7 +2709,7 @@ BEGIN
 END
 $$;
 
--- The serving role reads these three through views of the same name, which its search path finds first (docs/database-roles.md,
+-- The serving role reads these four through views of the same name, which its search path finds first (docs/database-roles.md,
 -- "What does it cost?"): below row-level security no index serves a condition on an enum or on lower(), which are not leakproof
 CREATE SCHEMA "serving";
 GRANT USAGE ON SCHEMA "serving" TO "gateway_serving";
@@ -2565,5 +2719,7 @@ CREATE VIEW "serving"."quote" AS
   SELECT * FROM "public"."quote" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
 CREATE VIEW "serving"."customer" AS
   SELECT * FROM "public"."customer" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
-GRANT SELECT ON "serving"."transaction", "serving"."quote", "serving"."customer" TO "gateway_serving";
+CREATE VIEW "serving"."account" AS
+  SELECT * FROM "public"."account" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+GRANT SELECT ON "serving"."transaction", "serving"."quote", "serving"."customer", "serving"."account" TO "gateway_serving";
 GRANT UPDATE ("version") ON "serving"."customer" TO "gateway_serving";

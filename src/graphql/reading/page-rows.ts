@@ -1,8 +1,8 @@
 import type { FieldNode, GraphQLField } from 'graphql';
-import { idOfCursor, type Page } from '../../core/paging.ts';
+import type { KeyBound, Page } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
-import { base64Url, type Env, type PageKey, type PageRead } from './reads.ts';
+import { base64Url, byId, type Env, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /** A connection in a document, with the environment of its parent. */
@@ -15,34 +15,45 @@ export interface ConnectionField {
 
 /** The page and the conditions that follow from a run's arguments. */
 interface PageQuery {
-  readonly page: Page<unknown>;
+  readonly page: Page<never>;
+  readonly key: PageKey;
   readonly where: object;
 }
 
 /** Writes what depends on the arguments of a connection: conditions, sizes, orders and cursors. */
 export class PageArguments {
   readonly table: string;
-  readonly keyColumn: string;
   readonly size: Piece = (run) => String(this.#query(run).page.size);
   /** One row more than the page has: it tells whether there are more. */
   readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
-  /** The order in which rows are read. */
-  readonly readOrder: Piece = (run) => this.#query(run).page.read;
-  /** The order in which rows are answered. */
-  readonly answerOrder: Piece = (run) => (this.#answersAscending(run) ? 'asc' : 'desc');
+  /** The order of the rows as they were read, whose numbers are `n`, in which they are answered. */
+  readonly answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
   /** The opposite of `answerOrder`. */
-  readonly reverseOrder: Piece = (run) => (this.#answersAscending(run) ? 'desc' : 'asc');
+  readonly reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
   /** Adds no text, but throws where the arguments are wrong: for a page of which no rows are read. */
   readonly check: Piece = (run) => (this.#query(run) ? '' : '');
   readonly #connection: ConnectionField;
-  readonly #key: Pick<PageKey, 'column' | 'of'>;
+  readonly #keyOf: (args: Readonly<Record<string, unknown>>) => PageKey;
 
   constructor(connection: ConnectionField) {
     const { list, model, key } = connection.read;
+    const byItsId = byId(list);
     this.#connection = connection;
-    this.#key = key ?? { column: 'id', of: (platformId, cursor) => idOfCursor(list, platformId, cursor) };
+    this.#keyOf = key ?? (() => byItsId);
     this.table = tableOf(model);
-    this.keyColumn = this.#key.column;
+  }
+
+  /** Writes the text of a row's key. */
+  keyText(row: string): Piece {
+    return (run) => this.#query(run).key.text(row);
+  }
+
+  /** Writes the order in which rows are read. */
+  readOrder(row: string): Piece {
+    return (run) => {
+      const { key, page } = this.#query(run);
+      return key.columns.map((column) => `${row}.${column} ${page.read}`).join(', ');
+    };
   }
 
   /** Writes the conditions on a row that the page can have. */
@@ -69,7 +80,7 @@ export class PageArguments {
     return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
   }
 
-  /** Writes the cursor of the row that has this key, as text. */
+  /** Writes the cursor of the row that has the key of this text. */
   cursorOf(key: Sql): Sql {
     const { list } = this.#connection.read;
     // The platform is bound: as text of the statement, it would make each platform prepare statements of its own.
@@ -77,28 +88,28 @@ export class PageArguments {
     return base64Url(sql`${prefix} || ${key}`);
   }
 
-  #matching(alias: string, keyCondition: (page: Page<unknown>) => object | undefined): Sql {
+  #matching(alias: string, boundOf: (page: Page<never>) => KeyBound<never> | undefined): Sql {
     const { model, of } = this.#connection.read;
     const conditions: Piece = (run) => {
-      const { page, where } = this.#query(run);
-      const onKey = keyCondition(page);
-      return conditionsOf(model, alias, { AND: [where, onKey === undefined ? {} : { [this.keyColumn]: onKey }] }, run);
+      const { page, key, where } = this.#query(run);
+      const bound = boundOf(page);
+      const conditions = { AND: [where, bound === undefined ? {} : key.within(bound)] };
+      return conditionsOf(model, alias, conditions, run, of !== undefined);
     };
-    return of === undefined ? [conditions] : sql`${of(this.#connection.env, alias)} and ${conditions}`;
-  }
-
-  #answersAscending(run: Run): boolean {
-    const { read, backward } = this.#query(run).page;
-    return backward === (read === 'desc');
+    if (of === undefined) return [conditions];
+    const { env, field, node } = this.#connection;
+    return sql`${of(env, alias, (run) => run.args(field, node))} and ${conditions}`;
   }
 
   #query(run: Run): PageQuery {
     return run.once(this, () => {
       const { field, node, read } = this.#connection;
       const args = run.args(field, node);
-      const pageArgs: PageArgs = { sortOrder: read.key?.sortOrder, ...args };
-      const page = parsePage(pageArgs, (cursor) => this.#key.of(run.viewer.platformId, cursor));
-      return { page, where: read.where(run.viewer, args) };
+      const key = this.#keyOf(args);
+      const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
+      // A key is used only with the order that has read it.
+      const page = parsePage(pageArgs, (cursor) => key.of(run.viewer.platformId, cursor) as never);
+      return { page, key, where: read.where(run.viewer, args) };
     });
   }
 }
@@ -124,16 +135,16 @@ export class PageRows {
 
   /** Writes the cursor of a single row, as JSON. */
   cursor(): Sql {
-    return sql`'"' || ${this.#args.cursorOf([`${this.#row}.${this.#args.keyColumn}`])} || '"'`;
+    return sql`'"' || ${this.#args.cursorOf([this.#args.keyText(this.#row)])} || '"'`;
   }
 
   /** Writes a list with one item for each row of the page; `item` is an expression on the table's row. */
   list(item: Sql): Sql {
-    const { keyColumn, answerOrder, size } = this.#args;
+    const { answerOrder, size } = this.#args;
     const [rows, column] = [this.#rows, `i${this.#columns.length}`];
     this.#columns.push(sql`${item} as ${column}`);
     return this.#aggregate(
-      sql`coalesce('[' || string_agg(${rows}.${column}, ',' order by ${rows}.${keyColumn} ${answerOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
+      sql`coalesce('[' || string_agg(${rows}.${column}, ',' order by ${rows}.n ${answerOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
     );
   }
 
@@ -155,17 +166,16 @@ export class PageRows {
   /** Writes the query that reads the rows and returns an expression over them. Where it uses none, no rows are read. */
   read(expression: Sql): Sql {
     if (!this.#isUsed) return [this.#args.check, ...expression];
-    const { table, keyColumn, readOrder, limit } = this.#args;
+    const { table, limit } = this.#args;
     const [row, rows] = [this.#row, this.#rows];
     const columns = this.#columns.flatMap((column) => [', ', ...column]);
-    const selected = sql`select ${row}.${keyColumn}${columns} from ${table} ${row} where ${this.#args.withinPage(row)} order by ${row}.${keyColumn} ${readOrder} limit ${limit}`;
+    const selected = sql`select ${this.#args.keyText(row)} as k${columns} from ${table} ${row} where ${this.#args.withinPage(row)} order by ${this.#args.readOrder(row)} limit ${limit}`;
     // `having` makes one row of them, even where a run selects no aggregate.
     return sql`(select ${expression} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }
 
   #firstCursor(order: Piece): Sql {
-    const key = `${this.#rows}.${this.#args.keyColumn}`;
-    const first = sql`(array_agg(${key} order by ${key} ${order}) filter (where ${this.#rows}.n <= ${this.#args.size}))[1]`;
+    const first = sql`(array_agg(${this.#rows}.k order by ${this.#rows}.n ${order}) filter (where ${this.#rows}.n <= ${this.#args.size}))[1]`;
     return this.#aggregate(sql`coalesce('"' || ${this.#args.cursorOf(first)} || '"', 'null')`);
   }
 

@@ -188,12 +188,16 @@ export class Planner implements DocumentWalker {
       }
       case 'values': {
         const alias = this.alias();
-        const list = this.#list(type, below, read.from(env, alias));
+        const list = this.#list(
+          type,
+          below,
+          read.from(env, alias, (run) => run.args(field, node)),
+        );
         return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${list} end` : list;
       }
       case 'row': {
         const alias = this.alias();
-        return sql`coalesce((select ${this.value(type, below, { row: alias })} from ${read.from(env, alias)}), 'null')`;
+        return sql`coalesce((select ${this.value(type, below, { row: alias })} from ${read.from(env, alias, (run) => run.args(field, node))}), 'null')`;
       }
       case 'rowOf': {
         const rows = Object.entries(read.types).map(([name, from]) => {

@@ -6,6 +6,7 @@ import SchemaBuilder, {
   type SchemaTypes,
 } from '@pothos/core';
 import type { GraphQLFieldResolver, GraphQLTypeResolver } from 'graphql';
+import { wrongArgument } from '../wrong-value.ts';
 import { isPlanned } from './planned.ts';
 
 const name = 'reading' as const;
@@ -25,9 +26,19 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    if (field.kind === 'Query' || field.kind === 'Mutation' || field.kind === 'Subscription') return resolver;
+    // The input of a mutation is checked after its permission (schema/mutation.ts).
+    if (field.kind === 'Mutation' || field.kind === 'Subscription') return resolver;
+    const checked = withSoundArguments(resolver, field);
+    if (field.kind === 'Query') return checked;
     return (parent, args, context, info) =>
-      isPlanned(parent) ? parent[info.path.key] : resolver(parent, args, context, info);
+      isPlanned(parent) ? parent[info.path.key] : checked(parent, args, context, info);
+  }
+
+  override wrapSubscribe(
+    subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
+    field: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
+    return subscribe && withSoundArguments(subscribe, field);
   }
 
   override wrapResolveType(
@@ -36,6 +47,19 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   ): GraphQLTypeResolver<unknown, Types['Context']> {
     return (value, context, info, type) => (isPlanned(value) ? value[''] : resolveType(value, context, info, type));
   }
+}
+
+/** Makes a field report an argument that is none of its scalar, before its resolver gets it. */
+function withSoundArguments<Types extends SchemaTypes>(
+  resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
+  { args: declared }: PothosOutputFieldConfig<Types>,
+): GraphQLFieldResolver<unknown, Types['Context'], object> {
+  if (Object.keys(declared).length === 0) return resolver;
+  return (parent, args, context, info) => {
+    const wrong = wrongArgument(args);
+    if (wrong) throw wrong;
+    return resolver(parent, args, context, info);
+  };
 }
 
 SchemaBuilder.registerPlugin(name, ReadingPlugin);

@@ -1,7 +1,9 @@
 import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
+import { type KeyBound, rowOrders } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
+import { fieldName } from '../../database/rows.ts';
 import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /**
@@ -22,9 +24,13 @@ export type Read =
   /** An object made of the same row. Null where `unless` holds. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
   /** A list of objects made from the rows of a query: `from` is its FROM clause, with its order. */
-  | { readonly kind: 'values'; readonly from: (env: Env, alias: string) => Rows; readonly unless?: (env: Env) => Sql }
+  | {
+      readonly kind: 'values';
+      readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows;
+      readonly unless?: (env: Env) => Sql;
+    }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
-  | { readonly kind: 'row'; readonly from: (env: Env, alias: string) => Sql }
+  | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
   /** A row of the first of these types that has one, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the name in its cursors; `where`: the rows that the caller may see and the filter matches. */
@@ -32,11 +38,11 @@ export type Read =
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** The column that orders the rows, where it is not their id. */
-      readonly key?: PageKey;
+      /** What orders the rows in a run with these arguments, where it is not their id. */
+      readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /** Restricts the rows to those that belong to the parent. */
-      readonly of?: (env: Env, alias: string) => Sql;
+      readonly of?: (env: Env, alias: string, args: ArgumentsOf) => Sql;
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true; readonly maxIds?: number };
@@ -44,13 +50,43 @@ export type Read =
 /** How a connection is read. */
 export type PageRead = Extract<Read, { kind: 'page' }>;
 
-/** The column that orders the rows of a page. */
+/** What orders the rows of a page. */
 export interface PageKey {
-  readonly column: string;
-  /** Returns the column's value in a cursor; undefined where the cursor is not of this list. */
+  /** The columns that order the rows, the first one first. */
+  readonly columns: readonly string[];
+  /** Writes the text of a row's key, as its cursor has it. */
+  readonly text: (row: string) => string;
+  /** Returns the key in a cursor; undefined where the cursor is not of this list. */
   readonly of: (platformId: string, cursor: string) => unknown;
-  readonly sortOrder: 'ASC' | 'DESC';
+  /** Returns the condition for rows whose keys lie within a bound. */
+  readonly within: (bound: KeyBound<never>) => object;
+  /** The order where no argument says it: newest first, if left out. */
+  readonly sortOrder?: 'ASC' | 'DESC';
 }
+
+/** Returns the order of a list's rows by their creation. */
+export const byId = (list: string): PageKey => ({
+  columns: ['id'],
+  text: (row) => `${row}.id`,
+  of: (platformId, cursor) => rowOrders.CREATED.keyOf(list, platformId, cursor),
+  within: (bound) => rowOrders.CREATED.within(bound),
+});
+
+/** Returns the order of a list's rows by their last change. */
+const byChange = (list: string): PageKey => ({
+  columns: ['updated_at', 'id'],
+  text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
+  of: (platformId, cursor) => rowOrders.UPDATED.keyOf(list, platformId, cursor),
+  within: (bound) => rowOrders.UPDATED.within(bound),
+});
+
+/** Returns the order of rows by one column whose values are whole numbers, for the key of a page. */
+export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({
+  ...key,
+  columns: [column],
+  text: (row) => `${row}.${column}`,
+  within: (bound) => ({ [fieldName(column)]: bound }),
+});
 
 /** Returns the arguments of the field that is read, in a run. */
 export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
@@ -206,6 +242,12 @@ export const pageOf = <Filter>(
   where: (viewer, args) => ({ AND: [visible(viewer), matching(viewer, args.filter as Filter)] }),
 });
 
+/** Reads a page as `pageOf` does, in the order that its argument `orderBy` says. */
+export const orderedPageOf = <Filter>(...page: Parameters<typeof pageOf<Filter>>): PageRead => {
+  const read = pageOf(...page);
+  return { ...read, key: ({ orderBy }) => (orderBy === 'UPDATED' ? byChange(read.list) : byId(read.list)) };
+};
+
 /** Restricts a page (as its `of`) to the rows of the same platform whose column refers to the parent. */
 export const referringBy =
   (column: string) =>
@@ -254,4 +296,4 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: strin
   };
 }
 
-export { type Piece, type Sql, sql };
+export { type Piece, type Run, type Sql, sql };

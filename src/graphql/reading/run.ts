@@ -4,25 +4,22 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
-  type GraphQLField,
   type GraphQLResolveInfo,
-  getArgumentValues,
   getOperationAST,
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import type { Viewer } from '../../access/viewer.ts';
-import { Binding } from '../../database/conditions.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
-import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
+import { BoundRun, type RunInput } from './bound-run.ts';
+import { fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
 import { LeftToExecutor } from './selected.ts';
-import { literal, PlanStatement, type Run, type Sql, sql } from './sql.ts';
+import { PlanStatement, type Sql, sql } from './sql.ts';
 
 /** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
@@ -148,6 +145,8 @@ interface FieldRead {
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own way. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
+  /** Arguments that the field does not have in the document: those of the stream that it belongs to. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Why the plans of whole queries failed, by the context of their operation. */
@@ -160,7 +159,7 @@ const faults = new WeakMap<Context, unknown>();
 export async function runField(
   context: Context,
   info: GraphQLResolveInfo,
-  { row, nodes }: FieldRead,
+  { row, nodes, given }: FieldRead,
 ): Promise<unknown> {
   if (faults.has(context)) throw faults.get(context);
   const [node] = info.fieldNodes;
@@ -196,7 +195,12 @@ export async function runField(
     );
     if (plans.size < 100) plans.set(key, statement);
   }
-  const input = { variables: info.variableValues, row: row?.json, ids: nodes?.ids };
+  const input = {
+    variables: info.variableValues,
+    row: row?.json,
+    ids: nodes?.ids,
+    given: given && { node, args: given },
+  };
   const answer = await runStatement(statement, input, context);
   return parseAnswer(answer.json, answer);
 }
@@ -215,13 +219,6 @@ export function recordFault(context: Context, fault: unknown): void {
 /** The longest wait for a change that is committed and not sequenced yet: usually it takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
-/** The input of a run, beside the viewer. */
-interface RunInput {
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly row?: string | undefined;
-  readonly ids?: readonly string[] | undefined;
-}
-
 async function runStatement(
   statement: PlanStatement,
   input: RunInput,
@@ -236,7 +233,7 @@ async function runStatement(
     const run = new BoundRun(viewer, input, context.maxAnswerBytes);
     const text = statement.textFor(run);
     try {
-      const json = await payments.database.readText(text, run.values);
+      const json = await payments.database.readText(text, run);
       if (json === '') throw answerTooLarge(context.maxAnswerBytes);
       return { json: fillPlaceholders(json, run, Date.now() >= deadline), errors: run.errors };
     } catch (error) {
@@ -249,46 +246,4 @@ async function runStatement(
 function answerTooLarge(limit: number): GraphQLError {
   const message = `The answer would have more than ${limit} bytes: ask for less of it at once, such as shorter pages.`;
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit } });
-}
-
-class BoundRun extends Binding implements Run, Notes {
-  readonly viewer: Viewer;
-  readonly ids: readonly string[];
-  readonly row: string | undefined;
-  readonly maxBytes: number;
-  readonly notes: unknown[] = [];
-  readonly errors: GraphQLError[] = [];
-  readonly #variables: Readonly<Record<string, unknown>>;
-  /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
-  readonly #cache = new Map<object, unknown>();
-
-  constructor(viewer: Viewer, { variables, row, ids = [] }: RunInput, maxBytes: number) {
-    super();
-    this.viewer = viewer;
-    this.maxBytes = maxBytes;
-    this.ids = ids;
-    this.row = row;
-    this.#variables = variables;
-  }
-
-  args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
-    return this.once(node, () => getArgumentValues(field, node, this.#variables));
-  }
-
-  once<Value>(owner: object, make: () => Value): Value {
-    const cached = this.#cache.get(owner);
-    // An owner has values of one type.
-    if (cached !== undefined) return cached as Value;
-    const value = make();
-    this.#cache.set(owner, value);
-    return value;
-  }
-
-  note(value: unknown): number {
-    return this.notes.push(value) - 1;
-  }
-
-  refuse(error: GraphQLError): string {
-    return literal(errorJson(error, this));
-  }
 }

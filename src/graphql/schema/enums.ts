@@ -13,6 +13,36 @@ export const SortOrder = builder.enumType('SortOrder', {
   values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),
 });
 
+export const ClientGrant = builder.enumType('ClientGrant', {
+  description: 'What a platform lets the app of a customer do besides its permissions, for that customer.',
+  values: describe({
+    LOOK_UP_RECEIVERS: 'Look receivers at UMA addresses up (lookUpReceiver), and quote with these lookups.',
+    ADD_BENEFICIARIES: "Register the customer's own external accounts (createExternalAccount).",
+  }),
+});
+
+export const LedgerParty = builder.enumType('LedgerParty', {
+  description: "A party of a ledger entry that is no account of the caller's.",
+  values: describe({
+    OUTSIDE: 'What is beyond the rails.',
+    CLEARING: 'Money that is under way.',
+    LIQUIDITY: 'The other side of a conversion.',
+    FEES: "The service's fees.",
+    SUSPENSE: 'Money that has neither arrived nor come back.',
+    OTHER_ACCOUNT: 'An account that the caller may not see.',
+  }),
+});
+
+export const LookupNetwork = builder.enumType('LookupNetwork', {
+  description: 'The network of a receiver.',
+  values: describe({ UMA: 'Universal Money Addresses.' }),
+});
+
+export const ListOrder = builder.enumType('ListOrder', {
+  description: 'What the order of a list goes by.',
+  values: describe({ CREATED: 'When its rows were created.', UPDATED: 'When its rows last changed.' }),
+});
+
 export const QuoteStatus = builder.enumType('QuoteStatus', {
   description: 'Where a quote stands (specification 3.1).',
   values: describe({
@@ -41,6 +71,21 @@ export const TransactionStatus = builder.enumType('TransactionStatus', {
 export const TransactionType = builder.enumType('TransactionType', {
   description: 'Which way the money goes, seen from the customer.',
   values: describe({ INCOMING: 'Towards the customer.', OUTGOING: 'From the customer.' }),
+});
+
+export const JournalKind = builder.enumType('JournalKind', {
+  description: 'What a ledger entry was posted for (decision 58).',
+  values: describe({
+    DEBIT: 'Money is taken from its source.',
+    DELIVERY: 'The money is delivered.',
+    REFUND: 'The money goes back to its source.',
+    RETURN: 'A bank returns what was delivered.',
+    SUSPENSION: 'The rail neither delivers nor gives back.',
+    RESUMPTION: 'The rail gives back after all.',
+    TRANSFER: 'Money goes to an account here without a quote.',
+    DEPOSIT: 'Money comes in.',
+    ARRIVAL: 'Money comes in that is passed on.',
+  }),
 });
 
 export const LockedCurrencySide = builder.enumType('LockedCurrencySide', {
@@ -130,7 +175,7 @@ export const ExternalAccountType = builder.enumType('ExternalAccountType', {
 });
 
 export const EventType = builder.enumType('EventType', {
-  description: 'What kind of change an event tells of.',
+  description: 'What kind of change an event reports.',
   values: describe({
     OUTGOING_PAYMENT: 'An outgoing transaction was made or changed its status.',
     INCOMING_PAYMENT: 'An incoming transaction was made or changed its status.',
@@ -139,6 +184,10 @@ export const EventType = builder.enumType('EventType', {
     TEST: 'A test of a webhook endpoint.',
     QUOTE_STATUS: 'A quote was made or changed its status. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was made or changed its status. In the feed only.',
+    CUSTOMER_CHANGE:
+      'A customer changed in any other way: its details, its deletion, a check that is pending. In the feed only.',
+    ACCOUNT_CHANGE: 'An internal account was made, or an account changed in any other way. In the feed only.',
+    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only.',
   }),
 });
 

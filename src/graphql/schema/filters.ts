@@ -1,7 +1,32 @@
 import { builder } from './builder.ts';
-import { AccountKind, CustomerType, QuoteStatus, TransactionStatus, TransactionType } from './enums.ts';
+import {
+  AccountKind,
+  BeneficiaryVerificationStatus,
+  CustomerType,
+  ExternalAccountStatus,
+  ExternalAccountType,
+  FailureReason,
+  KycStatus,
+  Permission,
+  QuoteStatus,
+  TransactionStatus,
+  TransactionType,
+  WebhookDeliveryStatus,
+} from './enums.ts';
 
-/** The filter inputs of lists. payments/filters.ts turns them into conditions. */
+/**
+ * The filter inputs of lists. payments/filters.ts turns them into conditions. Ranges have one form: `createdAfter` and
+ * `createdBefore`, `updatedAfter` and `updatedBefore` for moments, `min` and `max` for amounts, and both ends belong to them.
+ */
+
+const AmountRange = builder.inputType('AmountRange', {
+  description: 'A range of amounts in one currency. Both ends belong to it.',
+  fields: (t) => ({
+    currency: t.string({ required: true, description: 'The currency code.' }),
+    min: t.field({ type: 'BigInt', description: "At least this, in the currency's smallest unit." }),
+    max: t.field({ type: 'BigInt', description: "At most this, in the currency's smallest unit." }),
+  }),
+});
 
 export const QuoteFilter = builder.inputType('QuoteFilter', {
   description: 'Which quotes (specification 4.2). What is given combines with AND.',
@@ -25,10 +50,20 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.' }),
     receiverAccountIdentifier: t.string({ description: 'The destination: an account id or a UMA address.' }),
     status: t.field({ type: [TransactionStatus], description: 'Any of these.' }),
-    type: t.field({ type: TransactionType, description: 'Which way the money goes.' }),
+    type: t.field({ type: [TransactionType], description: 'Any of these.' }),
+    failureReason: t.field({ type: [FailureReason], description: 'Any of these.' }),
     reference: t.string({ description: 'The reconciliation reference.' }),
-    startDate: t.field({ type: 'DateTime', description: 'Created then or later.' }),
-    endDate: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+    accountId: t.id({ description: 'The account on either side, source or destination.' }),
+    currency: t.string({ description: 'The currency of what is sent or of what is received.' }),
+    amount: t.field({ type: AmountRange, description: 'What is sent or what is received lies in this range.' }),
+    executed: t.boolean({
+      description:
+        'True: without the payments of quotes that nobody has executed or funded (they are PENDING, then EXPIRED). False: only those.',
+    }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.' }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.' }),
   }),
 });
 
@@ -37,6 +72,8 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   fields: (t) => ({
     platformCustomerId: t.string({ description: "The platform's own id." }),
     customerType: t.field({ type: CustomerType, description: 'Individuals or businesses.' }),
+    kycStatus: t.field({ type: [KycStatus], description: 'Any of these.' }),
+    name: t.string({ description: 'How the full or legal name begins, in any case.' }),
     umaAddress: t.string({ description: 'The UMA address, in any case.' }),
     createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
@@ -54,5 +91,29 @@ export const AccountFilter = builder.inputType('AccountFilter', {
     customerId: t.id({ description: 'The owner.' }),
     platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'." }),
     isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted external accounts.' }),
+    status: t.field({ type: [ExternalAccountStatus], description: 'External accounts with any of these.' }),
+    accountType: t.field({ type: [ExternalAccountType], description: 'External accounts of any of these kinds.' }),
+    beneficiaryVerificationStatus: t.field({
+      type: [BeneficiaryVerificationStatus],
+      description: 'External accounts whose owner was verified with any of these results.',
+    }),
+  }),
+});
+
+export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
+  description: 'Which API tokens. What is given combines with AND.',
+  fields: (t) => ({
+    name: t.string({ description: 'The exact name.' }),
+    permission: t.field({ type: Permission, description: 'Those that have this permission.' }),
+    createdById: t.id({ description: 'The API token that made it.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+  }),
+});
+
+export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
+  description: 'Which deliveries.',
+  fields: (t) => ({
+    status: t.field({ type: [WebhookDeliveryStatus], description: 'Any of these.' }),
   }),
 });

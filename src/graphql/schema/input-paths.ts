@@ -23,10 +23,22 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
   ],
 };
 
-/** Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`. */
+/**
+ * Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`.
+ * A scenario is an argument of its own, except in the mutations of the sandbox, where it is a field of the input.
+ */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
+  if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...translatePath(path, table).map(String)];
+  return ['input', ...inDecimalForm(translatePath(path, table).map(String), input)];
+}
+
+/** Replaces the field of an amount in smallest units by that of major units, where the input has only this one. */
+function inDecimalForm(path: string[], input: unknown): string[] {
+  const [field = '', ...below] = path;
+  const given = new Map<string, unknown>(Object.entries(input ?? {}));
+  const decimal = `${field}Decimal`;
+  return (given.get(field) ?? null) === null && (given.get(decimal) ?? null) !== null ? [decimal, ...below] : path;
 }
 
 /** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */

@@ -2,12 +2,16 @@ import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/cor
 import type { GraphQLResolveInfo } from 'graphql';
 import { authorize, type Operation, showsExisting } from '../../access/operations.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import { cursorOf } from '../../core/paging.ts';
 import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
+import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type SchemaConfig } from './builder.ts';
-import { asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { edgeOf } from './list.ts';
+import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { SandboxScenarioInput } from './scenario.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
@@ -16,21 +20,51 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly description: string;
   /** The input's fields, without idempotencyKey, which every input has. */
   readonly input: (t: InputBuilder) => Fields;
-  /** The fields of the success, without `replayed`, which every success has. */
+  /** The fields of the success, without `replayed`, which every success has, and the edges of rows in lists. */
   readonly success: {
-    readonly [Name in Exclude<keyof Success, 'replayed'>]: {
-      readonly type: TypeParam<Types>;
-      readonly description: string;
-      readonly nullable?: boolean;
-    };
+    readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
+  /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
+  readonly scenario?: string;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
-    input: InputShapeFromFields<Fields> & { readonly idempotencyKey?: string | null | undefined },
+    input: InputShapeFromFields<Fields> & {
+      readonly idempotencyKey?: string | null | undefined;
+      readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
+    },
     context: Context,
     info: GraphQLResolveInfo,
   ) => Promise<Success>;
+}
+
+interface SuccessField {
+  readonly type: TypeParam<Types>;
+  readonly description: string;
+  readonly nullable?: boolean;
+}
+
+const edgeDescription = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
+
+/** Makes the fields of the edges that a success carries: of each of its rows that is in a list. */
+function edgesIn<Success, Field>(
+  success: Readonly<Record<string, SuccessField>>,
+  make: (options: object) => Field,
+): Record<string, Field> {
+  const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
+    const edge = edgeOf(type);
+    if (!edge) return [];
+    const resolve = (result: Success) => rowEdge(edge.list, result[field as keyof Success]);
+    return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Makes the edge of a row in its list. Every row has these two fields. */
+function rowEdge(list: string, row: unknown) {
+  if (row === null || row === undefined) return null;
+  const { platformId, id } = row as { readonly platformId: string; readonly id: string };
+  return { cursor: cursorOf(list, platformId, id), node: row };
 }
 
 /** The result of a command with an idempotency key. */
@@ -57,7 +91,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
 
   const input = builder.inputType(`${typeName}Input`, {
-    description: `What ${name} is asked.`,
+    description: `The input of ${name}.`,
     fields: (t) => ({
       ...options.input(t),
       idempotencyKey: t.string({
@@ -74,6 +108,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
         t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
       ),
+      // The compiler cannot follow the types of edges through the loop.
+      ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
@@ -83,7 +119,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `What came of ${name}: its success, or why it was refused.`,
+    description: `The result of ${name}: its success, or why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
     resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
   });
@@ -92,7 +128,12 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     t.field({
       type: result,
       description: options.description,
-      args: { input: t.arg({ type: input, required: true, description: `What ${name} is asked.` }) },
+      args: {
+        input: t.arg({ type: input, required: true, description: 'What is to be done.' }),
+        ...(options.scenario && {
+          sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
+        }),
+      },
       // A member of the result's union, which the compiler cannot follow through the table of refusals.
       resolve: resolverOf(name, options.resolve) as never,
     }),
@@ -104,13 +145,21 @@ function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
 ) {
-  return async (_root: unknown, args: { input: Input }, context: Context, info: GraphQLResolveInfo) => {
+  return async (
+    _root: unknown,
+    args: { input: Input; sandboxScenario?: object | null },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => {
     // The mutations of a document run one after another: those that have not begun yet do not begin.
     if (context.isAbandoned()) throw abandoned();
     try {
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
-      return await resolve(args.input, context, info);
+      const wrong = wrongValuesRefusal(args);
+      if (wrong) return asArgumentError(wrong);
+      const { input, sandboxScenario } = args;
+      return await resolve(sandboxScenario ? { ...input, sandboxScenario } : input, context, info);
     } catch (error) {
       const refusal = refusalIn(error);
       if (refusal) return asUserError(refusal, name, args.input);

@@ -31,7 +31,7 @@ builder.queryField('nodes', (t) =>
   t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    description: `Several things by their ids, in the order asked; null for each that is unknown. At most ${maxIds}; what is asked of them costs as many times, and a repeated id is read once.`,
+    description: `Several things by their ids, in the order of the ids; null for each that is unknown. At most ${maxIds}; the selection costs as many times, and a repeated id is read once.`,
     ...planned({ kind: 'node', types: nodeTypes, maxIds: maxIds }),
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
   }),

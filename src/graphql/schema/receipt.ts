@@ -1,10 +1,10 @@
-import { isKeyed } from '../../access/operations.ts';
+import { type KeyedOperation, keyedOperations } from '../../access/operations.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { type Receipt, readReceipt } from '../../payments/receipts.ts';
-import { invalidInput } from '../failure.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { nodeTypes } from './node.ts';
+import { RefusalCode } from './refusal-code.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
   description: 'What came of the first call with an idempotency key.',
@@ -18,13 +18,24 @@ const MutationOutcome = builder.enumType('MutationOutcome', {
   } satisfies Record<Receipt['outcome'], object>,
 });
 
+const MutationName = builder.enumType('MutationName', {
+  description: 'A mutation.',
+  values: Object.fromEntries(keyedOperations.map((name) => [name, { description: `The mutation ${name}.` }])) as {
+    readonly [Name in KeyedOperation]: { readonly description: string };
+  },
+});
+
 const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({
   description: 'What came of the first call with an idempotency key: for a client that lost the answer.',
   fields: (t) => ({
-    operation: t.exposeString('operation', { description: "The mutation's name." }),
+    operation: t.expose('operation', { type: MutationName, description: "The mutation's name." }),
     idempotencyKey: t.exposeString('idempotencyKey', { description: 'The key.' }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether it took effect.' }),
-    code: t.exposeString('code', { nullable: true, description: 'Why it was refused; null where it was not.' }),
+    code: t.expose('code', {
+      type: RefusalCode,
+      nullable: true,
+      description: 'Why it was refused; null where it was not.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
@@ -50,12 +61,10 @@ builder.queryField('mutationReceipt', (t) =>
     description:
       'Did it happen? What came of a mutation, by its idempotency key. Never null: an error of this field says nothing about the mutation.',
     args: {
-      operation: t.arg.string({ required: true, description: "The mutation's name, such as executeQuote." }),
+      operation: t.arg({ type: MutationName, required: true, description: "The mutation's name." }),
       idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),
     },
-    resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) => {
-      if (!isKeyed(operation)) throw invalidInput(`there is no mutation ${JSON.stringify(operation)}`, 'operation');
-      return readReceipt(payments, viewer, operation, idempotencyKey);
-    },
+    resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) =>
+      readReceipt(payments, viewer, operation, idempotencyKey),
   }),
 );

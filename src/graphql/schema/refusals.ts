@@ -1,32 +1,64 @@
 import type { Operation } from '../../access/operations.ts';
-import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { invalidFieldsOf } from '../../core/check-all.ts';
+import { type RefusalCode as Code, Refusal } from '../../core/refusal.ts';
 import { builder } from './builder.ts';
 import { argumentPath } from './input-paths.ts';
+import { RefusalCode } from './refusal-code.ts';
 
 /** A refusal as a member of a mutation's result union. */
-interface UserError {
+export interface UserError {
   readonly refusal: Refusal;
   readonly path: readonly string[] | null;
+  readonly fields: readonly RefusedField[];
 }
+
+/** A field of a mutation's input that is at fault. */
+interface RefusedField {
+  readonly path: readonly string[];
+  readonly code: Code;
+  readonly message: string;
+}
+
+const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
+  description: 'A field of the input that is at fault.',
+  fields: (t) => ({
+    path: t.stringList({
+      description: 'Where it is: ["input", "amount"].',
+      resolve: ({ path }) => [...path],
+    }),
+    code: t.expose('code', { type: RefusalCode, description: 'What is wrong with it, for programs.' }),
+    message: t.exposeString('message', { description: 'What is wrong with it, for people.' }),
+  }),
+});
 
 const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
   description: 'Why a mutation was refused. Nothing has changed, unless it is an OutcomeUnknownError.',
   fields: (t) => ({
-    code: t.string({
-      description: 'What to act on: the same string as in REST, such as INSUFFICIENT_BALANCE.',
+    code: t.field({
+      type: RefusalCode,
+      description: 'The reason, for programs: the same code as in REST.',
       resolve: ({ refusal }) => refusal.code,
     }),
-    message: t.string({ description: 'The reason, for people.', resolve: ({ refusal }) => refusal.message }),
+    message: t.string({
+      description: 'The reason, for people. Amounts are in major units.',
+      resolve: ({ refusal }) => refusal.message,
+    }),
     path: t.stringList({
       nullable: true,
-      description: 'Where in the input the cause lies: ["input", "amount"]. Null when it lies in no single field.',
+      description:
+        'The first field of the input that is at fault: ["input", "amount"]. Null when the cause lies in no field.',
       resolve: ({ path }) => path && [...path],
+    }),
+    fields: t.field({
+      type: [RefusedFieldType],
+      description: 'Every field of the input that is at fault; empty when the cause lies in no field.',
+      resolve: ({ fields }) => [...fields],
     }),
   }),
 });
 
 const members = {
-  InvalidInputError: 'The input is malformed or asks for what cannot be; `path` tells the field.',
+  InvalidInputError: 'The input is malformed or asks for what cannot be; `fields` has every field at fault.',
   NotFoundError: "Something that the input names does not exist, or is another platform's.",
   InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
   QuoteExpiredError: 'The quote is past its expiry: create a new one.',
@@ -44,7 +76,7 @@ const members = {
 export type MemberName = keyof typeof members;
 
 /** The union member of each code. The compiler reports a code that is missing here. */
-const memberOf: Record<RefusalCode, MemberName> = {
+const memberOf: Record<Code, MemberName> = {
   INVALID_INPUT: 'InvalidInputError',
   INVALID_AMOUNT: 'InvalidInputError',
   AMOUNT_OUT_OF_RANGE: 'InvalidInputError',
@@ -81,18 +113,32 @@ const memberOf: Record<RefusalCode, MemberName> = {
   OUTCOME_UNKNOWN: 'OutcomeUnknownError',
 };
 
+const refs = Object.fromEntries(Object.keys(members).map((name) => [name, builder.objectRef<UserError>(name)])) as {
+  [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>>;
+};
+
 /** The types of refusals, by their names. */
 export const memberTypes = Object.fromEntries(
   Object.entries(members).map(([name, description]) => [
     name,
-    builder.objectRef<UserError>(name).implement({ description, interfaces: [UserErrorType] }),
+    refs[name as MemberName].implement({ description, interfaces: [UserErrorType] }),
   ]),
-) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
+) as typeof refs;
 
 /** Returns the value of the union member for a refusal of this input. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
   const { path } = refusal.details;
-  return { refusal, path: path ? argumentPath(name, path, input) : null };
+  return {
+    refusal,
+    path: path ? argumentPath(name, path, input) : null,
+    fields: invalidFieldsOf(refusal).map((field) => ({ ...field, path: argumentPath(name, field.path, input) })),
+  };
+}
+
+/** Returns the value of the union member for a refusal whose paths are those of the mutation's arguments. */
+export function asArgumentError(refusal: Refusal): UserError {
+  const fields = invalidFieldsOf(refusal).map((field) => ({ ...field, path: field.path.map(String) }));
+  return { refusal, path: fields[0]?.path ?? null, fields };
 }
 
 /** Tells whether a result is a refusal. */

@@ -1,13 +1,16 @@
+import { type ApiTokenFilter as ApiTokenFilterOf, whereApiTokens } from '../../access/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds } from '../../access/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken } from '../../access/revoke-tokens.ts';
 import { visibleApiTokens } from '../../access/visible.ts';
+import type { Given } from '../../core/conditions.ts';
 import { publicId } from '../../core/ids.ts';
 import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
 import { planned } from '../reading/planned.ts';
 import { leaf, pageOf, reads, typeReads } from '../reading/reads.ts';
 import { builder } from './builder.ts';
-import { Permission } from './enums.ts';
-import { connection, pageArgs } from './list.ts';
+import { ClientGrant, Permission } from './enums.ts';
+import { ApiTokenFilter } from './filters.ts';
+import { connection, listArgs } from './list.ts';
 import { mutation } from './mutation.ts';
 
 /** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
@@ -44,7 +47,6 @@ const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
 const ApiTokenConnection = connection(ApiToken, 'ApiToken', {
   page: 'A page of API tokens.',
   edge: 'An API token in a page.',
-  totalCount: 'All that there are, on whatever page.',
 });
 
 builder.queryField('apiTokens', (t) =>
@@ -52,8 +54,12 @@ builder.queryField('apiTokens', (t) =>
     type: ApiTokenConnection,
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
-    args: pageArgs(t.arg),
-    ...planned(pageOf('ApiToken', visibleApiTokens)),
+    args: listArgs(t.arg, ApiTokenFilter),
+    ...planned(
+      pageOf('ApiToken', visibleApiTokens, ({ platformId }, filter: Given<ApiTokenFilterOf>) =>
+        whereApiTokens(platformId, filter ?? {}),
+      ),
+    ),
   }),
 );
 
@@ -65,7 +71,10 @@ mutation('createApiToken', {
   }),
   success: {
     apiToken: { type: ApiToken, description: 'The new token.' },
-    secret: { type: 'String', description: 'Shown this once and kept nowhere: store it safely.' },
+    secret: {
+      type: 'String',
+      description: 'The password of Basic credentials. It is shown once and not stored here: store it safely.',
+    },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
     issueApiToken(payments.database, viewer, input, idempotencyKey),
@@ -104,6 +113,12 @@ mutation('createClientToken', {
       required: true,
       defaultValue: ['VIEW'],
       description: 'VIEW, and TRANSACT if it may also pay.',
+    }),
+    grants: t.field({
+      type: [ClientGrant],
+      required: true,
+      defaultValue: [],
+      description: 'What it may do besides, for a customer alone. None by default.',
     }),
     expiresInSeconds: t.int({
       required: true,

@@ -1,18 +1,23 @@
 import type { Viewer as ViewerShape } from '../../access/viewer.ts';
 import { publicId } from '../../core/ids.ts';
+import { readClock } from '../../database/clock.ts';
 import { feedCursor } from '../../events/cursor.ts';
 import { feedHead } from '../../events/reads.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
-import { Environment, Permission, ViewerKind } from './enums.ts';
+import { ClientGrant, Environment, Permission, ViewerKind } from './enums.ts';
 import { Customer } from './nouns.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
-  description: 'Who is asking.',
+  description: 'The caller, as its token says.',
   fields: (t) => ({
     kind: t.expose('kind', { type: ViewerKind, description: 'What kind of caller.' }),
     platformId: t.id({ description: 'The platform.', resolve: (viewer) => publicId('Platform', viewer.platformId) }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What the token may do.' }),
+    grants: t.expose('grants', {
+      type: [ClientGrant],
+      description: 'What a client token may do besides; empty for others.',
+    }),
     environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
@@ -29,6 +34,12 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
           ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)
           : null,
     }),
+    serverTime: t.field({
+      type: 'DateTime',
+      description:
+        "The service's clock, which decides what has expired: a countdown counts from it, not from the device's.",
+      resolve: async (_viewer, _args, { payments }) => (await readClock(payments.database.pool)).now,
+    }),
     feedCursor: t.string({
       description:
         'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',
@@ -44,7 +55,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
-    description: 'Who is asking, and with which rights.',
+    description: 'The caller: its platform, its rights and its clock.',
     resolve: (_root, _args, context) => context.viewer,
   }),
 );

@@ -25,7 +25,7 @@ import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
-import { superviseStream } from './supervise-stream.ts';
+import { type Farewell, superviseStream } from './supervise-stream.ts';
 import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { timeOperation } from './time-operation.ts';
@@ -54,6 +54,8 @@ export interface Transport {
   readonly isGone?: () => boolean;
   /** The cursor after which an event stream resumes (Last-Event-ID). */
   readonly resumeAfter?: string | undefined;
+  /** Writes why the connection of a stream is cut; left out where that is a message of an event stream. */
+  readonly farewell?: Farewell | undefined;
   /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
 }
@@ -191,7 +193,7 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream);
+    if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();

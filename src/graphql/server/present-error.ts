@@ -21,10 +21,16 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     log.error({ err: original.cause }, 'a resolver failed');
   }
   if (refusal) {
-    const { path, ...details } = refusal.details;
+    const { path, errors, ...details } = refusal.details;
+    const fields = errors?.map(({ path: at, ...one }) => ({ field: dotted(at), ...one }));
     return new GraphQLError(refusal.message, {
       ...location,
-      extensions: { code: refusal.code, ...(path && { field: dotted(path) }), ...details },
+      extensions: {
+        code: refusal.code,
+        ...(path && { field: dotted(path) }),
+        ...details,
+        ...(fields && { errors: fields }),
+      },
     });
   }
   // Its connection is being closed (Context.closeForRetry); a reader may still receive this.

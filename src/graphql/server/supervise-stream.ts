@@ -8,6 +8,9 @@ const stallTimeoutMs = 30_000;
 /** The time between the last message to a reader and the close of its connection. */
 const closeDelayMs = 200;
 
+/** Writes the last message of a stream, which says why its connection is cut. */
+export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
+
 const tokenEnded = {
   errors: [{ message: 'the token has ended: come back with a new one', extensions: { code: 'UNAUTHENTICATED' } }],
 };
@@ -16,13 +19,19 @@ const tokenEnded = {
  * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends, the server stops or its reader
  * stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut, and takes `complete` as
  * the end. The end of a token is sent as an error before the cut.
+ * @param farewell writes that error; as a message of an event stream where it is left out
  */
-export function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse): Session {
+export function superviseStream(
+  sessions: Sessions,
+  viewer: Viewer,
+  response: ServerResponse,
+  farewell: Farewell = (refusal) => void response.write(`event: next\ndata: ${JSON.stringify(refusal)}\n\n`),
+): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {
     forbid: () => {
       session.close();
-      response.write(`event: next\ndata: ${JSON.stringify(tokenEnded)}\n\n`);
+      farewell(tokenEnded);
       // A reader whose connection is cut at once may drop what it has just received.
       setTimeout(() => response.destroy(), closeDelayMs);
     },

@@ -7,9 +7,10 @@ import type { OperationParams, Operations } from '../server/operations.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { readQuery } from '../server/use-requests.ts';
 import { operationOf, readOperation, statusOf } from './json-requests.ts';
-import { beginEventStream, sendEvent } from './server-events.ts';
+import { beginMultipart, errorsPart, multipartEnd, resultPart } from './multipart.ts';
+import { beginEventStream, sendEvent, sendText } from './server-events.ts';
 
-/** Answers a subscription that asks for an event stream. Returns false for any other request, before anything is executed. */
+/** Answers a subscription that asks for an event stream, or for a multipart response. Returns false for any other request, before anything is executed. */
 export type DistinctConnections = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -26,9 +27,9 @@ interface DistinctConnectionOptions {
 }
 
 /**
- * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md).
- * Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of the HTML standard
- * resume by themselves.
+ * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md),
+ * or as multipart responses (multipart.ts). Each message of an event stream has its cursor as `id`, and a request's
+ * Last-Event-ID resumes after it, so that clients of the HTML standard resume by themselves.
  */
 export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
   const { operations, keepAliveMs } = options;
@@ -38,16 +39,58 @@ export function createDistinctConnections(options: DistinctConnectionOptions): D
     const { authorization, 'last-event-id': lastEventId } = request.headers;
     // Undefined where proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-    const prepared = await operations.prepare({ authorization, response, resumeAfter }, params);
+    const messages = wantsEvents(request)
+      ? eventMessages(response, keepAliveMs)
+      : multipartMessages(response, keepAliveMs);
+    const { farewell } = messages;
+    const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, params);
     if (!('document' in prepared) || !prepared.isSubscription) return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
       const status = isAsyncIterable(stream) ? 200 : statusOf(stream, 'application/json');
+      messages.begin(status);
+    }
+    await (isAsyncIterable(stream) ? sendStream(response, messages, stream) : sendRefusal(response, messages, stream));
+    return true;
+  };
+}
+
+/** Tells whether a request is for an event stream. */
+export function wantsEvents({ headers: { accept } }: IncomingMessage): boolean {
+  return accept?.includes('text/event-stream') ?? false;
+}
+
+/** How the messages of a stream are written. */
+interface Messages {
+  begin(status: number): void;
+  next(message: StreamMessage): Promise<void>;
+  refuse(refusal: object, errors: readonly object[]): Promise<void>;
+  complete(): Promise<void>;
+  /** Writes what is said before the connection is cut. */
+  readonly farewell: (refusal: { readonly errors: readonly object[] }) => void;
+}
+
+function eventMessages(response: ServerResponse, keepAliveMs: number): Messages {
+  const next = (data: string, id?: string) => sendEvent(response, { event: 'next', data, id });
+  return {
+    begin(status) {
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
       beginEventStream(response, status, { keepAliveMs, retryMs });
-    }
-    await (isAsyncIterable(stream) ? sendStream(response, stream) : sendRefusal(response, stream));
-    return true;
+    },
+    next: ({ text, cursor }) => next(text, cursor),
+    refuse: (refusal) => next(JSON.stringify(refusal)),
+    complete: () => sendEvent(response, { event: 'complete', data: '' }),
+    farewell: (refusal) => void next(JSON.stringify(refusal)),
+  };
+}
+
+function multipartMessages(response: ServerResponse, keepAliveMs: number): Messages {
+  return {
+    begin: (status) => beginMultipart(response, status, keepAliveMs),
+    next: ({ text }) => sendText(response, resultPart(text)),
+    refuse: (_refusal, errors) => sendText(response, errorsPart(errors)),
+    complete: () => sendText(response, multipartEnd),
+    farewell: ({ errors }) => void sendText(response, errorsPart(errors)),
   };
 }
 
@@ -65,26 +108,31 @@ function readParams(request: IncomingMessage, body: Buffer): OperationParams | u
   return text === undefined ? undefined : readOperation(text);
 }
 
-async function sendStream(response: ServerResponse, stream: AsyncIterableIterator<StreamMessage>): Promise<void> {
+async function sendStream(
+  response: ServerResponse,
+  messages: Messages,
+  stream: AsyncIterableIterator<StreamMessage>,
+): Promise<void> {
   response.once('close', () => stream.return?.());
   if (response.destroyed) await stream.return?.();
   try {
-    for await (const { text, cursor } of stream) await sendEvent(response, { event: 'next', data: text, id: cursor });
+    for await (const message of stream) await messages.next(message);
   } catch {
     // Clients take `complete` as the end, and a cut as a reason to resume.
     response.destroy();
     return;
   }
-  await complete(response);
+  await messages.complete();
+  response.end();
 }
 
-async function sendRefusal(response: ServerResponse, { errors = [], ...rest }: ExecutionResult): Promise<void> {
-  const data = JSON.stringify({ ...rest, errors: errors.map(withoutStatus) });
-  await sendEvent(response, { event: 'next', data });
-  await complete(response);
-}
-
-async function complete(response: ServerResponse): Promise<void> {
-  await sendEvent(response, { event: 'complete', data: '' });
+async function sendRefusal(
+  response: ServerResponse,
+  messages: Messages,
+  { errors = [], ...rest }: ExecutionResult,
+): Promise<void> {
+  const presented = errors.map(withoutStatus);
+  await messages.refuse({ ...rest, errors: presented }, presented);
+  await messages.complete();
   response.end();
 }

@@ -39,10 +39,15 @@ export interface ServerEvent {
   readonly id?: string | undefined;
 }
 
-/** Sends a message and waits until the connection takes more, so that nothing runs ahead of the reader. */
-export async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
+/** Sends a message and waits until the connection takes more. */
+export function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
+  return sendText(response, `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+}
+
+/** Sends text and waits until the connection takes more, so that nothing runs ahead of the reader. */
+export async function sendText(response: ServerResponse, text: string): Promise<void> {
   if (response.destroyed) return;
-  if (response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;
+  if (response.write(text)) return;
   await new Promise<void>((resolve) => {
     const resume = () => {
       response.off('drain', resume).off('close', resume);

@@ -1,3 +1,4 @@
+import { checkAll } from '../../core/check-all.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
@@ -6,7 +7,7 @@ import { type AccountDetails, type AccountType, accountTypes } from './account-t
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
 /**
- * Checks the details of an account against the table of its type and the requested currency.
+ * Checks the details of an account against the table of its type and the requested currency, all of them.
  * @returns the details as they are stored, and the one that identifies the account
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
@@ -16,37 +17,11 @@ export function checkAccountInfo(
   currency: string,
 ): { info: Record<string, string>; identifier: string } {
   const rules: AccountType = accountTypes[type];
-  if (!rules.currencies.some((code) => code === currency)) {
-    throw new Refusal(
-      'INVALID_CURRENCY',
-      `a ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
-      { path: at('currency') },
-    );
-  }
-  const info: Record<string, string> = {};
-  for (const [name, rule] of Object.entries(rules.fields)) {
-    const value = details[name] ?? undefined;
-    const path = at('details', name);
-    if (value === undefined) {
-      if (!rule.optional) throw new Refusal('INVALID_BANK_ACCOUNT', `a ${type} must have this`, { path });
-      continue;
-    }
-    if ((rule.pattern && !rule.pattern.test(value)) || (rule.values && !rule.values.includes(value))) {
-      throw new Refusal(
-        'INVALID_BANK_ACCOUNT',
-        `the value must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`,
-        {
-          path,
-          value,
-        },
-      );
-    }
-    const byOther = rule.formBy?.forms[details[rule.formBy.field] ?? ''];
-    if (byOther && !byOther.pattern.test(value)) {
-      throw new Refusal('INVALID_BANK_ACCOUNT', `the value must be ${byOther.form}`, { path, value });
-    }
-    info[name] = value;
-  }
+  const [, ...given] = checkAll(
+    () => checkCurrency(type, rules, currency),
+    ...Object.keys(rules.fields).map((name) => () => checkDetail(type, rules, details, name)),
+  );
+  const info = Object.fromEntries(given.flat());
   const identifiers = rules.identifier.flatMap((name) => info[name] ?? []);
   const [identifier] = identifiers;
   if (identifier === undefined || identifiers.length > 1) {
@@ -56,4 +31,40 @@ export function checkAccountInfo(
     });
   }
   return { info, identifier };
+}
+
+function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {
+  if (rules.currencies.some((code) => code === currency)) return;
+  throw new Refusal(
+    'INVALID_CURRENCY',
+    `a ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
+    { path: at('currency') },
+  );
+}
+
+/** Checks one detail. Returns its name and its value, in a list; an empty list where it is left out. */
+function checkDetail(
+  type: ExternalAccountType,
+  rules: AccountType,
+  details: AccountDetails,
+  name: string,
+): [name: string, value: string][] {
+  const rule = rules.fields[name];
+  const value = details[name] ?? undefined;
+  const path = at('details', name);
+  if (value === undefined) {
+    if (!rule?.optional) throw new Refusal('INVALID_BANK_ACCOUNT', `a ${type} must have this`, { path });
+    return [];
+  }
+  if ((rule?.pattern && !rule.pattern.test(value)) || (rule?.values && !rule.values.includes(value))) {
+    throw new Refusal('INVALID_BANK_ACCOUNT', `the value must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`, {
+      path,
+      value,
+    });
+  }
+  const byOther = rule?.formBy?.forms[details[rule.formBy.field] ?? ''];
+  if (byOther && !byOther.pattern.test(value)) {
+    throw new Refusal('INVALID_BANK_ACCOUNT', `the value must be ${byOther.form}`, { path, value });
+  }
+  return [[name, value]];
 }

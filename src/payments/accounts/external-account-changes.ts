@@ -58,7 +58,7 @@ export function updateExternalAccount(
 
 /**
  * Deletes an external account: it is INACTIVE for ever, and no default any more. Old payments still show it, a payment that
- * has begun goes on, and none begins with it (decision 65). The same account can be registered again.
+ * has begun goes on, and none begins with it (decision 68). The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
 export function deleteExternalAccount(

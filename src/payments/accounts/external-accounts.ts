@@ -1,5 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
+import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
@@ -53,28 +55,22 @@ const at = pathsIn<CreateExternalAccount>();
 export function createExternalAccount(
   payments: Payments,
   caller: Caller,
-  input: CreateExternalAccount,
+  given: CreateExternalAccount,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'createExternalAccount',
     type: 'Account',
-    input,
+    input: given,
     idempotencyKey,
     plan: async () => {
-      const { info, identifier } = checkAccountInfo(input.accountType, input.details, input.currency);
-      const beneficiary = checkBeneficiary(input);
-      checkText(input.platformAccountId, at('platformAccountId'), 200);
-      const parties = await readParties(payments.database.pool, caller, {
-        customer: input.customerId ? customerUuid(input.customerId, at('customerId')) : undefined,
-        ids: 1,
-      });
-      if (input.customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
-      if (input.defaultUmaDepositAccount && !parties.customer) {
-        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
-          path: at('defaultUmaDepositAccount'),
-        });
-      }
+      const input = ofApp(caller, given);
+      const [{ info, identifier }, beneficiary] = checkAll(
+        () => checkAccountInfo(input.accountType, input.details, input.currency),
+        () => checkBeneficiary(input),
+        () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+      );
+      const parties = await readOwner(payments, caller, input);
       const check = await checkWithRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
       return {
@@ -110,6 +106,37 @@ export function createExternalAccount(
     },
     paths: { ACCOUNT_EXISTS: at('details') },
   });
+}
+
+/** Reads the owner of a new account, with an id for it. */
+async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {
+  const { customerId, defaultUmaDepositAccount } = input;
+  const parties = await readParties(payments.database.pool, caller, {
+    customer: customerId ? customerUuid(customerId, at('customerId')) : undefined,
+    ids: 1,
+  });
+  if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
+  if (defaultUmaDepositAccount && !parties.customer) {
+    throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
+      path: at('defaultUmaDepositAccount'),
+    });
+  }
+  return parties;
+}
+
+/**
+ * Returns the input of an app with its customer as the owner. What the platform decides for its customers stays with the
+ * platform: where incoming payments go.
+ * @throws Refusal FORBIDDEN
+ */
+function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
+  if (bound.kind !== 'CUSTOMER') return input;
+  if (input.defaultUmaDepositAccount) {
+    throw new Refusal('FORBIDDEN', 'where incoming payments go is for platforms to decide, not for client tokens', {
+      path: at('defaultUmaDepositAccount'),
+    });
+  }
+  return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }
 
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
@@ -154,16 +181,25 @@ function checkBeneficiary(input: CreateExternalAccount) {
   }
   if (!beneficiary)
     throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { path: at('beneficiary') });
-  checkAddress(beneficiary.address, at('beneficiary', 'address'));
-  const address = beneficiary.address ? { ...beneficiary.address } : null;
-  if (beneficiary.beneficiaryType === 'INDIVIDUAL') {
-    checkRequiredText(beneficiary.fullName, at('beneficiary', 'fullName'));
-    checkDay(beneficiary.birthDate, at('beneficiary', 'birthDate'));
-    checkCountry(beneficiary.nationality, at('beneficiary', 'nationality'));
+  checkOwner(beneficiary);
+  return { ...beneficiary, address: beneficiary.address ? { ...beneficiary.address } : null };
+}
+
+function checkOwner(owner: Beneficiary): void {
+  const address = () => checkAddress(owner.address, at('beneficiary', 'address'));
+  if (owner.beneficiaryType === 'INDIVIDUAL') {
+    checkAll(
+      () => checkRequiredText(owner.fullName, at('beneficiary', 'fullName')),
+      () => checkDay(owner.birthDate, at('beneficiary', 'birthDate')),
+      () => checkCountry(owner.nationality, at('beneficiary', 'nationality')),
+      address,
+    );
   } else {
-    checkRequiredText(beneficiary.legalName, at('beneficiary', 'legalName'));
-    checkText(beneficiary.registrationNumber, at('beneficiary', 'registrationNumber'), 100);
-    checkText(beneficiary.taxId, at('beneficiary', 'taxId'), 100);
+    checkAll(
+      () => checkRequiredText(owner.legalName, at('beneficiary', 'legalName')),
+      () => checkText(owner.registrationNumber, at('beneficiary', 'registrationNumber'), 100),
+      () => checkText(owner.taxId, at('beneficiary', 'taxId'), 100),
+      address,
+    );
   }
-  return { ...beneficiary, address };
 }

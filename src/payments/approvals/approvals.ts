@@ -101,7 +101,7 @@ const pendingStatement = forCaller(
      clock_timestamp() >= t.approval_due_at as is_over
    from transaction t
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
-   left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
+   left join public.account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
    where ${visibleRow('transaction', 't')} and t.id = $4`,
     { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },

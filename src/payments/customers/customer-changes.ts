@@ -1,5 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { forCaller, visibleRow } from '../../access/visible.ts';
+import { checkAll } from '../../core/check-all.ts';
+import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
@@ -44,20 +46,24 @@ export function updateCustomer(
           path: at('details'),
         });
       }
-      const columns = details ? detailColumns(details) : {};
+      const [columns, umaAddress] = checkAll(
+        () => (details ? detailColumns(details) : {}),
+        () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
+      );
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
       const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
       const set = {
         ...columns,
-        ...(input.umaAddress && {
-          umaAddress: checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
-        }),
+        ...(umaAddress && { umaAddress }),
         ...(kycStatus && { kycStatus }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.
       if (customer.isDeleted)
-        throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId') });
+        throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', {
+          path: at('customerId'),
+          existingId: publicId('Customer', customer.id),
+        });
       return { result: customer.id };
     },
     paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -85,15 +86,17 @@ export function createCustomer(
     input,
     idempotencyKey,
     plan: async () => {
-      checkRequiredText(input.platformCustomerId, at('platformCustomerId'));
-      const details = detailColumns(input.details);
-      if (input.details.customerType === 'BUSINESS') checkRequiredText(details.name ?? '', at('details', 'legalName'));
       const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
-      const umaAddress = input.umaAddress
-        ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
-        : `$${id.slice(-12)}@${profile.umaDomain}`;
+      const [, details, umaAddress] = checkAll(
+        () => checkRequiredText(input.platformCustomerId, at('platformCustomerId')),
+        () => detailColumns(withName(input.details)),
+        () =>
+          input.umaAddress
+            ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
+            : `$${id.slice(-12)}@${profile.umaDomain}`,
+      );
       const owner = { platformId: caller.platformId, customerId: id };
       return {
         insert: {
@@ -119,27 +122,24 @@ export function createCustomer(
   });
 }
 
+/** Returns the details of a new customer. A business must have a name, so one without a name gets an empty one, which is refused. */
+function withName(details: CustomerDetails): CustomerDetails {
+  return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
+}
+
 /**
- * Checks the details of a customer and returns their columns. Only given details have a column, so this serves new and
+ * Checks the details of a customer, all of them, and returns their columns. Only given details have a column, so this serves new and
  * changed customers. A null makes the column empty.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
-  checkAddress(details.address, at('details', 'address'));
+  checkDetails(details);
   const address = details.address && { ...details.address };
   if (details.customerType === 'INDIVIDUAL') {
-    checkText(details.fullName, at('details', 'fullName'), 200);
-    checkDay(details.birthDate, at('details', 'birthDate'));
-    checkCountry(details.nationality, at('details', 'nationality'));
     const birthDate = details.birthDate && new Date(details.birthDate);
     return definedColumns({ name: details.fullName, birthDate, nationality: details.nationality, address });
   }
-  if (details.legalName !== undefined) checkRequiredText(details.legalName ?? '', at('details', 'legalName'));
-  checkText(details.registrationNumber, at('details', 'registrationNumber'), 100);
-  checkText(details.taxId, at('details', 'taxId'), 100);
   const owners = details.beneficialOwners === null ? [] : details.beneficialOwners;
-  for (const [position, owner] of owners?.entries() ?? [])
-    checkOwner(owner, at('details', 'beneficialOwners', position));
   return definedColumns({
     name: details.legalName,
     registrationNumber: details.registrationNumber,
@@ -147,6 +147,28 @@ export function detailColumns(details: CustomerDetails): Partial<DetailColumns> 
     address,
     beneficialOwners: owners?.map((owner) => ({ ...owner, address: owner.address ? { ...owner.address } : null })),
   });
+}
+
+function checkDetails(details: CustomerDetails): void {
+  if (details.customerType === 'INDIVIDUAL') {
+    checkAll(
+      () => checkText(details.fullName, at('details', 'fullName'), 200),
+      () => checkDay(details.birthDate, at('details', 'birthDate')),
+      () => checkCountry(details.nationality, at('details', 'nationality')),
+      () => checkAddress(details.address, at('details', 'address')),
+    );
+    return;
+  }
+  const { legalName, beneficialOwners } = details;
+  checkAll(
+    () => legalName !== undefined && checkRequiredText(legalName ?? '', at('details', 'legalName')),
+    () => checkText(details.registrationNumber, at('details', 'registrationNumber'), 100),
+    () => checkText(details.taxId, at('details', 'taxId'), 100),
+    () => checkAddress(details.address, at('details', 'address')),
+    ...(beneficialOwners ?? []).map(
+      (owner, position) => () => checkOwner(owner, at('details', 'beneficialOwners', position)),
+    ),
+  );
 }
 
 type DetailColumns = Pick<
@@ -160,23 +182,28 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
 }
 
 function checkOwner(owner: BeneficialOwner, path: FieldPath): void {
-  checkRequiredText(owner.fullName, [...path, 'fullName']);
-  checkDay(owner.birthDate, [...path, 'birthDate']);
-  checkCountry(owner.nationality, [...path, 'nationality']);
-  checkAddress(owner.address, [...path, 'address']);
-  checkText(owner.title, [...path, 'title'], 100);
-  checkText(owner.taxId, [...path, 'taxId'], 100);
-  checkText(owner.emailAddress, [...path, 'emailAddress'], 320);
-  if (owner.phoneNumber && !/^\+[1-9]\d{1,14}$/.test(owner.phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', {
-      path: [...path, 'phoneNumber'],
-    });
+  checkAll(
+    () => checkRequiredText(owner.fullName, [...path, 'fullName']),
+    () => checkDay(owner.birthDate, [...path, 'birthDate']),
+    () => checkCountry(owner.nationality, [...path, 'nationality']),
+    () => checkAddress(owner.address, [...path, 'address']),
+    () => checkText(owner.title, [...path, 'title'], 100),
+    () => checkText(owner.taxId, [...path, 'taxId'], 100),
+    () => checkText(owner.emailAddress, [...path, 'emailAddress'], 320),
+    () => checkPhoneNumber(owner.phoneNumber, [...path, 'phoneNumber']),
+    () => checkShare(owner.percentageOwnership, [...path, 'percentageOwnership']),
+  );
+}
+
+function checkPhoneNumber(phoneNumber: string | null | undefined, path: FieldPath): void {
+  if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
+    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', { path });
   }
-  const share = owner.percentageOwnership;
+}
+
+function checkShare(share: number | null | undefined, path: FieldPath): void {
   if (share !== null && share !== undefined && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', {
-      path: [...path, 'percentageOwnership'],
-    });
+    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', { path });
   }
 }
 

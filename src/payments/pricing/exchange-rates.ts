@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { checkAmount } from '../../core/checks.ts';
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
@@ -54,7 +54,7 @@ const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
 export interface RatesQuery {
   readonly source: string;
   readonly destinations?: readonly string[] | null | undefined;
-  readonly sendingAmount?: bigint | null | undefined;
+  readonly sendingAmount?: GivenAmount | null | undefined;
 }
 
 const at = pathsIn<RatesQuery>();
@@ -71,8 +71,7 @@ export async function readExchangeRates(
   query: RatesQuery,
 ): Promise<ExchangeRate[]> {
   const source = requireCurrency(query.source, at('source'));
-  const lockedAmount = query.sendingAmount ?? defaultAmount;
-  checkAmount(lockedAmount, at('sendingAmount'));
+  const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
   // One rate for each currency, or a short request would have a long answer.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);

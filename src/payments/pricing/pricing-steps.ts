@@ -1,4 +1,4 @@
-import { type Currency, formatDecimal } from '../../core/currencies.ts';
+import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
@@ -76,9 +76,4 @@ function shift(decimals: number): string {
 /** Formats an exact value: as a decimal where its digits end, else as a ratio with a rounded decimal. */
 export function formatExact(value: Fraction): string {
   return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
-}
-
-/** Formats smallest units as major units with their code: "0.03 USD". */
-export function formatMajor(amount: bigint, currency: Currency): string {
-  return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }

@@ -13,7 +13,7 @@
  */
 
 import { maxAmount } from '../../core/checks.ts';
-import { formatDecimal } from '../../core/currencies.ts';
+import { formatDecimal, formatMajor } from '../../core/currencies.ts';
 import {
   divide,
   type Fraction,
@@ -28,7 +28,6 @@ import {
 } from '../../core/fraction.ts';
 import {
   formatExact,
-  formatMajor,
   type PricingStep,
   type Rounded,
   receivingStep,

@@ -49,8 +49,8 @@ const executableStatement = forCaller(
   statement<{ quote: Quote; source: Account | null; destination: Account | null; orderId: string }>(
     'executable_quote',
     `select to_jsonb(q) as quote, uuid_v7() as order_id,
-     (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
-     (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
     { quote: 'Quote', source: 'Account', destination: 'Account' },
   ),

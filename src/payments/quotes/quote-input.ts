@@ -1,3 +1,4 @@
+import type { GivenAmount } from '../../core/amounts.ts';
 import { pathsIn } from '../../core/path.ts';
 import type { InformationField } from '../information.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
@@ -14,8 +15,8 @@ export interface CreateQuote {
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
   readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency, 1 to `maxAmount`. */
-  readonly lockedCurrencyAmount: bigint;
+  /** 1 to `maxAmount` smallest units of the locked side's currency. */
+  readonly lockedCurrencyAmount: GivenAmount;
   /** The id of a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;

@@ -1,6 +1,8 @@
 import type { Caller } from '../../access/caller.ts';
+import { smallestUnits } from '../../core/amounts.ts';
+import { checkAll } from '../../core/check-all.ts';
 import { checkText } from '../../core/checks.ts';
-import { type Currency, currencyOf } from '../../core/currencies.ts';
+import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
 import { creationTime, uuidOf } from '../../core/ids.ts';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -60,18 +62,17 @@ export function createQuote(
 }
 
 async function planQuote(payments: Payments, caller: Caller, input: CreateQuote): Promise<CommandPlan> {
-  checkText(input.description, at('description'));
-  const scenario = checkScenario(payments, caller, input.sandboxScenario, {
-    deposit: input.source.kind === 'REALTIME_FUNDING',
-    step: 'PULL',
-  });
-  const sender = checkInformation(input.senderCustomerInfo, at('senderCustomerInfo'));
   const { source, destination } = input;
-  if (input.immediatelyExecute && source.kind === 'REALTIME_FUNDING') {
-    throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', {
-      path: at('immediatelyExecute'),
-    });
-  }
+  const [sender, scenario] = checkAll(
+    () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo')),
+    () =>
+      checkScenario(payments, caller, input.sandboxScenario, {
+        deposit: source.kind === 'REALTIME_FUNDING',
+        step: 'PULL',
+      }),
+    () => checkText(input.description, at('description')),
+    () => checkExecution(input),
+  );
   const parties = await readQuoteParties(payments, caller, input);
   const sending = sendingCurrency(input, parties);
   checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
@@ -106,22 +107,35 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
   return { ...mergePlans(base, payment), result: quote.id };
 }
 
+/** Refuses to execute a quote at creation that is executed by its deposit. */
+function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
+  if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
+  throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', {
+    path: at('immediatelyExecute'),
+  });
+}
+
 /**
  * Reads the parties that a quote names: an account or a paying customer as the source, and perhaps an account as the
  * destination.
  */
-function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote): Promise<Parties> {
-  return readParties(payments.database.pool, caller, {
-    ...(source.kind === 'ACCOUNT'
-      ? { source: accountName(source.accountId, at('source', 'accountId')) }
-      : {
-          customer: customerUuid(source.customerId, at('source', 'customerId')),
-          currency: currencyOf(source.currency)?.code,
-        }),
-    destination:
+async function readQuoteParties(
+  payments: Payments,
+  caller: Caller,
+  { source, destination }: CreateQuote,
+): Promise<Parties> {
+  const [from, to] = checkAll(
+    () =>
+      source.kind === 'ACCOUNT'
+        ? { source: accountName(source.accountId, at('source', 'accountId')) }
+        : {
+            customer: customerUuid(source.customerId, at('source', 'customerId')),
+            currency: currencyOf(source.currency)?.code,
+          },
+    () =>
       destination.kind === 'ACCOUNT' ? accountName(destination.accountId, at('destination', 'accountId')) : undefined,
-    ids: 3,
-  });
+  );
+  return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
 async function quotePrice(
@@ -137,26 +151,28 @@ async function quotePrice(
       path: to.path,
     });
   }
+  const locked = input.lockedCurrencySide === 'SENDING' ? sending : to.receiving;
+  const path = at('lockedCurrencyAmount');
+  const lockedAmount = smallestUnits(input.lockedCurrencyAmount, locked, path);
+  const value = lockedAmount.toString();
   const price = priceQuote({
     sending,
     receiving: to.receiving,
     lockedSide: input.lockedCurrencySide,
-    lockedAmount: input.lockedCurrencyAmount,
+    lockedAmount,
     rate,
     platformFee: parties.platformFee,
   });
   if ('code' in price) {
-    throw new Refusal(price.code, price.reason, {
-      path: at('lockedCurrencyAmount'),
-      value: input.lockedCurrencyAmount.toString(),
-    });
+    throw new Refusal(price.code, price.reason, { path, value });
   }
   const received = price.totalReceivingAmount;
   if (to.limits && (received < to.limits.min || received > to.limits.max)) {
+    const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;
     throw new Refusal(
       'AMOUNT_OUT_OF_RANGE',
-      `the receiver takes ${to.limits.min} to ${to.limits.max} smallest units of ${to.receiving.code}; ${received} would arrive`,
-      { path: at('lockedCurrencyAmount'), value: input.lockedCurrencyAmount.toString() },
+      `the receiver takes ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
+      { path, value },
     );
   }
   return price;

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
-import { visibleToPlatform } from '../../access/visible.ts';
+import { visibleLookups } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -28,7 +28,7 @@ export async function partiesOfLookup(
   const lookup =
     uuid &&
     (await payments.database.prisma.lookup.findUnique({
-      where: { platformId_id: { platformId: caller.platformId, id: uuid }, AND: [visibleToPlatform(caller)] },
+      where: { platformId_id: { platformId: caller.platformId, id: uuid }, AND: [visibleLookups(caller)] },
       select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
     }));
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path: at('lookupId') });

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
 import { runIdempotent } from '../../access/run-idempotent.ts';
-import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
+import { forCaller, seesLookups, visibleLookups, visibleRow } from '../../access/visible.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
@@ -118,7 +118,7 @@ export async function lookUpReceiver(
     // A lookup never changes, and is stored longer than the key that created it.
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a lookup has no row');
-      const where = { AND: [visibleToPlatform(caller), { id: row.id }] };
+      const where = { AND: [visibleLookups(caller), { id: row.id }] };
       return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
@@ -134,7 +134,9 @@ async function findReceiver(
   input: LookUpReceiver,
 ): Promise<Prisma.LookupUncheckedCreateInput> {
   const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
-  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const named = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  // The app of a customer looks up for that customer.
+  const customer = named ?? (caller.bound.kind === 'CUSTOMER' ? caller.bound.customerId : null);
   const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
   const asked = [umaAddress, customer, sender, caller.tokenId, maxLookups] as const;
   const [found] = await receiverStatement(payments.database.pool, caller, ...asked);
@@ -237,7 +239,7 @@ const lookupStatement = forCaller(
   statement<{ lookup: Lookup; expired: boolean }>(
     'lookup_for_quote',
     `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
-   where ${visibleRow('ofPlatform', 'l')} and l.id = $4`,
+   where ${visibleRow('lookup', 'l')} and l.id = $4`,
     { lookup: 'Lookup' },
   ),
 );
@@ -257,7 +259,7 @@ export async function readLookup(
     throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', { path });
   }
   const uuid = uuidOf(lookupId, 'Lookup');
-  const [found] = uuid ? await lookupStatement(payments.database.pool, caller, uuid) : [];
+  const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
   if (found.expired)
     throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { path });

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { forCaller, visibleRow } from '../../access/visible.ts';
-import { checkAmount } from '../../core/checks.ts';
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -19,8 +19,7 @@ export interface SandboxReceiveUma {
   readonly receiverUmaAddress?: string | null | undefined;
   readonly customerId?: string | null | undefined;
   readonly receivingCurrencyCode: string;
-  /** Smallest units. */
-  readonly receivingCurrencyAmount: bigint;
+  readonly receivingCurrencyAmount: GivenAmount;
   readonly sandboxScenario?: GivenScenario | null | undefined;
   /** More fields that the sender requests, all mandatory. */
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
@@ -62,9 +61,9 @@ export function sandboxReceiveUma(
       const simulation = simulationOf(payments, caller);
       const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PAY_REQUEST' });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
-      checkAmount(input.receivingCurrencyAmount, at('receivingCurrencyAmount'));
       const extra = extraFields(input.requestedReceiverFields ?? []);
       const receiver = await readReceiver(payments, caller, input);
+      const amount = smallestUnits(input.receivingCurrencyAmount, receiver.currency, at('receivingCurrencyAmount'));
       const [id, orderId] = receiver.ids;
       if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
       const transaction = announcedTransaction(
@@ -77,7 +76,7 @@ export function sandboxReceiveUma(
           requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
           depositAccountId: receiver.depositAccountId,
           currency: input.receivingCurrencyCode,
-          amount: input.receivingCurrencyAmount,
+          amount,
           // By default the pay request comes at once, and the payment begins as PENDING.
           lookedUpOnly: scenario?.step === 'PAY_REQUEST',
         },
@@ -105,17 +104,17 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
   const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress')) : null;
   // No account has an unknown currency, so any text is safe here.
-  const currency = currencyOf(input.receivingCurrencyCode)?.code ?? null;
-  const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency);
+  const currency = currencyOf(input.receivingCurrencyCode);
+  const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency?.code ?? null);
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));
   const { depositAccountId } = receiver;
-  if (currency === null || depositAccountId === null) {
+  if (!currency || depositAccountId === null) {
     throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
       path: at('receivingCurrencyCode'),
       value: input.receivingCurrencyCode,
     });
   }
-  return { ...receiver, depositAccountId };
+  return { ...receiver, depositAccountId, currency };
 }
 
 function extraFields(names: readonly string[]) {

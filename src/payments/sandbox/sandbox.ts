@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { forCaller, visibleRow } from '../../access/visible.ts';
-import { checkAmount } from '../../core/checks.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
+import { currencyOf, formatMajor } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -12,7 +12,7 @@ import type { Plan } from '../../ledger/plan.ts';
 import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
-import { accountName, accountNotFound, readTransferParties } from '../parties.ts';
+import { accountName, accountNotFound, currencyOfAccount, readTransferParties } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 import { planLateDeposit } from './late-deposit.ts';
@@ -23,8 +23,7 @@ export const maxFunding = 100_000_000_000n;
 /** The input of fundAccount. */
 interface FundAccount {
   readonly accountId: string;
-  /** Smallest units. */
-  readonly amount: bigint;
+  readonly amount: GivenAmount;
 }
 
 const fundingPath = pathsIn<FundAccount>();
@@ -47,13 +46,6 @@ export function fundAccount(
     idempotencyKey,
     plan: async () => {
       simulationOf(payments, caller);
-      checkAmount(input.amount, fundingPath('amount'));
-      if (input.amount > maxFunding) {
-        throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${maxFunding}`, {
-          path: fundingPath('amount'),
-          value: input.amount.toString(),
-        });
-      }
       const { source } = await readTransferParties(payments.database.pool, caller, {
         source: accountName(input.accountId, fundingPath('accountId')),
         ids: 0,
@@ -63,9 +55,17 @@ export function fundAccount(
         throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', {
           path: fundingPath('accountId'),
         });
+      const currency = currencyOfAccount(source);
+      const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
+      if (amount > maxFunding) {
+        throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${formatMajor(maxFunding, currency)}`, {
+          path: fundingPath('amount'),
+          value: amount.toString(),
+        });
+      }
       return {
         ...(source.customerId !== null && { requireActive: { undeleted: [source.customerId] } }),
-        journals: [deposit(source.id, source.currency, input.amount)],
+        journals: [deposit(source.id, source.currency, amount)],
         result: source.id,
       };
     },
@@ -82,7 +82,7 @@ const fundableStatement = forCaller(
   }>(
     'fundable_quote',
     `select to_jsonb(q) as quote, uuid_v7() as order_id,
-     (select account_snapshot(a) from account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
@@ -94,7 +94,7 @@ const fundableStatement = forCaller(
 interface SandboxSend {
   readonly quoteId: string;
   readonly currencyCode: string;
-  readonly currencyAmount?: bigint | null | undefined;
+  readonly currencyAmount?: GivenAmount | null | undefined;
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
@@ -139,10 +139,9 @@ export function sandboxSend(
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
   const simulation = simulationOf(payments, caller);
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
-  const { quote, fundingAccountId, found } = await readFundable(payments, caller, input);
+  const { quote, currency, fundingAccountId, found } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
-  const requestedAmount = input.currencyAmount ?? due;
-  checkAmount(requestedAmount, depositPath('currencyAmount'));
+  const requestedAmount = smallestUnits(input.currencyAmount ?? due, currency, depositPath('currencyAmount'));
   const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, requestedAmount);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
@@ -190,11 +189,12 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
       path: depositPath('quoteId'),
     });
   }
-  if (currencyOf(input.currencyCode)?.code !== quote.sendingCurrency) {
+  const currency = currencyOf(input.currencyCode);
+  if (currency?.code !== quote.sendingCurrency) {
     throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
       path: depositPath('currencyCode'),
       value: input.currencyCode,
     });
   }
-  return { quote, fundingAccountId, found };
+  return { quote, currency, fundingAccountId, found };
 }

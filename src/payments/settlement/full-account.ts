@@ -6,6 +6,7 @@ import { suspension } from '../movements.ts';
 import type { DueOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
+import { inMajor } from '../plan-refusals.ts';
 import { flowOf, planDelivery, planFailure } from './outcomes.ts';
 
 /** The conclusion of an order: the answer of its rail, if it was asked, and the plans that follow. */
@@ -39,7 +40,7 @@ export async function concludeWithoutCapacity(
   }
   // The sender, perhaps of another platform, reads this. So it does not show the account of the receiver or its
   // balance.
-  const reason = `the receiving account may hold at most ${refusal.limit} (smallest units); the money went back to its source`;
+  const reason = `the receiving account may hold at most ${inMajor(refusal.limit, refusal.currency)}; the money went back to its source`;
   if (order.kind === 'COLLECTION') await giveBack(payments, order);
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { checkAmount } from '../../core/checks.ts';
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
@@ -17,7 +17,7 @@ import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer }
 export function transferIn(
   payments: Payments,
   caller: Caller,
-  input: Omit<Transfer, 'amount'> & { readonly amount?: bigint | null | undefined },
+  input: Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined },
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
@@ -27,7 +27,6 @@ export function transferIn(
     input,
     idempotencyKey,
     plan: async () => {
-      if (input.amount !== null && input.amount !== undefined) checkAmount(input.amount, at('amount'));
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, parties } = await readAccounts(payments, caller, input, {
         source: 'EXTERNAL',
@@ -35,7 +34,9 @@ export function transferIn(
       });
       checkPullable(from, at('sourceAccountId'));
       const rail = railOf(payments, caller);
-      const amount = input.amount ?? rail.collectionAmount(currencyOfAccount(to));
+      const currency = currencyOfAccount(to);
+      const given = input.amount ?? rail.collectionAmount(currency);
+      const amount = smallestUnits(given, currency, at('amount'));
       const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: to.customerId });
       const railRequest = {
         step: 'SETTLEMENT',

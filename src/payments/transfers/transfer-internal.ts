@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
-import { checkAmount } from '../../core/checks.ts';
+import { smallestUnits } from '../../core/amounts.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
@@ -7,7 +7,7 @@ import type { Plan } from '../../ledger/plan.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../command.ts';
 import { transfer } from '../movements.ts';
-import { idAt } from '../parties.ts';
+import { currencyOfAccount, idAt } from '../parties.ts';
 import { at, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
@@ -43,8 +43,6 @@ async function planTransfer(
   caller: Caller,
   input: Omit<Transfer, 'sandboxScenario'>,
 ): Promise<CommandPlan> {
-  const { amount } = input;
-  checkAmount(amount, at('amount'));
   const { from, to, parties } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
     destination: 'INTERNAL',
@@ -54,6 +52,7 @@ async function planTransfer(
       path: at('destinationAccountId'),
     });
   }
+  const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
   const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
   const { id, platformId, reference } = transaction;
   const sent: Plan = {

@@ -1,11 +1,11 @@
 import type { Caller } from '../../access/caller.ts';
-import { checkAmount } from '../../core/checks.ts';
+import { smallestUnits } from '../../core/amounts.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { debit } from '../movements.ts';
 import { firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { idAt, toRailAccount } from '../parties.ts';
+import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
 
 /**
@@ -36,14 +36,13 @@ export function transferOut(
 }
 
 async function planTransfer(payments: Payments, caller: Caller, input: Transfer): Promise<CommandPlan> {
-  checkAmount(input.amount, at('amount'));
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
   const { from, to, parties } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
     destination: 'EXTERNAL',
   });
   const railAccount = toRailAccount(to);
-  const { amount } = input;
+  const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
   const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
   const rail = railOf(payments, caller);
   const railRequest = { step: 'SETTLEMENT', account: railAccount, umaAddress: undefined, scenario } as const;
@@ -68,12 +67,12 @@ async function planTransfer(payments: Payments, caller: Caller, input: Transfer)
         transactionId: transaction.id,
         sourceAccountId: from.id,
         sendingCurrency: from.currency,
-        sent: input.amount,
+        sent: amount,
         fees: 0n,
         platformFee: 0n,
         platformAccountId: undefined,
         receivingCurrency: to.currency,
-        received: input.amount,
+        received: amount,
         destinationAccountId: undefined,
       }),
     ],

@@ -1,7 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
+import type { GivenAmount } from '../../core/amounts.ts';
+import { checkAll } from '../../core/check-all.ts';
 import { checkText } from '../../core/checks.ts';
 import { creationTime, paymentReference } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
@@ -13,8 +15,8 @@ import { accountName, accountNotFound, idAt, readTransferParties, type TransferP
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
-  /** Smallest units, 1 to `maxAmount`. */
-  readonly amount: bigint;
+  /** 1 to `maxAmount` smallest units. */
+  readonly amount: GivenAmount;
   readonly description?: string | null | undefined;
   /** Sandbox: the course of the transfer. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
@@ -35,21 +37,16 @@ export async function readAccounts(
   input: Omit<Transfer, 'amount'>,
   must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
 ) {
-  checkText(input.description, at('description'));
-  const parties = await readTransferParties(payments.database.pool, caller, {
-    source: accountName(input.sourceAccountId, sourcePath),
-    destination: accountName(input.destinationAccountId, destinationPath),
-    ids: 2,
-  });
-  const from = parties.source ?? accountNotFound(sourcePath);
-  const to = parties.destination ?? accountNotFound(destinationPath);
-  const kinds = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
-  if (from.kind !== must.source) {
-    throw new Refusal('INVALID_INPUT', `the source must be ${kinds[must.source]}`, { path: sourcePath });
-  }
-  if (to.kind !== must.destination) {
-    throw new Refusal('INVALID_INPUT', `the destination must be ${kinds[must.destination]}`, { path: destinationPath });
-  }
+  const [source, destination] = checkAll(
+    () => accountName(input.sourceAccountId, sourcePath),
+    () => accountName(input.destinationAccountId, destinationPath),
+    () => checkText(input.description, at('description')),
+  );
+  const parties = await readTransferParties(payments.database.pool, caller, { source, destination, ids: 2 });
+  const [from, to] = checkAll(
+    () => requireKind(parties.source, must.source, 'source', sourcePath),
+    () => requireKind(parties.destination, must.destination, 'destination', destinationPath),
+  );
   if (from.currency !== to.currency) {
     throw new Refusal(
       'INVALID_CURRENCY',
@@ -60,6 +57,16 @@ export async function readAccounts(
     );
   }
   return { from, to, parties };
+}
+
+/** Returns the account of a side, which must be known and of this kind. */
+function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
+  if (!account) accountNotFound(path);
+  if (account.kind !== kind) {
+    const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
+    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, { path });
+  }
+  return account;
 }
 
 /** Makes the row of a new transfer, without its type. */

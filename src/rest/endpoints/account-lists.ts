@@ -15,7 +15,7 @@ export function accountLists<Item>(database: Database, kind: Account['kind'], re
     }),
     async ofPlatform(viewer: Viewer, filter: AccountFilter): Promise<{ data: Item[] }> {
       const where = whereAccounts(viewer, { ...filter, kind, platformOwned: true });
-      return { data: (await readRows(database, 'Account', { where, orderBy: { id: 'desc' } })).map(record) };
+      return { data: (await readRows(database, 'Account', { where, orderBy: [{ id: 'desc' }] })).map(record) };
     },
   };
 }

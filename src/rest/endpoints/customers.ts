@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { visibleCustomers } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { CustomerType } from '../../database/generated/client/client.ts';
+import { CustomerType, KycStatus } from '../../database/generated/client/client.ts';
 import { readRow } from '../../database/read-rows.ts';
 import type { Payments } from '../../payments/command.ts';
 import { deleteCustomer, updateCustomer } from '../../payments/customers/customer-changes.ts';
@@ -22,7 +22,7 @@ import {
   viewEndpoint,
 } from '../endpoint.ts';
 import { customerPaths, samePaths } from '../input-paths.ts';
-import { flag, moment, pagedEndpoint, readPage, rowList } from '../lists.ts';
+import { anyOf, flag, moment, orderParameters, pagedEndpoint, readPage, rowList } from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
 import { id } from '../schemas/money.ts';
 
@@ -52,7 +52,10 @@ const list = pagedEndpoint({
     updatedAfter: moment('Last changed then or later.'),
     updatedBefore: moment('Last changed then or earlier.'),
     umaAddress: z.string().optional().openapi({ description: 'The UMA address, in upper or lower case.' }),
+    kycStatus: anyOf(Object.values(KycStatus) as [KycStatus, ...KycStatus[]], 'Any of these.'),
+    name: z.string().optional().openapi({ description: 'How the full or legal name begins, in any case.' }),
     isIncludingDeleted: flag('Whether to include deleted customers.'),
+    ...orderParameters,
   },
   item: CustomerSchema,
   name: 'CustomerPage',

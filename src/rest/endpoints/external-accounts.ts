@@ -1,7 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/refusal.ts';
-import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+  ExternalAccountType,
+} from '../../database/generated/client/client.ts';
 import type { AccountDetails } from '../../payments/accounts/account-types.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../payments/accounts/external-accounts.ts';
@@ -11,13 +15,27 @@ import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
 import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths, samePaths } from '../input-paths.ts';
-import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
+import { anyOf, pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { id } from '../schemas/money.ts';
 import { accountLists } from './account-lists.ts';
 
 const tags = ['External accounts'];
-const currencyFilter = z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' });
+
+const types = Object.values(ExternalAccountType) as [ExternalAccountType, ...ExternalAccountType[]];
+const statuses = Object.values(ExternalAccountStatus) as [ExternalAccountStatus, ...ExternalAccountStatus[]];
+const verifications = Object.values(BeneficiaryVerificationStatus) as [
+  BeneficiaryVerificationStatus,
+  ...BeneficiaryVerificationStatus[],
+];
+
+/** The filters of both lists. */
+const filters = {
+  currency: z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' }),
+  status: anyOf(statuses, 'Any of these.'),
+  accountType: anyOf(types, 'Any of these.'),
+  beneficiaryVerificationStatus: anyOf(verifications, 'Any of these.'),
+};
 
 const ExternalAccountSchema = z
   .object({
@@ -96,7 +114,7 @@ const listOfCustomers = pagedEndpoint({
     summary: "List customers' external accounts",
   }),
   path: '/customers/external-accounts',
-  filters: { currency: currencyFilter, customerId: id('Customer', 'The owner.').optional() },
+  filters: { ...filters, customerId: id('Customer', 'The owner.').optional() },
   item: ExternalAccountSchema,
   name: 'ExternalAccountPage',
 });
@@ -108,7 +126,7 @@ const listOfPlatform = wholeEndpoint({
     summary: "List the platform's external accounts",
   }),
   path: '/platform/external-accounts',
-  filters: { currency: currencyFilter },
+  filters,
   item: ExternalAccountSchema,
   name: 'ExternalAccountList',
 });
@@ -159,7 +177,7 @@ const remove = createRoute({
   responses: { 200: commandResponse(ExternalAccountSchema, 'The account, deleted.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 65). */
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
 
@@ -205,6 +223,11 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
 
+  changeEndpoints(app, payments);
+}
+
+/** Adds the endpoints that change and delete an account. */
+function changeEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(update, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };
     const row = await command(context, samePaths, (key) =>

@@ -94,7 +94,7 @@ const cancel = createRoute({
   responses: { 200: commandResponse(QuoteSchema, 'The quote, EXPIRED.'), ...commandErrors(404) },
 });
 
-/** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 64). */
+/** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 67). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (quote: Quote): Promise<QuoteRecord> =>

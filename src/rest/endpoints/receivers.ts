@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Viewer } from '../../access/viewer.ts';
+import { visibleCustomers } from '../../access/visible.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../../payments/command.ts';
@@ -106,7 +107,7 @@ async function senderOf(
       ? null
       : await payments.database.prisma.customer.findFirst({
           where: {
-            platformId: viewer.platformId,
+            AND: [visibleCustomers(viewer)],
             platformCustomerId: platformUserId,
             isDeleted: false,
             ...(uuid && { id: uuid }),

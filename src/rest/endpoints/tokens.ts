@@ -77,6 +77,8 @@ const list = pagedEndpoint({
   path: '/tokens',
   filters: {
     name: z.string().optional().openapi({ description: 'The exact name.' }),
+    permission: z.enum(Permission).optional().openapi({ description: 'Those that have this permission.' }),
+    createdById: id('ApiToken', 'The token that made it.').optional(),
     createdAfter: moment('Created then or later.'),
     createdBefore: moment('Created then or earlier.'),
     updatedAfter: moment('Last changed then or later.'),

@@ -1,13 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Viewer } from '../../access/viewer.ts';
 import { visibleTransactions } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
+import { FailureReason, TransactionStatus, TransactionType } from '../../database/generated/client/client.ts';
 import { readRow } from '../../database/read-rows.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { approveTransaction, rejectTransaction } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
-import { whereTransactions } from '../../payments/filters.ts';
+import { type TransactionFilter, whereTransactions } from '../../payments/filters.ts';
 import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
@@ -23,7 +24,7 @@ import {
   viewEndpoint,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { anyOf, moment, pagedEndpoint, readPage, rowList } from '../lists.ts';
+import { amountParameter, anyOf, choice, moment, orderParameters, pagedEndpoint, readPage, rowList } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
@@ -44,15 +45,46 @@ const list = pagedEndpoint({
       .optional()
       .openapi({ description: 'The destination: an account id or a UMA address.' }),
     status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
-    type: z.enum(TransactionType).optional().openapi({ description: 'The direction of the payment.' }),
+    type: anyOf(
+      Object.values(TransactionType) as [TransactionType, ...TransactionType[]],
+      'The direction of the payment; any of these.',
+    ),
+    failureReason: anyOf(Object.values(FailureReason) as [FailureReason, ...FailureReason[]], 'Any of these.'),
     reference: z.string().optional().openapi({ description: 'The reconciliation reference.' }),
+    accountId: z.string().optional().openapi({ description: 'The account on either side, source or destination.' }),
+    currency: z.string().optional().openapi({ description: 'The currency of what is sent or of what is received.' }),
+    minAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at least this.'),
+    maxAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at most this.'),
+    executed: choice('`true`: without the payments of quotes that nobody has executed or funded; `false`: only those.'),
     startDate: moment('Created then or later.'),
     endDate: moment('Created then or earlier.'),
-    sortOrder: z.enum(['asc', 'desc']).default('desc').openapi({ description: 'Newest first unless asc.' }),
+    updatedAfter: moment('Last changed then or later.'),
+    updatedBefore: moment('Last changed then or earlier.'),
+    ...orderParameters,
   },
   item: TransactionSchema,
   name: 'TransactionPage',
 });
+
+/** The filters of the list in the words of REST. */
+type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
+  readonly startDate?: Date | undefined;
+  readonly endDate?: Date | undefined;
+  readonly minAmount?: bigint | undefined;
+  readonly maxAmount?: bigint | undefined;
+};
+
+/**
+ * Converts the parameters of the list to the filter of the domain.
+ * @throws Refusal INVALID_INPUT for a range of amounts without a currency
+ */
+function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest }: ListParameters): TransactionFilter {
+  const filter = { ...rest, createdAfter: startDate, createdBefore: endDate };
+  if (min === undefined && max === undefined) return filter;
+  const { currency } = rest;
+  if (currency == null) throw new Refusal('INVALID_INPUT', 'amounts need a currency', { path: ['currency'] });
+  return { ...filter, currency: undefined, amount: { currency, min, max } };
+}
 
 const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
 
@@ -119,7 +151,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
   const transactions = rowList(database, 'Transaction', {
-    where: whereTransactions,
+    where: (viewer: Viewer, query: ListParameters) => whereTransactions(viewer, filterOf(query)),
     extra: paymentParties,
     record: (row: Transaction & PaymentParties) => transactionRecord(row, row),
   });

@@ -66,6 +66,9 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
       return { test: true };
     case 'QUOTE_STATUS':
     case 'EXTERNAL_ACCOUNT_STATUS':
+    case 'CUSTOMER_CHANGE':
+    case 'ACCOUNT_CHANGE':
+    case 'WEBHOOK_DELIVERY':
       throw new Error(`${event.type} is in the feed only`);
   }
 }

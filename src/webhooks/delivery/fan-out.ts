@@ -1,4 +1,5 @@
 import { statement } from '../../database/statement.ts';
+import { webhookTypesSql } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
 
 /** The most endpoints of one step, and the most events for each. */
@@ -28,10 +29,8 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
                      where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
                      order by o.id limit 1)
      from behind b join event v on v.platform_id = b.platform_id and v.sequence > b.position and v.sequence <= b.upto
-     where case v.type
+     where v.type in (${webhookTypesSql}) and case v.type
        when 'TEST' then v.snapshot ->> 'endpoint_id' = b.id::text
-       when 'QUOTE_STATUS' then false
-       when 'EXTERNAL_ACCOUNT_STATUS' then false
        else v.type = any(b.event_types) end
      on conflict do nothing returning 1
    )

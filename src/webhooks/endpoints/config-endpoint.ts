@@ -4,10 +4,10 @@ import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/transaction.ts';
 import type { CommandResult } from '../../payments/command.ts';
+import { webhookTypes } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-changes.ts';
 import { findConfigEndpoint, findEndpointByUrl } from './endpoint-queries.ts';
-import { webhookTypes } from './endpoints.ts';
 import { sendTest } from './test-event.ts';
 
 // The endpoint of a platform's settings, which REST offers (decision 51): an endpoint like those that GraphQL makes, for

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../../access/visible.ts';
-import { uuidOf } from '../../core/ids.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma, WebhookEndpoint } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
@@ -17,6 +17,13 @@ export async function readEndpoint(
 ): Promise<WebhookEndpoint> {
   const where = { platformId_id: { platformId: caller.platformId, id }, AND: [visibleToPlatform(caller)] };
   return (await prisma.webhookEndpoint.findUnique({ where })) ?? notFound();
+}
+
+/** Makes the refusal of what only an enabled endpoint does. */
+export function endpointDisabled(id: string): Refusal {
+  return new Refusal('CONFLICT', 'the endpoint is disabled: enable it first', {
+    existingId: publicId('WebhookEndpoint', id),
+  });
 }
 
 const lockStatement = forCaller(

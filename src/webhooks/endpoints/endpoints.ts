@@ -5,6 +5,7 @@ import { keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { EventType, WebhookEndpoint } from '../../database/generated/client/client.ts';
+import { webhookTypes } from '../webhook-types.ts';
 import { loopbackAllowed, requireBox, type Webhooks } from '../webhooks.ts';
 import {
   changeEndpoint,
@@ -16,15 +17,6 @@ import {
 } from './endpoint-changes.ts';
 import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
-
-/** The types of event that webhooks carry; the others are in the feed only. */
-export const webhookTypes = [
-  'OUTGOING_PAYMENT',
-  'INCOMING_PAYMENT',
-  'ACCOUNT_STATUS',
-  'KYC_STATUS',
-  'TEST',
-] as const satisfies readonly EventType[];
 
 export interface NewEndpoint {
   readonly url: string;

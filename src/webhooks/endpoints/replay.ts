@@ -7,8 +7,9 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import { sequenceOf } from '../../events/cursor.ts';
+import { webhookTypesSql } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** The most events that one call replays. */
 const maxEvents = 10_000;
@@ -29,10 +30,8 @@ const at = pathsIn<Replay>();
 /** The SQL of the events between two sequences (both exclusive) that go to an endpoint. */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
    where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
-     and case v.type
+     and v.type in (${webhookTypesSql}) and case v.type
        when 'TEST' then v.snapshot ->> 'endpoint_id' = e.id::text
-       when 'QUOTE_STATUS' then false
-       when 'EXTERNAL_ACCOUNT_STATUS' then false
        else $5::boolean or v.type = any(e.event_types) end`;
 
 const countStatement = statement<{ count: number }>(
@@ -67,7 +66,7 @@ export function replay(
     idempotencyKey,
     effect: async ({ client, prisma }) => {
       const endpoint = await readEndpoint(prisma, caller, id);
-      if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
       const { after, before, named } = await rangeOf(prisma, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);

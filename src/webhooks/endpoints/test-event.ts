@@ -7,7 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { afterCommit } from '../../database/faults.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** How many milliseconds a caller waits for the outcome of its test. The delivery goes on after that, like any other. */
 const waitMs = 8_000;
@@ -70,7 +70,7 @@ async function sendAndWait(
     idempotencyKey,
     effect: async ({ client, prisma }) => {
       const endpoint = await readEndpoint(prisma, caller, id);
-      if (endpoint.status === 'DISABLED') throw new Refusal('CONFLICT', 'the endpoint is disabled: enable it first');
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
       const eventId = await announceTest(client, caller.platformId, id);
       const result = { eventId, url: endpoint.url };
       return { result, answer: result };

@@ -85,7 +85,9 @@ export async function compare(
 
 /** Tells what is wrong with an answer to a key that somebody else has used: it must be as good as a new one. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
-  return /IDEMPOTENCY_MISMATCH|"replayed":true|existingId/.test(text) ? text.slice(0, 300) : undefined;
+  return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has made|this was done before/.test(text)
+    ? text.slice(0, 300)
+    : undefined;
 }
 
 /** Kinds of values that may be taken a second time, by somebody else. */

@@ -170,11 +170,21 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   'Customer.accounts': [(own) => ({ parent: own.Customer, filter: {} })],
   'Customer.quotes': [(own) => ({ parent: own.Customer, filter: {} })],
   'Customer.transactions': [(own) => ({ parent: own.Customer, filter: {} })],
+  'Customer.transactionTotals': [(own) => ({ parent: own.Customer, filter: {} })],
+  'ExternalAccount.transactions': [(own) => ({ parent: own.ExternalAccount, filter: {} })],
+  'ExternalAccount.transactionTotals': [(own) => ({ parent: own.ExternalAccount, filter: {} })],
+  'InternalAccount.transactions': [(own) => ({ parent: own.InternalAccount, filter: {} })],
+  'InternalAccount.transactionTotals': [(own) => ({ parent: own.InternalAccount, filter: {} })],
   'WebhookEndpoint.deliveries': [(own) => ({ parent: own.WebhookEndpoint })],
-  'Subscription.accountUpdates': [(own) => ({ accountId: own.InternalAccount })],
+  'Subscription.accountUpdates': [
+    (own) => ({ accountId: own.InternalAccount }),
+    (own) => ({ customerId: own.Customer }),
+  ],
+  'Subscription.customerUpdates': [(own) => ({ customerId: own.Customer })],
   'Subscription.quoteUpdates': [(own) => ({ quoteId: own.Quote })],
   'Subscription.transactionUpdates': [
     (own) => ({ transactionId: own.Transaction }),
+    (own) => ({ transactionIds: [own.Transaction] }),
     (own) => ({ customerId: own.Customer }),
   ],
 };

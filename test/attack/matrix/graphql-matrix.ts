@@ -29,12 +29,18 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Query.quote': 'VIEW',
   'Query.quotes': 'VIEW',
   'Query.transaction': 'VIEW',
+  'Query.transactionTotals': 'VIEW',
   'Query.transactions': 'VIEW',
   'Query.viewer': 'NONE',
   'Query.webhookEndpoints': 'VIEW',
   'Customer.accounts': 'VIEW',
   'Customer.quotes': 'VIEW',
+  'Customer.transactionTotals': 'VIEW',
   'Customer.transactions': 'VIEW',
+  'ExternalAccount.transactionTotals': 'VIEW',
+  'ExternalAccount.transactions': 'VIEW',
+  'InternalAccount.transactionTotals': 'VIEW',
+  'InternalAccount.transactions': 'VIEW',
   'WebhookEndpoint.deliveries': 'VIEW',
   'Mutation.approveTransaction': 'TRANSACT',
   'Mutation.cancelQuote': 'TRANSACT',
@@ -66,9 +72,14 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Mutation.updateCustomer': 'MANAGE',
   'Mutation.updateExternalAccount': 'MANAGE',
   'Mutation.updateWebhookEndpoint': 'MANAGE',
+  'Subscription.accountChanges': 'VIEW',
   'Subscription.accountUpdates': 'VIEW',
+  'Subscription.customerChanges': 'VIEW',
+  'Subscription.customerUpdates': 'VIEW',
   'Subscription.events': 'VIEW',
+  'Subscription.quoteChanges': 'VIEW',
   'Subscription.quoteUpdates': 'VIEW',
+  'Subscription.transactionChanges': 'VIEW',
   'Subscription.transactionUpdates': 'VIEW',
 };
 
@@ -127,10 +138,11 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
     const { call, place } = coordinate;
     const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
     for (const { what, value, unknown } of victimsAt(world, coordinate.meaning, call.field, false)) {
-      if (isAlike(`${place} = ${what}`)) continue;
+      if (isAlike(`${place} = ${what}`) || isAlike(`${call.name}: ${place} = ${what}`)) continue;
       // These streams open, and wait for what comes next.
       if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
         continue;
+      if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;
       const send = (one: string) =>
         transports[transport](world.counting.url, world.owner, call, variablesFor(coordinate, one, world.victim));
       // First what never was: what is there may be gone after.
@@ -147,6 +159,9 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   }
 }
 
+/** The conditions on what changes without the row itself: no list is followed by them. */
+const notFollowed = /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma/;
+
 /** Where the owner's own value is answered as any other, and why. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
@@ -158,7 +173,11 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^QuoteFilter\.receivingUmaAddress = umaAddress$/, 'the payment here goes to another address'],
   [/^QuoteFilter\.sendingUmaAddress = /, 'no quote is paid from an address'],
   [/^TransactionFilter\.senderAccountIdentifier = (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
-  [/^Subscription\.accountUpdates\.accountId = ExternalAccount$/, 'an account outside has no balance'],
+  [
+    /^ExternalAccount\.\w+: TransactionFilter\.receiverAccountIdentifier = (InternalAccount|umaAddress|umaPayee)$/,
+    'nothing comes from the account outside',
+  ],
+  [/^ApiTokenFilter\.createdById = /, 'this token has made no other'],
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
 /** Where a name may be taken again only in an input that makes something: in a filter it must find its row. */
@@ -204,7 +223,7 @@ const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.tes
 async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyKey: string): Promise<string> {
   if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
   const { mutationReceipt } = await owner.ask(
-    'query ($operation: String!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
+    'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
     { operation: operation as Operation, key: idempotencyKey },
   );
   return mutationReceipt.outcome;

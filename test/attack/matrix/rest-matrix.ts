@@ -69,6 +69,12 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   getConfig: [() => ({})],
   getCustomer: [(own) => ({ path: { customerId: own.Customer } })],
   getQuote: [(own) => ({ path: { quoteId: own.Quote } })],
+  getAccountStatement: [
+    (own) => ({
+      path: { accountId: own.InternalAccount },
+      query: { from: '2026-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' },
+    }),
+  ],
   getTransaction: [(own) => ({ path: { transactionId: own.Transaction } })],
   getToken: [(own) => ({ path: { tokenId: own.ApiToken } })],
   getUmaReceiver: [() => ({ path: { receiverUmaAddress: receiver } })],
@@ -314,6 +320,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
     'no quote here is to or from these',
   ],
   [/^listTransactions query\.senderAccountIdentifier (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
+  [/^listTokens query\.createdById/, 'this token has made no other'],
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 

@@ -18,6 +18,16 @@ const streams: readonly Stream[] = [
     what: 'transactionUpdates',
     query: 'subscription { transactionUpdates { cursor transaction { id } } }',
   },
+  { what: 'accountUpdates', query: 'subscription { accountUpdates { cursor account { id } } }' },
+  { what: 'customerUpdates', query: 'subscription { customerUpdates { cursor customer { id } } }' },
+  {
+    what: 'transactionChanges',
+    query: 'subscription { transactionChanges(snapshot: false) { cursor changes { op node { id } } } }',
+  },
+  {
+    what: 'accountChanges',
+    query: 'subscription { accountChanges(snapshot: false) { cursor changes { op node { id } } } }',
+  },
 ];
 
 /**

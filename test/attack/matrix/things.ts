@@ -25,6 +25,7 @@ export const kinds = [
   'accountNumber',
   'reference',
   'tokenName',
+  'customerName',
   'url',
   'cursor:Account',
   'cursor:ExternalAccount',
@@ -54,10 +55,10 @@ export function fresh(prefix: string): string {
   return `${prefix}-${made}-new`;
 }
 
-/** Returns the number of an account that no other thing of this process has. */
+/** Returns the number of an account that no other thing of this process has, with a suffix that means nothing. */
 export function freshAccountNumber(): string {
   made += 1;
-  return String(40_000_000 + made);
+  return `${40_000 + made}000`;
 }
 
 /** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`. */
@@ -77,6 +78,11 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   const funded = await quote(platform, {
     ...usdToEur(scene, { source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } } }),
     lockedCurrencyAmount: 10_000_000,
+  });
+  const customerName = fresh('name');
+  await succeed(platform, 'updateCustomer', {
+    customerId: scene.customerId,
+    details: { individual: { fullName: customerName } },
   });
   const { umaAddress, platformCustomerId } = (
     await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress platformCustomerId } }', {
@@ -136,6 +142,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     accountNumber,
     reference: transfer.transaction.reconciliationReference,
     tokenName,
+    customerName,
     url,
   };
   return { ...names, ...(await cursorsOf(platform, names)) };

@@ -61,6 +61,7 @@ export async function openMatrix(): Promise<MatrixWorld> {
   const victim = await makeThings(owner, `${receivers[0].url}/victim`);
   const bystander = await makeThings(owner, `${receivers[0].url}/bystander`);
   const stranger = await makeThings(other, `${receivers[1].url}/stranger`);
+  const granted = await makeThings(owner, `${receivers[0].url}/granted`);
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = async (bound: object): Promise<TestPlatform> => {
@@ -91,6 +92,12 @@ export async function openMatrix(): Promise<MatrixWorld> {
       isOfPlatform: false,
     },
     { name: 'another customer', platform: await app({ customerId: bystander.Customer }), ...bystanders },
+    {
+      name: 'another customer with every grant',
+      platform: await app({ customerId: granted.Customer, grants: ['LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES'] }),
+      own: granted,
+      isOfPlatform: true,
+    },
     { name: 'another quote', platform: await app({ quoteId: bystander.Quote }), ...bystanders },
     { name: 'another transaction', platform: await app({ transactionId: bystander.Transaction }), ...bystanders },
     {

@@ -95,11 +95,51 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'a client token may do what only servers may',
     file: 'src/access/operations.ts',
-    find: "if (caller.kind === 'CLIENT' && !('client' in operations[name])) {",
+    find: "if (caller.kind === 'CLIENT' && !('client' in operation)) {",
     put: "if (caller.kind === 'CLIENT' && !(name in operations)) {",
     caughtBy: {
       file: 'test/access/client-tokens.test.ts',
       title: 'an app runs nothing that is for servers alone, whatever its permissions',
+    },
+  },
+  {
+    bug: 'the app of a customer needs no grant',
+    file: 'src/access/operations.ts',
+    find: 'if (!grants.includes(grant)) {',
+    put: 'if (!grants.includes(grant) && grants.length > 2) {',
+    caughtBy: {
+      file: 'test/access/grants.test.ts',
+      title: 'an app adds no account, and the refusal names the grant',
+    },
+  },
+  {
+    bug: 'an app adds accounts to its platform',
+    file: 'src/payments/accounts/external-accounts.ts',
+    find: "return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };",
+    put: "return { ...input, platformAccountId: input.platformAccountId ?? publicId('Customer', bound.customerId) };",
+    caughtBy: {
+      file: 'test/access/grants.test.ts',
+      title: "an app adds its customer's own account, and pays to it",
+    },
+  },
+  {
+    bug: 'an app sees the end of the number of a stranger',
+    file: 'src/graphql/schema/payments/parties.ts',
+    find: "if (bound.kind === 'PLATFORM') return",
+    put: "if (bound.kind !== 'PAYMENT') return",
+    caughtBy: {
+      file: 'test/payments/names.test.ts',
+      title: 'to the account of another customer: the payee has its name, and no stranger its number',
+    },
+  },
+  {
+    bug: 'a refusal tells a balance to who may not view',
+    file: 'src/payments/plan-refusals.ts',
+    find: " && caller.permissions.includes('VIEW')) return undefined;",
+    put: ') return undefined;',
+    caughtBy: {
+      file: 'test/graphql/refusals.test.ts',
+      title: 'too little money: what there is and what is needed, to who may see the balance',
     },
   },
   {
@@ -122,15 +162,22 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'a refusal tells the app of a payment what the account holds',
     file: 'src/payments/plan-refusals.ts',
-    find: "if (seesAny('account', caller)) return undefined;\n      return { code, message: 'the account does not hold enough' };",
+    find: "if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;\n      return { code, message: 'the account does not hold enough' };",
     put: 'return undefined;',
     caughtBy: { file: 'test/access/hidden.test.ts', title: 'that the account holds too little, and not what it holds' },
   },
   {
     bug: 'a cursor of another platform is accepted',
     file: 'src/core/paging.ts',
-    find: 'const isValid = name === list && platform === platformId.slice(-12) && rest.length === 0 && uuidForm.test(id);\n  return isValid && rowCursor(list, platformId, id) === cursor ? id : undefined;',
-    put: 'const isValid = name === list && platform !== undefined && rest.length === 0 && uuidForm.test(id);\n  return isValid && platformId ? id : undefined;',
+    find: 'if (name !== list || platform !== platformId.slice(-12)) return undefined;',
+    put: 'if (name !== list || platform === undefined) return undefined;',
+    also: [
+      {
+        file: 'src/core/paging.ts',
+        find: "return cursorOf(list, platformId, parts.join(':')) === cursor ? parts : undefined;",
+        put: 'return parts;',
+      },
+    ],
     caughtBy: {
       file: 'test/rest/parameters.test.ts',
       title: 'keeps the cursors of other lists and of other platforms out',

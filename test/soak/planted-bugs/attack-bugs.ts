@@ -43,7 +43,7 @@ export const attackBugs: readonly Bug[] = [
   {
     bug: 'a command needs no permission',
     file: 'src/access/operations.ts',
-    find: '  requirePermission(caller, operations[name].permission);\n',
+    find: '  requirePermission(caller, operation.permission);\n',
     put: '',
     caughtBy: { file: matrix, title: 'over GraphQL, a token that may do less learns nothing of what it names' },
   },

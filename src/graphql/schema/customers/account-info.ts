@@ -10,6 +10,7 @@ import { ExternalAccountType } from '../enums.ts';
 interface AccountInfo {
   readonly accountType: AccountTypeName;
   readonly details: AccountDetails;
+  readonly maskedNumber: string;
 }
 
 const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
@@ -49,16 +50,32 @@ export function accountEnum(name: string) {
 
 const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
 
-const infoTypes = table.map(([, type]) =>
+export const ExternalAccountInfo = builder.interfaceRef<AccountInfo>('ExternalAccountInfo').implement({
+  description: 'The details of an external account; each kind has fields of its own.',
+  ...typeReads({
+    variants: (env) =>
+      table.map(([accountType, type]) => ({ type: type.graphql.type, when: `${env.accountType} = '${accountType}'` })),
+  }),
+  resolveType: ({ accountType }) => accountTypes[accountType].graphql.type,
+  fields: (t) => ({
+    accountType: t.expose('accountType', {
+      type: ExternalAccountType,
+      description: 'What kind of account.',
+      ...reads(leaf.of(({ accountType }) => [`'"' || ${accountType} || '"'`])),
+    }),
+    maskedNumber: t.exposeString('maskedNumber', {
+      description: 'The end of its number or address, for people: "•••• 6789".',
+      ...reads(leaf.of(({ number }) => [`to_json(${number})::text`])),
+    }),
+  }),
+});
+
+for (const [, type] of table) {
   builder.objectRef<AccountInfo>(type.graphql.type).implement({
     description: type.description,
-    fields: (t) => ({
-      accountType: t.expose('accountType', {
-        type: ExternalAccountType,
-        description: 'What kind of account.',
-        ...reads(leaf.of(({ accountType }) => [`'"' || ${accountType} || '"'`])),
-      }),
-      ...Object.fromEntries(
+    interfaces: [ExternalAccountInfo],
+    fields: (t) =>
+      Object.fromEntries(
         Object.entries(type.fields).map(([name, field]) => [
           name,
           t.field({
@@ -71,19 +88,8 @@ const infoTypes = table.map(([, type]) =>
           }),
         ]),
       ),
-    }),
-  }),
-);
-
-export const ExternalAccountInfo = builder.unionType('ExternalAccountInfo', {
-  description: 'The details of an external account, by its kind.',
-  types: infoTypes,
-  ...typeReads({
-    variants: (env) =>
-      table.map(([accountType, type]) => ({ type: type.graphql.type, when: `${env.accountType} = '${accountType}'` })),
-  }),
-  resolveType: ({ accountType }) => accountTypes[accountType].graphql.type,
-});
+  });
+}
 
 const inputs = table.map(([accountType, type]) => {
   const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
@@ -114,7 +120,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
 });
 
 /** Returns the kind and the details in an input. */
-export function readAccountInfo(input: AccountInfoInput): AccountInfo {
+export function readAccountInfo(input: AccountInfoInput): Omit<AccountInfo, 'maskedNumber'> {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];
     if (details) return { accountType, details };

@@ -1,6 +1,8 @@
 import { visibleAccounts } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
+import { displayName, maskedNumber } from '../../../payments/accounts/account-names.ts';
 import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';
@@ -13,17 +15,33 @@ import { AccountFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyRead, requireCurrency } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 
+/** Writes SQL for the end of an account's number. */
+const numberOf = (row = '') => `account_number(${row}.kind, ${row}.id, ${row}.identifier)`;
+
 builder.prismaInterfaceFields(Account, (t) => ({
+  displayName: t.string({
+    description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
+    ...reads(
+      leaf.of(({ row }) => [`to_json(account_name(${row}.beneficiary, ${row}.account_type, ${row}.currency))::text`]),
+    ),
+    resolve: displayName,
+  }),
+  maskedNumber: t.string({
+    description:
+      'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
+    ...reads(leaf.of(({ row }) => [`to_json(${numberOf(row)})::text`])),
+    resolve: maskedNumber,
+  }),
   currency: t.field({
     type: CurrencyType,
     description: 'Its one currency.',
     ...reads(currencyRead(({ row }) => `${row}.currency`)),
-    resolve: (account) => requireCurrency(account.currency),
+    resolve: (account) => requiredCurrency(account.currency),
   }),
   customer: t.field({
     type: Customer,
@@ -31,6 +49,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     description: "Its owner; null when it is the platform's own.",
     ...planned(toOne('Customer', 'customer_id')),
   }),
+  version: t.exposeInt('version', { description: 'Rises with each change.' }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
 }));
@@ -41,7 +60,6 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     ...reads(leaf.id('InternalAccount')),
     resolve: (account) => accountPublicId('INTERNAL', account.id),
   }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
   balance: t.field({
     type: MoneyType,
     description: 'What can be spent.',
@@ -79,18 +97,22 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     nullable: true,
     description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
   }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
   accountInfo: t.field({
     type: ExternalAccountInfo,
     description: 'Its details, by its kind.',
     ...reads({
       kind: 'value',
-      env: ({ row }) => ({ json: `${row}.account_info`, accountType: `${row}.account_type` }),
+      env: ({ row }) => ({
+        json: `${row}.account_info`,
+        accountType: `${row}.account_type`,
+        number: numberOf(row),
+      }),
     }),
     resolve: (account) => ({
       accountType: requireColumn(account.accountType, account, 'accountType'),
       // checkAccountInfo has checked that it has this form.
       details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
+      maskedNumber: maskedNumber(account),
     }),
   }),
   platformAccountId: t.exposeString('platformAccountId', {
@@ -133,10 +155,12 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
 }));
 
-export const AccountConnection = connection(Account, 'Account', {
-  page: 'A page of accounts.',
-  edge: 'An account in a page.',
-});
+export const AccountConnection = connection(
+  Account,
+  'Account',
+  { page: 'A page of accounts.', edge: 'An account in a page.' },
+  [InternalAccount, ExternalAccount],
+);
 
 /** Reads a page of the accounts that match a filter. */
 export const accountsRead = pageOf('Account', visibleAccounts, whereAccounts);
@@ -159,7 +183,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise.',
+    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise. The app of a customer may where its token has the grant ADD_BENEFICIARIES, for that customer.',
   input: (t) => ({
     currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
     accountInfo: t.field({
@@ -171,7 +195,9 @@ mutation('createExternalAccount', {
       type: BeneficiaryInput,
       description: 'Who owns it: required for bank accounts, not for wallets.',
     }),
-    customerId: t.id({ description: 'Its owner; without one it is the platform’s own.' }),
+    customerId: t.id({
+      description: 'Its owner; without one it is the platform’s own, or that of the customer whose app this is.',
+    }),
     platformAccountId: t.string({ description: "The platform's own id of it." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,

@@ -2,7 +2,7 @@ import { planned } from '../../reading/planned.ts';
 import { referringBy } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { AccountFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
-import { listArgs } from '../list.ts';
+import { listArgs, orderedListArgs } from '../list.ts';
 import { Customer } from '../nouns.ts';
 import { QuoteConnection, quotesRead } from '../payments/quote.ts';
 import { TransactionConnection, transactionsRead } from '../payments/transaction.ts';
@@ -23,7 +23,7 @@ builder.objectFields(Customer, (t) => ({
     type: TransactionConnection,
     description: 'Its transactions.',
     ...planned({ ...transactionsRead, of: ofCustomer }),
-    args: listArgs(t.arg, TransactionFilter),
+    args: orderedListArgs(t.arg, TransactionFilter),
   }),
   quotes: t.field({
     type: QuoteConnection,

@@ -11,11 +11,11 @@ import {
 import { whereCustomers } from '../../../payments/filters.ts';
 import type { Address } from '../../../payments/people.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, pageOf, reads, sameRow, typeReads } from '../../reading/reads.ts';
+import { jsonList, jsonObject, leaf, orderedPageOf, reads, sameRow, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
-import { connection, listArgs } from '../list.ts';
+import { connection, orderedListArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
@@ -97,7 +97,15 @@ const BusinessDetails = builder.objectRef<DetailsColumns>('BusinessDetails').imp
   description: 'What is known of a company.',
   ...typeReads({ model: 'Customer' }),
   fields: (t) => ({
-    legalName: t.exposeString('name', { nullable: true, description: 'Legal name.' }),
+    legalName: t.string({
+      description: 'Legal name.',
+      ...reads(leaf.text('name')),
+      resolve: ({ name }) => {
+        // createCustomer requires it, and no change empties it.
+        if (name === null) throw new Error('a company has no name');
+        return name;
+      },
+    }),
     registrationNumber: t.exposeString('registrationNumber', {
       nullable: true,
       description: 'Number in the company register.',
@@ -163,11 +171,13 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
 }));
 
-export const CustomerConnection = connection(Customer, 'Customer', {
-  page: 'A page of customers.',
-  edge: 'A customer in a page.',
-});
-
+export const CustomerConnection = connection(
+  Customer,
+  'Customer',
+  { page: 'A page of customers.', edge: 'A customer in a page.' },
+  [Customer],
+);
+export const customersRead = orderedPageOf('Customer', visibleCustomers, whereCustomers);
 builder.queryFields((t) => ({
   customer: t.field({
     type: Customer,
@@ -179,8 +189,8 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: "The platform's customers.",
-    ...planned(pageOf('Customer', visibleCustomers, whereCustomers)),
-    args: listArgs(t.arg, CustomerFilter),
+    ...planned(customersRead),
+    args: orderedListArgs(t.arg, CustomerFilter),
   }),
 }));
 

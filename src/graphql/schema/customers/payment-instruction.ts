@@ -5,7 +5,7 @@ import { ExternalAccountType } from '../enums.ts';
 import { accountEnum } from './account-info.ts';
 
 type Kind = Shape['accountType'];
-type FieldOf<K extends Kind> = Exclude<keyof Extract<Shape, { accountType: K }>, 'accountType'> & string;
+type FieldOf<K extends Kind> = Exclude<keyof Extract<Shape, { accountType: K }>, 'accountType' | 'reference'> & string;
 
 interface Member<Field extends string> {
   readonly type: string;
@@ -13,13 +13,12 @@ interface Member<Field extends string> {
   readonly fields: Readonly<Record<Field, string>>;
 }
 
-const reference = 'Must be given exactly so with the payment.';
 const bankName = 'Name of the bank.';
 const accountNumber = 'Account number to pay to.';
 const address = 'Address to pay to, of this payment alone.';
 const assetType = 'The asset to send.';
 
-/** The union member of each way to pay. The compiler reports a way or a field that is missing here. */
+/** The type of each way to pay. The compiler reports a way or a field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   US_ACCOUNT: {
     type: 'UsAccountInstruction',
@@ -29,28 +28,27 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
       routingNumber: 'ABA routing number, 9 digits.',
       accountCategory: 'What kind of bank account.',
       bankName,
-      reference,
     },
   },
   CLABE: {
     type: 'ClabeInstruction',
     description: 'Pay in by a Mexican bank transfer.',
-    fields: { clabeNumber: 'CLABE to pay to, 18 digits.', reference },
+    fields: { clabeNumber: 'CLABE to pay to, 18 digits.' },
   },
   IBAN: {
     type: 'IbanInstruction',
     description: 'Pay in by a bank transfer in euro.',
-    fields: { iban: 'IBAN to pay to.', swiftBic: 'BIC of the bank.', reference },
+    fields: { iban: 'IBAN to pay to.', swiftBic: 'BIC of the bank.' },
   },
   NGN_ACCOUNT: {
     type: 'NgnAccountInstruction',
     description: 'Pay in by a Nigerian bank transfer.',
-    fields: { accountNumber, bankName, reference },
+    fields: { accountNumber, bankName },
   },
   PHP_ACCOUNT: {
     type: 'PhpAccountInstruction',
     description: 'Pay in by a Philippine bank transfer.',
-    fields: { accountNumber, bankName, reference },
+    fields: { accountNumber, bankName },
   },
   CAD_ACCOUNT: {
     type: 'CadAccountInstruction',
@@ -60,18 +58,17 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
       branchCode: 'Transit number, 5 digits.',
       accountNumber,
       bankName,
-      reference,
     },
   },
   GBP_ACCOUNT: {
     type: 'GbpAccountInstruction',
     description: 'Pay in by a British bank transfer.',
-    fields: { sortCode: 'Sort code, 6 digits with dashes.', accountNumber, bankName, reference },
+    fields: { sortCode: 'Sort code, 6 digits with dashes.', accountNumber, bankName },
   },
   SGD_ACCOUNT: {
     type: 'SgdAccountInstruction',
     description: 'Pay in by a bank transfer in Singapore.',
-    fields: { accountNumber, swiftCode: 'BIC of the bank.', bankName, reference },
+    fields: { accountNumber, swiftCode: 'BIC of the bank.', bankName },
   },
   PIX: {
     type: 'PixInstruction',
@@ -114,12 +111,30 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
 /** The enums of fields with a closed set of values; the other fields are text. */
 const enumOf: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
 
-const types = Object.values<Member<string>>(members).map(({ type, description, fields }) =>
+export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
+  description: 'A way to pay money in; each kind has fields of its own. Where there are several, any one of them does.',
+  ...typeReads({
+    variants: ({ json }) =>
+      Object.entries(members).map(([kind, { type }]) => ({ type, when: `${json} ->> 'accountType' = '${kind}'` })),
+  }),
+  resolveType: ({ accountType }) => members[accountType].type,
+  fields: (t) => ({
+    accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What is paid to.' }),
+    reference: t.string({
+      nullable: true,
+      description: 'Must be given exactly so with the payment. Null where what is paid to is of this payment alone.',
+      ...reads(leaf.member('reference')),
+      resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
+    }),
+  }),
+});
+
+for (const { type, description, fields } of Object.values<Member<string>>(members)) {
   builder.objectRef<Shape>(type).implement({
     description,
-    fields: (t) => ({
-      accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What is paid to.' }),
-      ...Object.fromEntries(
+    interfaces: [PaymentInstruction],
+    fields: (t) =>
+      Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
           t.field({
@@ -131,16 +146,5 @@ const types = Object.values<Member<string>>(members).map(({ type, description, f
           }),
         ]),
       ),
-    }),
-  }),
-);
-
-export const PaymentInstruction = builder.unionType('PaymentInstruction', {
-  description: 'A way to pay money in. Where there are several, any one of them does.',
-  types,
-  ...typeReads({
-    variants: ({ json }) =>
-      Object.entries(members).map(([kind, { type }]) => ({ type, when: `${json} ->> 'accountType' = '${kind}'` })),
-  }),
-  resolveType: ({ accountType }) => members[accountType].type,
-});
+  });
+}

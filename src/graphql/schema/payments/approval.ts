@@ -6,8 +6,9 @@ import { jsonList, reads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
+import { SandboxScenarioInput } from '../scenario.ts';
+import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
 
 /** Incoming payments that wait for their platform's approval. */
 
@@ -15,11 +16,13 @@ builder.objectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
     type: 'DateTime',
     nullable: true,
-    description: 'Until when the platform must approve or reject an incoming payment. Null where it is not asked.',
+    description:
+      'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
   }),
   requestedReceiverInformation: t.field({
     type: [RequiredField],
-    description: 'What the sending side asks to know of the receiver. approveTransaction tells it.',
+    description:
+      'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
     ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
     resolve: (transaction) => [...requestedFields(transaction)],
   }),
@@ -27,12 +30,12 @@ builder.objectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves an incoming payment before its approvalDueAt. What the customer record holds counts as told; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves an incoming payment before its approvalDueAt. Facts in the customer record count as given; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: 'What requestedReceiverInformation asks for.',
+      description: 'The facts that requestedReceiverInformation names.',
     }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PROCESSING.' } },
@@ -72,18 +75,20 @@ mutation('sandboxReceiveUma', {
     receivingCurrencyCode: t.string({ required: true, description: 'The currency that arrives.' }),
     receivingCurrencyAmount: t.field({
       type: 'BigInt',
-      required: true,
-      description: `In its smallest unit: 1 to ${maxAmount}.`,
+      description: `In its smallest unit: 1 to ${maxAmount}. This or receivingCurrencyAmountDecimal.`,
     }),
+    receivingCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     requestedReceiverFields: t.stringList({
-      description: 'More that the sender asks to know of the receiver, all of it mandatory: TAX_ID, …',
+      description: 'More facts about the receiver that the sender requires: TAX_ID, …',
     }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to it once approved.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await sandboxReceiveUma(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, receivingCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.receivingCurrencyAmount, decimal, ['receivingCurrencyAmount']);
+    const received = { ...input, receivingCurrencyAmount: amount };
+    const result = await sandboxReceiveUma(payments, viewer, received, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });

@@ -1,5 +1,6 @@
 import { type ExchangeRate, readExchangeRates } from '../../../payments/pricing/exchange-rates.ts';
 import { builder } from '../builder.ts';
+import { decimalForm, givenAmount } from '../values/given-amount.ts';
 import { CurrencyType, MoneyType } from '../values/money.ts';
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
@@ -28,7 +29,11 @@ builder.queryField('exchangeRates', (t) =>
       source: t.arg.string({ required: true, description: 'Currency code to send in.' }),
       destinations: t.arg.stringList({ description: 'Currency codes to receive in; all when left out.' }),
       sendingAmount: t.arg({ type: 'BigInt', description: "In the source's smallest unit; 10000 when left out." }),
+      sendingAmountDecimal: t.arg({ type: 'Decimal', description: decimalForm }),
     },
-    resolve: (_root, args, { payments, viewer }) => readExchangeRates(payments, viewer, args),
+    resolve: (_root, { sendingAmountDecimal: decimal, ...args }, { payments, viewer }) => {
+      const sendingAmount = givenAmount(args.sendingAmount, decimal, ['sendingAmount']);
+      return readExchangeRates(payments, viewer, { ...args, sendingAmount });
+    },
   }),
 );

@@ -1,4 +1,5 @@
-import { visibleToPlatform } from '../../../access/visible.ts';
+import { visibleLookups } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Lookup as LookupRow } from '../../../database/rows.ts';
 import {
@@ -9,9 +10,10 @@ import {
 } from '../../../payments/receivers/lookups.ts';
 import { type Env, jsonList, leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
+import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf, requireCurrency } from '../values/money.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf } from '../values/money.ts';
 
 const code = ({ json }: Env) => `(${json} ->> 'code')`;
 const amount =
@@ -26,7 +28,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
       type: CurrencyType,
       description: 'The currency.',
       ...reads(currencyRead(code)),
-      resolve: ({ code }) => requireCurrency(code),
+      resolve: ({ code }) => requiredCurrency(code),
     }),
     estimatedExchangeRate: t.expose('estimatedExchangeRate', {
       type: 'Decimal',
@@ -53,7 +55,7 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
   description:
     'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
   interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Lookup', visible: visibleToPlatform }),
+  ...typeReads({ model: 'Lookup', visible: visibleLookups }),
   fields: (t) => ({
     id: t.id({
       description: 'Its public id.',
@@ -62,7 +64,13 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
     }),
     umaAddress: t.exposeString('umaAddress', { description: '$name@domain, in lower case.' }),
     vaspName: t.exposeString('vaspName', { nullable: true, description: "The receiver's institution." }),
-    network: t.exposeString('network', { nullable: true, description: 'UMA.' }),
+    network: t.field({
+      type: LookupNetwork,
+      description: 'The network of the receiver.',
+      ...reads(leaf.enumValue('network')),
+      // lookUpReceiver knows no other.
+      resolve: () => 'UMA' as const,
+    }),
     supportedCurrencies: t.field({
       type: [ReceiverCurrency],
       description: 'What the receiver takes, the preferred one first.',
@@ -71,7 +79,7 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
     }),
     requiredPayerFields: t.field({
       type: [RequiredField],
-      description: "What a quote's senderCustomerInfo must or may tell.",
+      description: "The facts about the sender that a quote's senderCustomerInfo must or may have.",
       ...reads(jsonList(({ row }) => `${row}.required_fields`)),
       resolve: (lookup) => [...lookupFields(lookup)],
     }),
@@ -82,10 +90,10 @@ export const Lookup = builder.objectRef<LookupRow>('Lookup').implement({
 
 mutation('lookUpReceiver', {
   description:
-    'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND.',
+    'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND. The app of a customer may where its token has the grant LOOK_UP_RECEIVERS, for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: '$name@domain.' }),
-    customerId: t.id({ description: 'The customer who would send.' }),
+    customerId: t.id({ description: 'The customer who would send; of the app of a customer that one when left out.' }),
     senderUmaAddress: t.string({ description: 'The same customer, by its UMA address.' }),
   }),
   success: { lookup: { type: Lookup, description: 'What the receiver takes, for ten minutes.' } },

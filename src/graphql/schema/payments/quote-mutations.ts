@@ -7,8 +7,8 @@ import { builder } from '../builder.ts';
 import { LockedCurrencySide } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Quote } from '../nouns.ts';
+import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput } from '../values/information.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
   description: 'Pay from an account.',
@@ -70,9 +70,9 @@ mutation('createQuote', {
     lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
     lockedCurrencyAmount: t.field({
       type: 'BigInt',
-      required: true,
-      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}.`,
+      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}. This or lockedCurrencyAmountDecimal.`,
     }),
+    lockedCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
@@ -84,14 +84,14 @@ mutation('createQuote', {
       description:
         "What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48).",
     }),
-    sandboxScenario: t.field({
-      type: SandboxScenarioInput,
-      description: 'Sandbox only: what shall happen to the payment once it is executed.',
-    }),
   }),
+  scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
+  resolve: async (
+    { idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input },
+    { payments, viewer },
+  ) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
@@ -99,12 +99,14 @@ mutation('createQuote', {
       ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
       : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
     if (!from || !to) throw new Error('a @oneOf input has one field');
-    const result = await createQuote(
-      payments,
-      viewer,
-      { ...input, immediatelyExecute: input.immediatelyExecute ?? false, source: from, destination: to },
-      idempotencyKey,
-    );
+    const request: CreateQuote = {
+      ...input,
+      source: from,
+      destination: to,
+      lockedCurrencyAmount: requiredAmount(input.lockedCurrencyAmount, decimal, ['lockedCurrencyAmount']),
+      immediatelyExecute: input.immediatelyExecute ?? false,
+    };
+    const result = await createQuote(payments, viewer, request, idempotencyKey);
     return { quote: result.row, replayed: result.replayed };
   },
 });
@@ -114,11 +116,8 @@ mutation('executeQuote', {
     'Executes a quote before its expiry (specification 4.3): the source is debited at once, or pulled from when it is outside, and the quote is PROCESSING.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
-    sandboxScenario: t.field({
-      type: SandboxScenarioInput,
-      description: "Sandbox only: what shall happen to the payment, instead of the quote's own scenario.",
-    }),
   }),
+  scenario: "what shall happen to the payment, instead of the quote's own scenario.",
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
   resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
@@ -129,7 +128,7 @@ mutation('executeQuote', {
 
 mutation('cancelQuote', {
   description:
-    'Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 64). A deposit that comes afterwards is credited to the account of the customer.',
+    'Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 67). A deposit that comes afterwards is credited to the account of the customer.',
   input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
   success: { quote: { type: Quote, description: 'The quote, EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],

@@ -1,7 +1,9 @@
 import { visibleQuotes } from '../../../access/visible.ts';
+import { requiredCurrency } from '../../../core/currencies.ts';
 import { publicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereQuotes } from '../../../payments/filters.ts';
+import type { PricingStep as PricingStepShape } from '../../../payments/pricing/pricing-steps.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';
 import { planned } from '../../reading/planned.ts';
 import { jsonList, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
@@ -11,30 +13,15 @@ import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
-import {
-  CurrencyType,
-  currencyRead,
-  MoneyType,
-  money,
-  moneyRead,
-  type RateDetails,
-  RateDetailsType,
-  requireCurrency,
-} from '../values/money.ts';
-import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
+import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
+import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+import { PricingStep } from './pricing-step.ts';
 
 interface PricingJson {
   readonly rateDetails: RateDetails;
-  readonly steps: readonly { readonly step: string; readonly value: string }[];
+  readonly steps: readonly PricingStepShape[];
 }
-
-const PricingStep = builder.objectRef<PricingJson['steps'][number]>('PricingStep').implement({
-  description: 'One rounding on the way to a price.',
-  fields: (t) => ({
-    step: t.exposeString('step', { description: 'The figure that was rounded.' }),
-    value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
-  }),
-});
 
 /** Its identity and its status. */
 builder.prismaObjectFields(Quote, (t) => ({
@@ -58,13 +45,13 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: CurrencyType,
     description: 'What is sent in.',
     ...reads(currencyRead(({ row }) => `${row}.sending_currency`)),
-    resolve: (quote) => requireCurrency(quote.sendingCurrency),
+    resolve: (quote) => requiredCurrency(quote.sendingCurrency),
   }),
   receivingCurrency: t.field({
     type: CurrencyType,
     description: 'What arrives in.',
     ...reads(currencyRead(({ row }) => `${row}.receiving_currency`)),
-    resolve: (quote) => requireCurrency(quote.receivingCurrency),
+    resolve: (quote) => requiredCurrency(quote.receivingCurrency),
   }),
   totalSendingAmount: t.field({
     type: MoneyType,
@@ -80,7 +67,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
   lockedCurrencySide: t.expose('lockedCurrencySide', {
     type: LockedCurrencySide,
-    description: 'Which amount was asked for.',
+    description: 'The side whose amount is fixed.',
   }),
   exchangeRate: t.field({
     type: 'Decimal',
@@ -95,16 +82,21 @@ builder.prismaObjectFields(Quote, (t) => ({
     ...reads(moneyRead('fees_included', 'sending_currency')),
     resolve: (quote) => money(quote.feesIncluded, quote.sendingCurrency),
   }),
+}));
+
+/** How its price was made. */
+builder.prismaObjectFields(Quote, (t) => ({
   rateDetails: t.field({
     type: RateDetailsType,
-    nullable: true,
     description: 'What the price is made of.',
-    ...reads({
-      kind: 'value',
-      env: ({ row }) => ({ json: `(${row}.pricing -> 'rateDetails')` }),
-      unless: ({ row }) => [`coalesce(jsonb_typeof(${row}.pricing -> 'rateDetails'), 'null') = 'null'`],
+    ...reads(
+      rateDetailsRead(({ row }) => `(${row}.pricing -> 'rateDetails')`, 'sending_currency', 'receiving_currency'),
+    ),
+    resolve: (quote) => ({
+      details: pricingOf(quote).rateDetails,
+      sending: quote.sendingCurrency,
+      receiving: quote.receivingCurrency,
     }),
-    resolve: (quote) => pricingOf(quote).rateDetails,
   }),
   pricingSteps: t.field({
     type: [PricingStep],
@@ -120,16 +112,23 @@ builder.prismaObjectFields(Quote, (t) => ({
     type: PaymentSource,
     description: 'Where the money comes from.',
     ...planned(
-      sourceRead(
-        (row) => `${row}.sending_currency`,
-        () => 'null::text',
-      ),
+      sourceRead({
+        currency: (row) => `${row}.sending_currency`,
+        umaAddress: () => 'null::text',
+        stored: ofQuote,
+      }),
     ),
   }),
   destination: t.field({
     type: PaymentDestination,
     description: 'Where the money goes.',
-    ...planned(destinationRead('receiving_currency')),
+    ...planned(
+      destinationRead({
+        currency: (row) => `${row}.receiving_currency`,
+        umaAddress: (row) => `${row}.destination_uma_address`,
+        stored: ofQuote,
+      }),
+    ),
   }),
   customer: t.field({
     type: Customer,
@@ -157,7 +156,9 @@ function pricingOf(quote: { readonly pricing: unknown }): PricingJson {
   return trustedJson<PricingJson>(quote.pricing);
 }
 
-export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' });
+export const QuoteConnection = connection(Quote, 'Quote', { page: 'A page of quotes.', edge: 'A quote in a page.' }, [
+  Quote,
+]);
 
 /** Reads a page of the quotes that match a filter. */
 export const quotesRead = pageOf('Quote', visibleQuotes, whereQuotes);

@@ -4,7 +4,8 @@ import { setKycStatus } from '../../../payments/sandbox/set-kyc-status.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
+import { SandboxScenarioInput } from '../scenario.ts';
+import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
 
 mutation('sandboxFundAccount', {
   description: 'Sandbox only: lets money arrive in an internal account.',
@@ -12,14 +13,16 @@ mutation('sandboxFundAccount', {
     accountId: t.id({ required: true, description: 'InternalAccount:…' }),
     amount: t.field({
       type: 'BigInt',
-      required: true,
-      description: "In the currency's smallest unit: 1 to 100000000000, and no more than the account may hold.",
+      description:
+        "In the currency's smallest unit: 1 to 100000000000, and no more than the account may hold. This or amountDecimal.",
     }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
   }),
   success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await fundAccount(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+    const result = await fundAccount(payments, viewer, { ...input, amount }, idempotencyKey);
     return { account: result.row, replayed: result.replayed };
   },
 });
@@ -32,14 +35,16 @@ mutation('sandboxSend', {
     currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
     currencyAmount: t.field({
       type: 'BigInt',
-      description: 'In its smallest unit; exactly what the quote asks for when left out.',
+      description: 'In its smallest unit; exactly the amount of the quote when left out.',
     }),
+    currencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await sandboxSend(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, currencyAmountDecimal, ...input }, { payments, viewer }) => {
+    const currencyAmount = givenAmount(input.currencyAmount, currencyAmountDecimal, ['currencyAmount']);
+    const result = await sandboxSend(payments, viewer, { ...input, currencyAmount }, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });

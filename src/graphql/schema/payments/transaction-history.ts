@@ -1,8 +1,8 @@
-import { visibleAccounts } from '../../../access/visible.ts';
+import { visibleAccounts, visibleTransactions } from '../../../access/visible.ts';
 import { planned } from '../../reading/planned.ts';
-import { instant, leaf, referredRow, sql, toOne } from '../../reading/reads.ts';
+import { type Env, instant, leaf, type Read, referredRow, type Sql, sql, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
-import { TransactionStatus } from '../enums.ts';
+import { JournalKind, LedgerParty, TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
 import { feedCursorRead } from '../streams/events.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
@@ -10,10 +10,10 @@ import { MoneyType, moneyRead } from '../values/money.ts';
 /** The history of a payment: every status that it went through, and its ledger entries. Only plans read them. */
 
 const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement({
-  description: 'A status that a transaction went through, with its place in the feed.',
+  description: 'A status that a transaction went through, with its position in the feed.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'Its place in the feed.',
+      description: 'Its position in the feed.',
       ...planned(feedCursorRead),
     }),
     status: t.field({
@@ -27,10 +27,17 @@ const TransactionEvent = builder.objectRef<never>('TransactionEvent').implement(
   }),
 });
 
+/** Writes the FROM clause for the journal of a posting. */
+const journalOf = (row = '') => `journal j where j.platform_id = ${row}.platform_id and j.id = ${row}.journal_id`;
+
 /** The reference from a posting to its account, where the caller may see it. */
 const ownAccount = ['Account', 'account_id', visibleAccounts] as const;
 
-const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
+/** Tells in SQL whether the caller may not see the account of a posting. */
+const isHidden = ({ row }: Env): Sql =>
+  sql`${row ?? ''}.account_id is null or not exists (select from ${referredRow(...ownAccount)({ row: row ?? '' }, 'a')})`;
+
+export const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
   description: 'One leg of the double entry behind a payment. The legs of a payment sum to zero in each currency.',
   fields: (t) => ({
     id: t.id({
@@ -48,10 +55,10 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       description: "An account of the caller's; null where it is a system account.",
       ...planned(toOne(...ownAccount)),
     }),
-    system: t.string({
+    system: t.field({
+      type: LedgerParty,
       nullable: true,
-      description:
-        'A system account: OUTSIDE (beyond the rails), CLEARING (under way), LIQUIDITY (the other side of a conversion), FEES, SUSPENSE (neither arrived nor come back); or OTHER_ACCOUNT, an account that the caller may not see.',
+      description: 'What is no account of the caller; null where `account` is.',
       ...planned(
         leaf.of(
           ({ row = '' }) =>
@@ -62,7 +69,29 @@ const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
     occurredAt: t.field({
       type: 'DateTime',
       description: 'When it was posted.',
-      ...planned(leaf.of(({ journal }) => [instant(`${journal}.created_at`)])),
+      ...planned(leaf.of(({ row }) => [instant(`uuid_v7_time(${row}.journal_id)`)])),
+    }),
+    balanceAfter: t.field({
+      type: MoneyType,
+      nullable: true,
+      description: 'The balance of the account after it; null where `account` is.',
+      ...planned({
+        ...moneyRead('balance_after', 'currency'),
+        unless: isHidden,
+      } as Read),
+    }),
+    kind: t.field({
+      type: JournalKind,
+      description: 'What it was posted for.',
+      ...planned(leaf.of(({ row }) => [`(select '"' || upper(j.kind) || '"' from ${journalOf(row)})`])),
+    }),
+    transaction: t.field({
+      type: Transaction,
+      nullable: true,
+      description: 'The payment that it belongs to; null where the caller may not see it, or there is none.',
+      ...planned(
+        toOne('Transaction', ({ row }) => `(select j.transaction_id from ${journalOf(row)})`, visibleTransactions),
+      ),
     }),
   }),
 });
@@ -94,7 +123,7 @@ builder.objectFields(Transaction, (t) => ({
           `journal ${alias}j join posting ${alias} on ${alias}.platform_id = ${alias}j.platform_id and ${alias}.journal_id = ${alias}j.id where ${alias}j.platform_id = ${row}.platform_id and ${alias}j.transaction_id = ${row}.id`,
         ],
         orderBy: `${alias}j.id, ${alias}.leg`,
-        env: { row: alias, journal: `${alias}j` },
+        env: { row: alias },
       }),
     }),
   }),

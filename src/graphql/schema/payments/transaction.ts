@@ -7,26 +7,25 @@ import { whereTransactions } from '../../../payments/filters.ts';
 import { transferIn } from '../../../payments/transfers/transfer-in.ts';
 import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { planned } from '../../reading/planned.ts';
-import { jsonObject, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
+import { leaf, orderedPageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
-import { connection, listArgs } from '../list.ts';
+import { connection, orderedListArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
+import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
 import { InformationField, informationOf } from '../values/information.ts';
+import { type Money, MoneyType, money, moneyOrNull, moneyRead, moneyReadOf } from '../values/money.ts';
+import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import {
-  type Money,
-  MoneyType,
-  money,
-  moneyOrNull,
-  moneyRead,
-  moneyReadOf,
-  type RateDetails,
-  RateDetailsType,
-} from '../values/money.ts';
-import { SandboxScenarioInput } from '../values/scenario.ts';
-import { customerRead, destinationRead, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
+  customerRead,
+  destinationRead,
+  ofTransaction,
+  PaymentDestination,
+  PaymentSource,
+  sourceRead,
+} from './parties.ts';
 
 interface Refund {
   readonly reference: string;
@@ -132,8 +131,11 @@ builder.prismaObjectFields(Transaction, (t) => ({
     type: RateDetailsType,
     nullable: true,
     description: 'What the price is made of.',
-    ...reads(jsonObject('rate_details')),
-    resolve: (transaction) => trustedJson<RateDetails | null>(transaction.rateDetails),
+    ...reads(rateDetailsRead(({ row }) => `${row}.rate_details`, 'sent_currency', 'received_currency')),
+    resolve: ({ rateDetails, sentCurrency, receivedCurrency }) => {
+      const details = trustedJson<RateDetails | null>(rateDetails);
+      return details && sentCurrency ? { details, sending: sentCurrency, receiving: receivedCurrency } : null;
+    },
   }),
   refund: t.field({
     type: RefundType,
@@ -159,16 +161,23 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'Where the money comes from.',
     ...planned(
-      sourceRead(
-        (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
-        (row) => `${row}.source_uma_address`,
-      ),
+      sourceRead({
+        currency: (row) => `coalesce(${row}.sent_currency, ${row}.received_currency)`,
+        umaAddress: (row) => `${row}.source_uma_address`,
+        stored: ofTransaction,
+      }),
     ),
   }),
   destination: t.field({
     type: PaymentDestination,
     description: 'Where the money goes.',
-    ...planned(destinationRead('received_currency')),
+    ...planned(
+      destinationRead({
+        currency: (row) => `${row}.received_currency`,
+        umaAddress: (row) => `${row}.destination_uma_address`,
+        stored: ofTransaction,
+      }),
+    ),
   }),
   customer: t.field({
     type: Customer,
@@ -201,13 +210,15 @@ builder.prismaObjectFields(Transaction, (t) => ({
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
 }));
 
-export const TransactionConnection = connection(Transaction, 'Transaction', {
-  page: 'A page of transactions.',
-  edge: 'A transaction in a page.',
-});
+export const TransactionConnection = connection(
+  Transaction,
+  'Transaction',
+  { page: 'A page of transactions.', edge: 'A transaction in a page.' },
+  [Transaction],
+);
 
 /** Reads a page of the transactions that match a filter. */
-export const transactionsRead = pageOf('Transaction', visibleTransactions, whereTransactions);
+export const transactionsRead = orderedPageOf('Transaction', visibleTransactions, whereTransactions);
 
 builder.queryFields((t) => ({
   transaction: t.field({
@@ -221,7 +232,7 @@ builder.queryFields((t) => ({
     type: TransactionConnection,
     description: 'Transactions of the platform and its customers.',
     ...planned(transactionsRead),
-    args: listArgs(t.arg, TransactionFilter),
+    args: orderedListArgs(t.arg, TransactionFilter),
   }),
 }));
 
@@ -233,16 +244,17 @@ mutation('transferOut', {
     destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
     amount: t.field({
       type: 'BigInt',
-      required: true,
-      description: `In the currency's smallest unit: 1 to ${maxAmount}.`,
+      description: `In the currency's smallest unit: 1 to ${maxAmount}. This or amountDecimal.`,
     }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
-    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
+  scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await transferOut(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferOut(payments, viewer, { ...input, amount }, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });
@@ -257,13 +269,15 @@ mutation('transferIn', {
       description:
         "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
     }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
-    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'Sandbox only: what shall happen to it.' }),
   }),
+  scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await transferIn(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+    const amount = givenAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferIn(payments, viewer, { ...input, amount }, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });

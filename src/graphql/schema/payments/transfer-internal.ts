@@ -1,6 +1,7 @@
 import { transferInternal } from '../../../payments/transfers/transfer-internal.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
+import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 
 mutation('transferInternal', {
   description:
@@ -14,15 +15,16 @@ mutation('transferInternal', {
     }),
     amount: t.field({
       type: 'BigInt',
-      required: true,
-      description: "In the currency's smallest unit, no more than the destination may hold.",
+      description: "In the currency's smallest unit, no more than the destination may hold. This or amountDecimal.",
     }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
   }),
   success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await transferInternal(payments, viewer, input, idempotencyKey);
+  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferInternal(payments, viewer, { ...input, amount }, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });

@@ -1,32 +1,36 @@
-import { visibleAccounts } from '../../../access/visible.ts';
-import { uuidOf } from '../../../core/ids.ts';
-import type { Event } from '../../../database/generated/client/client.ts';
-import { readRow } from '../../../database/read-rows.ts';
+import type { Event, ExternalAccountStatus as Status } from '../../../database/generated/client/client.ts';
 import { type Account as AccountRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
+import { eventsOfNoun } from '../../../events/row-events.ts';
 import type { Context } from '../../context.ts';
-import { failure } from '../../failure.ts';
+import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
-import { InternalAccount } from '../nouns.ts';
+import { ExternalAccountStatus } from '../enums.ts';
+import { Account } from '../nouns.ts';
 import { type Money, MoneyType, money } from '../values/money.ts';
-import { afterDescription, type RowStream, watchOne } from './stream.ts';
+import { afterDescription, filterOf, watchMany } from './stream.ts';
+import { visibleId, visibleRows } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
 
 interface AccountUpdate {
   readonly cursor: string;
   readonly account: AccountRow;
   readonly oldBalance: Money | null;
-  readonly newBalance: Money;
+  readonly newBalance: Money | null;
+  readonly previousStatus: Status | null;
+  readonly status: Status | null;
   readonly occurredAt: Date;
 }
 
 const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').implement({
-  description: 'A change of what an internal account can spend, or (the first message) what it can spend now.',
+  description:
+    'A change of an account: of what an internal one can spend, of the status of an external one, or any other. Or (the first message of a stream of one) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     account: t.field({
-      type: InternalAccount,
+      type: Account,
       description: 'The account as of this change.',
       ...reads(sameRow),
       resolve: (update, _args, context, info) => readAround('Account', update.account, context, info),
@@ -34,49 +38,62 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
     oldBalance: t.expose('oldBalance', {
       type: MoneyType,
       nullable: true,
-      description: 'What could be spent before; null with the present state.',
+      description: 'What could be spent before; null where that has not changed, and with the present state.',
     }),
-    newBalance: t.expose('newBalance', { type: MoneyType, description: 'What can be spent now.' }),
+    newBalance: t.expose('newBalance', {
+      type: MoneyType,
+      nullable: true,
+      description: 'What can be spent now; null for an external account.',
+    }),
+    previousStatus: t.expose('previousStatus', {
+      type: ExternalAccountStatus,
+      nullable: true,
+      description: 'The status of an external account before; null for a new one, and with the present state.',
+    }),
+    status: t.expose('status', {
+      type: ExternalAccountStatus,
+      nullable: true,
+      description: 'The status of an external account now; null for an internal one.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
   }),
 });
 
-function updateOf({ platformId, sequence, snapshot, oldBalance, newBalance, occurredAt }: Event): AccountUpdate {
+function updateOf(event: Event): AccountUpdate {
+  const { platformId, sequence, oldBalance, newBalance, previousStatus, occurredAt } = event;
   // The database's triggers wrote the snapshot in this form.
-  const account = rowFromSnapshot('Account', snapshot);
+  const account = rowFromSnapshot('Account', event.snapshot);
+  const { currency } = account;
   return {
-    cursor: feedCursor(platformId, sequence),
-    account,
-    oldBalance: oldBalance === null ? null : money(oldBalance, account.currency),
-    newBalance: money(newBalance ?? account.posted, account.currency),
+    ...currentState(account, feedCursor(platformId, sequence)),
+    oldBalance: oldBalance === null ? null : money(oldBalance, currency),
+    ...(newBalance !== null && { newBalance: money(newBalance, currency) }),
+    previousStatus: previousStatus as Status | null,
     occurredAt,
   };
 }
 
-/** Returns how a stream of one internal account reads and shows it. */
-function accountStream({ payments, viewer }: Context, id: string): RowStream<AccountRow, AccountUpdate> {
-  const uuid = uuidOf(id, 'InternalAccount');
+function currentState(account: AccountRow, cursor: string): AccountUpdate {
   return {
-    findRow: async () =>
-      uuid === undefined
-        ? null
-        : readRow(payments.database, 'Account', { AND: [visibleAccounts(viewer), { id: uuid, kind: 'INTERNAL' }] }),
-    notFound: failure('NOT_FOUND', 'no such internal account', { field: 'accountId' }),
-    whereEvents: (row) => ({ accountId: row.id, type: 'ACCOUNT_STATUS' }),
-    isOwnEvent: (row, event) => event.accountId === row.id && event.type === 'ACCOUNT_STATUS',
-    subject: (row) => ({ of: 'account', id: row.id }),
-    types: ['ACCOUNT_STATUS'],
-    // The first version of an account has no ACCOUNT_STATUS event: no balance has changed.
-    hasEvent: (row) => row.version > 1,
+    cursor,
+    account,
+    oldBalance: null,
+    newBalance: account.kind === 'INTERNAL' ? money(account.posted, account.currency) : null,
+    previousStatus: null,
+    status: account.status,
+    occurredAt: account.updatedAt,
+  };
+}
+
+/** Returns how a stream of one account reads and shows it. */
+function accountStream(context: Context, id: string): RowStream<AccountRow, AccountUpdate> {
+  return {
+    noun: 'Account',
+    findRows: () => visibleRows(context, 'Account', [id], 'accountId'),
+    subjectId: (row) => row.id,
     toUpdate: updateOf,
-    asCurrentState: (update) => ({ ...update, oldBalance: null }),
-    currentState: (account, cursor) => ({
-      cursor,
-      account,
-      oldBalance: null,
-      newBalance: money(account.posted, account.currency),
-      occurredAt: account.updatedAt,
-    }),
+    asCurrentState: (update) => ({ ...update, oldBalance: null, previousStatus: null }),
+    currentState,
     isLast: () => false,
     hasEnded: () => false,
   };
@@ -85,12 +102,20 @@ function accountStream({ payments, viewer }: Context, id: string): RowStream<Acc
 builder.subscriptionField('accountUpdates', (t) =>
   t.field({
     type: AccountUpdateType,
-    description: "An internal account's present balance and every change of it.",
+    description:
+      'Changes of accounts: of one (its present state first), of all accounts of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
     args: {
-      accountId: t.arg.id({ required: true, description: 'InternalAccount:…' }),
+      accountId: t.arg.id({ description: 'Only this one: InternalAccount:… or ExternalAccount:…' }),
+      customerId: t.arg.id({ description: "Only this customer's." }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { accountId, after }, context) => watchOne(context, after, accountStream(context, accountId)),
+    subscribe: async (_root, { accountId, customerId, after }, context) => {
+      if (accountId != null && customerId != null)
+        throw invalidInput('accountId and customerId exclude each other', 'customerId');
+      if (accountId != null) return watchRows(context, after, accountStream(context, accountId));
+      const customer = customerId == null ? undefined : await visibleId(context, 'Customer', customerId, 'customerId');
+      return watchMany(context, after, filterOf(eventsOfNoun.Account.types, customer), updateOf);
+    },
     resolve: (update) => update,
   }),
 );

@@ -12,7 +12,7 @@ import { matchesNothing } from '../../../core/conditions.ts';
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { tableOf } from '../../../database/conditions.ts';
 import type { Event as EventRow, Prisma } from '../../../database/generated/client/client.ts';
-import { rowFromSnapshot, type SnapshotRows } from '../../../database/rows.ts';
+import { rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
@@ -20,6 +20,7 @@ import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
 import { planned, readAround, readNode } from '../../reading/planned.ts';
 import {
   base64Url,
+  byNumber,
   type Env,
   leaf,
   type Read,
@@ -35,28 +36,13 @@ import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
 import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
+import { modelOf, snapshotOf } from './event-models.ts';
 import { afterDescription, watchMany } from './stream.ts';
-import { visibleCustomerId, visibleTransactionId } from './visible-ids.ts';
+import { visibleId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
-/** The model of the row that an event of each type is about; the event's snapshot is that row as of the change. */
-const modelOf = {
-  OUTGOING_PAYMENT: 'Transaction',
-  INCOMING_PAYMENT: 'Transaction',
-  ACCOUNT_STATUS: 'Account',
-  EXTERNAL_ACCOUNT_STATUS: 'Account',
-  KYC_STATUS: 'Customer',
-  QUOTE_STATUS: 'Quote',
-  TEST: undefined,
-} as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
-
-/** Returns the row that changed, as of the change, when it is of this model. The database's triggers wrote the snapshot in this form. */
-function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
-  return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
-}
-
-type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account';
+type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
 
 /** Writes the list of event types that are about rows of a model. */
 const typesOf = (model: Noun) => {
@@ -87,6 +73,7 @@ const subjectRead: Read = {
     Customer: snapshotRead('Customer'),
     InternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'INTERNAL'`,
     ExternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'EXTERNAL'`,
+    WebhookDelivery: snapshotRead('WebhookDelivery'),
   },
 };
 
@@ -128,7 +115,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       resolve: (event) => publicId('Event', event.id),
     }),
     cursor: t.string({
-      description: 'Its place in the feed.',
+      description: 'Its position in the feed.',
       ...reads(feedCursorRead),
       resolve: (event) => feedCursor(event.platformId, event.sequence),
     }),
@@ -216,20 +203,22 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
   const { types } = filter ?? {};
   const customerId =
-    filter?.customerId == null ? undefined : await visibleCustomerId(context, filter.customerId, 'filter.customerId');
+    filter?.customerId == null
+      ? undefined
+      : await visibleId(context, 'Customer', filter.customerId, 'filter.customerId');
   const transactionId =
     filter?.transactionId == null
       ? undefined
-      : await visibleTransactionId(context, filter.transactionId, 'filter.transactionId');
+      : await visibleId(context, 'Transaction', filter.transactionId, 'filter.transactionId');
   return {
     wants: (event) =>
       (!types || types.includes(event.type)) &&
       (!customerId || event.customerId === customerId) &&
       (!transactionId || event.transactionId === transactionId),
     subject: transactionId
-      ? { of: 'transaction', id: transactionId }
+      ? { of: 'transaction', ids: [transactionId] }
       : customerId
-        ? { of: 'customer', id: customerId }
+        ? { of: 'customer', ids: [customerId] }
         : undefined,
     types: types ?? undefined,
   };
@@ -249,19 +238,22 @@ function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
 
 const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event.sequence), event });
 
+/** The order of the feed, which is that of its numbers. */
+const feedOrder = byNumber('sequence', { of: sequenceOf, sortOrder: 'ASC' });
+
 const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
 
 builder.queryField('events', (t) =>
   t.field({
     type: EventConnection,
     description:
-      'The feed as a list, oldest first: it is a log, and kept for good. Its cursors are those of the subscriptions, and none is too old here.',
+      'The feed as a list, oldest first: it is a log, and nothing is removed from it. Its cursors are those of the subscriptions, and none is too old here.',
     args: { ...pageArgs(t.arg), filter: t.arg({ type: EventFilter, description: 'Which ones.' }) },
     ...planned({
       kind: 'page',
       list: 'feed',
       model: 'Event',
-      key: { column: 'sequence', of: sequenceOf, sortOrder: 'ASC' },
+      key: () => feedOrder,
       where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(viewer, args.filter as Filter)] }),
     }),
   }),

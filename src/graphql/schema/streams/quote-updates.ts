@@ -1,18 +1,16 @@
-import { visibleQuotes } from '../../../access/visible.ts';
-import { uuidOf } from '../../../core/ids.ts';
 import { terminalQuoteStatuses } from '../../../core/statuses.ts';
 import type { Event, QuoteStatus as Status } from '../../../database/generated/client/client.ts';
-import { readRow } from '../../../database/read-rows.ts';
 import { type Quote as QuoteRow, rowFromSnapshot } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
 import type { Context } from '../../context.ts';
-import { failure } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { QuoteStatus } from '../enums.ts';
 import { Quote } from '../nouns.ts';
-import { afterDescription, type RowStream, watchOne } from './stream.ts';
+import { afterDescription } from './stream.ts';
+import { visibleRows } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
 
 interface QuoteUpdate {
   readonly cursor: string;
@@ -26,7 +24,7 @@ interface QuoteUpdate {
 const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement({
   description: 'A change of a quote, or (the first message) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     quote: t.field({
       type: Quote,
       description: 'The quote as of this change.',
@@ -57,18 +55,12 @@ function updateOf(event: Event): QuoteUpdate {
 }
 
 /** Returns how a stream of one quote reads and shows it. */
-function quoteStream({ payments, viewer }: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
-  const uuid = uuidOf(id, 'Quote');
+function quoteStream(context: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
   return {
-    findRow: async () =>
-      uuid === undefined ? null : readRow(payments.database, 'Quote', { AND: [visibleQuotes(viewer), { id: uuid }] }),
-    notFound: failure('NOT_FOUND', 'no such quote', { field: 'quoteId' }),
-    // With its transaction, which the feed has an index on.
-    whereEvents: (row) => ({ transactionId: row.transactionId, quoteId: row.id, type: 'QUOTE_STATUS' }),
-    isOwnEvent: (row, event) => event.quoteId === row.id && event.type === 'QUOTE_STATUS',
-    subject: (row) => ({ of: 'transaction', id: row.transactionId }),
-    types: ['QUOTE_STATUS'],
-    hasEvent: () => true,
+    noun: 'Quote',
+    findRows: () => visibleRows(context, 'Quote', [id], 'quoteId'),
+    // The feed has an index on its transaction.
+    subjectId: ({ transactionId }) => transactionId,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, previousStatus: null }),
     currentState: (quote, cursor) => ({
@@ -93,7 +85,7 @@ builder.subscriptionField('quoteUpdates', (t) =>
       quoteId: t.arg.id({ required: true, description: 'Quote:…' }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { quoteId, after }, context) => watchOne(context, after, quoteStream(context, quoteId)),
+    subscribe: (_root, { quoteId, after }, context) => watchRows(context, after, quoteStream(context, quoteId)),
     resolve: (update) => update,
   }),
 );

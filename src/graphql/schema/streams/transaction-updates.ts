@@ -1,23 +1,21 @@
-import { visibleTransactions } from '../../../access/visible.ts';
-import { uuidOf } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import type { Database } from '../../../database/database.ts';
 import type { Event, TransactionStatus as Status } from '../../../database/generated/client/client.ts';
-import { readRow } from '../../../database/read-rows.ts';
 import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../database/rows.ts';
 import { feedCursor } from '../../../events/cursor.ts';
-import { paymentEvents } from '../../../events/history.ts';
+import { eventsOfNoun } from '../../../events/row-events.ts';
 import { finalityOf } from '../../../payments/settlement/finality.ts';
 import type { Context } from '../../context.ts';
-import { failure, invalidInput } from '../../failure.ts';
+import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import { afterDescription, type RowStream, watchMany, watchOne } from './stream.ts';
+import { afterDescription, filterOf, watchMany } from './stream.ts';
 import { endWhenFinal } from './until-final.ts';
-import { visibleCustomerId } from './visible-ids.ts';
+import { visibleId, visibleRows } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
 
 interface TransactionUpdate {
   readonly cursor: string;
@@ -29,9 +27,10 @@ interface TransactionUpdate {
 }
 
 const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionUpdate').implement({
-  description: 'A change of a transaction, or (the first message of a stream of one) its present state.',
+  description:
+    'A change of a transaction, or (the first message about each in a stream of named ones) its present state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
     transaction: t.field({
       type: Transaction,
       description: 'The transaction as of this change.',
@@ -46,7 +45,7 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
     status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
     terminal: t.exposeBoolean('terminal', {
       description:
-        'Whether its status is terminal. A stream of one transaction completes after it, unless it is to last until FINAL.',
+        'Whether its status is terminal. A stream of named transactions completes after the last of them, unless it is to last until FINAL.',
     }),
     final: t.boolean({
       description:
@@ -58,9 +57,9 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
 });
 
 const StreamEnd = builder.enumType('StreamEnd', {
-  description: 'What a stream of one transaction lasts until.',
+  description: 'What a stream of named transactions lasts until.',
   values: {
-    TERMINAL: { description: 'Its first terminal status.' },
+    TERMINAL: { description: 'Their first terminal statuses.' },
     FINAL: { description: 'The point after which nothing can follow: no bank return, and no refund that waits.' },
   } as const,
 });
@@ -69,8 +68,6 @@ async function isFinal(database: Database, { platformId, id, version }: Transact
   const finality = await finalityOf(database, platformId, id);
   return finality?.isFinal === true && finality.version === version;
 }
-
-const isPaymentEvent = (event: Event) => paymentEvents.includes(event.type);
 
 function updateOf(event: Event): TransactionUpdate {
   return {
@@ -84,25 +81,18 @@ function updateOf(event: Event): TransactionUpdate {
   };
 }
 
-/** Returns how a stream of one transaction reads and shows it. */
+/** Returns how a stream of some transactions reads and shows them. */
 function transactionStream(
-  { payments, viewer }: Context,
-  id: string,
+  context: Context,
+  ids: readonly string[],
+  field: string,
   until: typeof StreamEnd.$inferType,
 ): RowStream<TransactionRow, TransactionUpdate> {
-  const { database } = payments;
-  const uuid = uuidOf(id, 'Transaction');
+  const { database } = context.payments;
   return {
-    findRow: async () =>
-      uuid === undefined
-        ? null
-        : readRow(payments.database, 'Transaction', { AND: [visibleTransactions(viewer), { id: uuid }] }),
-    notFound: failure('NOT_FOUND', 'no such transaction', { field: 'transactionId' }),
-    whereEvents: (row) => ({ transactionId: row.id, type: { in: paymentEvents } }),
-    isOwnEvent: (row, event) => event.transactionId === row.id && isPaymentEvent(event),
-    subject: (row) => ({ of: 'transaction', id: row.id }),
-    types: paymentEvents,
-    hasEvent: () => true,
+    noun: 'Transaction',
+    findRows: () => visibleRows(context, 'Transaction', ids, field),
+    subjectId: ({ id }) => id,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, previousStatus: null }),
     currentState: (transaction, cursor) => ({
@@ -121,40 +111,48 @@ function transactionStream(
       : {
           isLast: () => false,
           hasEnded: (row) => isFinal(database, row),
-          endLater: (channel) => endWhenFinal(channel, async () => finalityOf(database, viewer.platformId, uuid ?? '')),
+          endLater: ({ platformId, id }, following) =>
+            endWhenFinal(following, async () => finalityOf(database, platformId, id)),
         }),
   };
 }
+
+/** The most transactions that one stream names. */
+const maxTransactions = 100;
 
 builder.subscriptionField('transactionUpdates', (t) =>
   t.field({
     type: TransactionUpdateType,
     description:
-      'Changes of transactions: of one (its present state first, and completing after its end), of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+      'Changes of transactions: of those that are named (their present states first, and completing after the end of all), of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
     args: {
       transactionId: t.arg.id({ description: 'Only this one.' }),
+      transactionIds: t.arg.idList({ description: `Only these, at most ${maxTransactions}.` }),
       customerId: t.arg.id({ description: "Only this customer's." }),
       until: t.arg({
         type: StreamEnd,
         required: true,
         defaultValue: 'TERMINAL',
-        description: 'When a stream of one transaction completes. Other streams never do.',
+        description: 'When a stream of named transactions completes. Other streams never do.',
       }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, { transactionId, customerId, until, after }, context) => {
-      if (transactionId != null && customerId != null)
-        throw invalidInput('transactionId and customerId exclude each other', 'customerId');
-      if (transactionId != null) return watchOne(context, after, transactionStream(context, transactionId, until));
-      if (customerId == null)
-        return watchMany(context, after, { wants: isPaymentEvent, types: paymentEvents }, updateOf);
-      const customer = await visibleCustomerId(context, customerId, 'customerId');
-      const filter = {
-        wants: (event: Event) => isPaymentEvent(event) && event.customerId === customer,
-        subject: { of: 'customer', id: customer } as const,
-        types: paymentEvents,
-      };
-      return watchMany(context, after, filter, updateOf);
+    subscribe: async (_root, { transactionId, transactionIds, customerId, until, after }, context) => {
+      const { types } = eventsOfNoun.Transaction;
+      const given = Object.entries({ transactionId, transactionIds, customerId }).filter(([, value]) => value != null);
+      if (given.length > 1) {
+        const [names, last] = [given.map(([name]) => name), given.at(-1)];
+        throw invalidInput(`${names.join(' and ')} exclude each other`, last?.[0] ?? '');
+      }
+      if (transactionId != null)
+        return watchRows(context, after, transactionStream(context, [transactionId], 'transactionId', until));
+      if (transactionIds != null) {
+        if (transactionIds.length < 1 || transactionIds.length > maxTransactions)
+          throw invalidInput(`name 1 to ${maxTransactions} transactions`, 'transactionIds');
+        return watchRows(context, after, transactionStream(context, transactionIds, 'transactionIds', until));
+      }
+      const customer = customerId == null ? undefined : await visibleId(context, 'Customer', customerId, 'customerId');
+      return watchMany(context, after, filterOf(types, customer), updateOf);
     },
     resolve: (update) => update,
   }),

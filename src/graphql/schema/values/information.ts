@@ -22,7 +22,7 @@ export const InformationField = builder.objectRef<{ name: string; value: string 
 });
 
 export const RequiredField = builder.objectRef<{ name: string; mandatory: boolean }>('RequiredField').implement({
-  description: 'A fact that one side asks of the other.',
+  description: 'A fact about one side of a payment that the other side requires or accepts.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
     mandatory: t.exposeBoolean('mandatory', { description: 'Whether the payment fails without it.' }),

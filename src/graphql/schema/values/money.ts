@@ -1,4 +1,4 @@
-import { type Currency, currencies, currencyOf, formatDecimal, formatMoney } from '../../../core/currencies.ts';
+import { type Currency, currencies, formatDecimal, formatMoney, requiredCurrency } from '../../../core/currencies.ts';
 import { invalidInput } from '../../failure.ts';
 import { formattedPlaceholder } from '../../reading/finish.ts';
 import { type Env, leaf, type Read, reads } from '../../reading/reads.ts';
@@ -62,16 +62,9 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** Returns the currency of a stored code. The tables accept only known codes. */
-export function requireCurrency(code: string): Currency {
-  const currency = currencyOf(code);
-  if (!currency) throw new Error(`unknown currency ${code}`);
-  return currency;
-}
-
 /** Creates money from a stored amount and currency code. */
 export function money(amount: bigint, currency: string): Money {
-  return { amount, currency: requireCurrency(currency) };
+  return { amount, currency: requiredCurrency(currency) };
 }
 
 /** Creates money where both amount and currency are known, else returns null. */
@@ -114,69 +107,6 @@ export const MoneyType = builder.objectRef<Money>('Money').implement({
     }),
   }),
 });
-
-/** The parts of a price, as they are stored: exact numbers as text. */
-export interface RateDetails {
-  readonly counterpartyMultiplier?: string | null;
-  readonly counterpartyFixedFee?: string | null;
-  readonly serviceApiMultiplier?: string | null;
-  readonly serviceApiFixedFee?: string | null;
-  readonly serviceApiVariableFeeRate?: string | null;
-  readonly serviceApiVariableFeeAmount?: string | null;
-}
-
-export const RateDetailsType = builder.objectRef<RateDetails>('RateDetails').implement({
-  description:
-    'What a price is made of (specification 2.5): received = (sent − fixed fees) × serviceApiMultiplier × counterpartyMultiplier.',
-  fields: (t) => ({
-    counterpartyMultiplier: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Smallest units of the receiving currency per millisatoshi.',
-      ...reads(leaf.member('counterpartyMultiplier')),
-      resolve: (details) => details.counterpartyMultiplier,
-    }),
-    counterpartyFixedFee: t.field({
-      type: 'BigInt',
-      nullable: true,
-      description: "Fixed fee of the receiving side, in the receiving currency's smallest unit.",
-      ...reads(leaf.member('counterpartyFixedFee')),
-      resolve: (details) => bigintOrNull(details.counterpartyFixedFee),
-    }),
-    serviceApiMultiplier: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Millisatoshi per smallest unit of the sending currency, variable fees taken off.',
-      ...reads(leaf.member('serviceApiMultiplier')),
-      resolve: (details) => details.serviceApiMultiplier,
-    }),
-    serviceApiFixedFee: t.field({
-      type: 'BigInt',
-      nullable: true,
-      description: "Fixed fee of the service, in the sending currency's smallest unit.",
-      ...reads(leaf.member('serviceApiFixedFee')),
-      resolve: (details) => bigintOrNull(details.serviceApiFixedFee),
-    }),
-    serviceApiVariableFeeRate: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Variable fee of the service as a fraction: 0.003 is 0.3 %.',
-      ...reads(leaf.member('serviceApiVariableFeeRate')),
-      resolve: (details) => details.serviceApiVariableFeeRate,
-    }),
-    serviceApiVariableFeeAmount: t.field({
-      type: 'BigInt',
-      nullable: true,
-      description: "What the variable fee comes to, in the sending currency's smallest unit.",
-      ...reads(leaf.member('serviceApiVariableFeeAmount')),
-      resolve: (details) => bigintOrNull(details.serviceApiVariableFeeAmount),
-    }),
-  }),
-});
-
-function bigintOrNull(digits: string | null | undefined): bigint | null {
-  return digits === null || digits === undefined ? null : BigInt(digits);
-}
 
 builder.queryField('currencies', (t) =>
   t.field({

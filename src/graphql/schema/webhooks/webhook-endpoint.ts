@@ -5,11 +5,13 @@ import type {
   WebhookDelivery as WebhookDeliveryRow,
   WebhookEndpoint as WebhookEndpointRow,
 } from '../../../database/generated/client/client.ts';
+import { whereDeliveries } from '../../../webhooks/delivery/delivery-filter.ts';
 import { planned } from '../../reading/planned.ts';
 import { leaf, pageOf, reads, referringBy, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
-import { connection, pageArgs } from '../list.ts';
+import { WebhookDeliveryFilter } from '../filters.ts';
+import { connection, listArgs, pageArgs } from '../list.ts';
 import { Event } from '../streams/events.ts';
 
 const WebhookAttempt = builder.objectRef<WebhookAttemptRow>('WebhookAttempt').implement({
@@ -68,7 +70,6 @@ const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery')
 const WebhookDeliveryConnection = connection(WebhookDelivery, 'WebhookDelivery', {
   page: 'A page of deliveries.',
   edge: 'A delivery in a page.',
-  totalCount: 'All of them, on whatever page.',
 });
 
 export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEndpoint').implement({
@@ -97,8 +98,8 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
     deliveries: t.field({
       type: WebhookDeliveryConnection,
       description: 'What was and is being sent to it, newest first.',
-      args: pageArgs(t.arg),
-      ...planned({ ...pageOf('WebhookDelivery', visibleToPlatform), of: referringBy('endpoint_id') }),
+      args: listArgs(t.arg, WebhookDeliveryFilter),
+      ...planned({ ...pageOf('WebhookDelivery', visibleToPlatform, whereDeliveries), of: referringBy('endpoint_id') }),
     }),
   }),
 });

@@ -1,5 +1,5 @@
-import { builder } from '../builder.ts';
-import { FailureReason } from '../enums.ts';
+import { builder } from './builder.ts';
+import { FailureReason } from './enums.ts';
 
 const SandboxDeposit = builder.enumType('SandboxDeposit', {
   description: 'How a simulated deposit for a real-time funded quote arrives.',

@@ -1,0 +1,21 @@
+-- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
+-- not its customer's own, the name is that of the owner.
+create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
+  language plpgsql stable
+as $$
+declare
+  v_account account;
+begin
+  if p_account is null then
+    return;
+  end if;
+  select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
+  number := account_number(v_account.kind, v_account.id, v_account.identifier);
+  if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
+    name := case when v_account.customer_id is null
+      then (select p.name from platform p where p.id = p_platform)
+      else (select c.name from customer c where c.platform_id = p_platform and c.id = v_account.customer_id) end;
+  end if;
+  name := coalesce(name, account_name(v_account.beneficiary, v_account.account_type, v_account.currency));
+end
+$$;

@@ -1,0 +1,54 @@
+import type { DocumentNode } from 'graphql';
+import { resumable } from './resume.ts';
+
+/** An operation of urql. */
+interface Operation {
+  readonly kind: string;
+  readonly key: number;
+  readonly query: DocumentNode;
+  readonly variables?: Record<string, unknown> | undefined;
+}
+
+interface Result {
+  readonly operation: Operation;
+}
+
+/** A source of wonka, the streams that urql is made of: signals are its end (0), its start, and what it pushes. */
+type Source<T> = (sink: (signal: Signal<T>) => void) => void;
+type Signal<T> = 0 | (readonly [unknown] & { readonly tag: 0 }) | (readonly [T] & { readonly tag: 1 });
+
+type Exchange = (input: {
+  readonly forward: (operations: Source<Operation>) => Source<Result>;
+}) => (operations: Source<Operation>) => Source<Result>;
+
+/**
+ * An exchange for urql, to stand before subscriptionExchange, where that sends a subscription again when it reconnects (as a
+ * client of graphql-ws does). Each subscription then goes on after the last message that came.
+ */
+export const resumeExchange: Exchange =
+  ({ forward }) =>
+  (operations) => {
+    const advances = new Map<number, (result: unknown) => void>();
+    const prepare = (operation: Operation): Operation => {
+      if (operation.kind === 'teardown') advances.delete(operation.key);
+      if (operation.kind !== 'subscription') return operation;
+      const made = resumable(operation.query, operation.variables);
+      if (!made) return operation;
+      advances.set(operation.key, made.advance);
+      return { ...operation, query: made.document, variables: made.variables };
+    };
+    const results = forward((sink) =>
+      operations((signal) =>
+        sink(
+          signal !== 0 && signal.tag === 1
+            ? Object.assign([prepare(signal[0])] as [Operation], { tag: 1 as const })
+            : signal,
+        ),
+      ),
+    );
+    return (sink) =>
+      results((signal) => {
+        if (signal !== 0 && signal.tag === 1) advances.get(signal[0].operation.key)?.(signal[0]);
+        sink(signal);
+      });
+  };

@@ -1,0 +1,162 @@
+import { fieldsOfModel, type ModelField } from './conditions.ts';
+
+// Compiles conditions in the form of Prisma's `where` to a function that says whether a row in memory meets them: the
+// counterpart of conditions.ts, for rows of the past. What the row alone does not decide is not compiled.
+
+type Row = Readonly<Record<string, unknown>>;
+type Where = Readonly<Record<string, unknown>>;
+
+/** Finds a row that another one refers to, of the same platform. Undefined where there is none. */
+export type FindRow = (model: string, id: string) => Row | undefined;
+
+/** Whether a row meets conditions. `find` finds the rows that `references` lists. */
+export interface Predicate {
+  readonly matches: (row: Row, find: FindRow) => boolean;
+  /** The fields that refer to other rows whose fields decide, too. */
+  readonly references: readonly Reference[];
+}
+
+/** A field with the id of a row of another model. */
+export interface Reference {
+  readonly field: string;
+  readonly model: string;
+}
+
+/** The error of conditions that a row of the past does not decide. */
+export class NotFollowable extends Error {
+  constructor(model: string, field: string) {
+    super(`no row of ${model} decides ${field} by itself`);
+    this.name = 'NotFollowable';
+  }
+}
+
+/**
+ * The fields of referred rows that never change, which triggers of the database hold (guard_account) or no command sets: only
+ * these decide for a row of the past what they decide now.
+ */
+const unchanging: Readonly<Record<string, readonly string[]>> = {
+  Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
+  Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
+};
+
+/** Returns the fields of a model that never change; none where other rows' conditions may not depend on it. */
+export function unchangingFields(model: string): readonly string[] {
+  return unchanging[model] ?? [];
+}
+
+type Test = (row: Row, find: FindRow) => boolean;
+
+/**
+ * Compiles the conditions that rows of a model must meet.
+ * @throws NotFollowable for conditions that the row, and what never changes about the rows it refers to, do not decide
+ */
+export function predicateOf(model: string, where: object): Predicate {
+  const references = new Map<string, Reference>();
+  const test = allOf(model, where as Where, references);
+  return { matches: test, references: [...references.values()] };
+}
+
+/** Tells whether no row meets conditions, whatever it has. */
+export function matchesNone(where: object): boolean {
+  return Object.entries(where).some(([name, condition]) => {
+    if (name === 'AND') return [condition].flat().some((part) => matchesNone(part as Where));
+    if (name === 'OR') return (condition as Where[]).every(matchesNone);
+    return isObject(condition) && Array.isArray(condition.in) && condition.in.length === 0;
+  });
+}
+
+function allOf(model: string, where: Where, references: Map<string, Reference>): Test {
+  const tests = Object.entries(where).flatMap(([name, condition]): Test[] => {
+    if (condition === undefined) return [];
+    if (name === 'AND') return [condition].flat().map((part) => allOf(model, part as Where, references));
+    if (name === 'OR') {
+      const parts = (condition as Where[]).map((part) => allOf(model, part, references));
+      return [(row, find) => parts.some((part) => part(row, find))];
+    }
+    const field = fieldsOfModel(model).get(name);
+    if (!field) throw new Error(`${model} has no ${name}`);
+    return [
+      field.kind === 'object'
+        ? ofReferred(model, field, condition as Where, references)
+        : ofValue(model, field, condition),
+    ];
+  });
+  return (row, find) => tests.every((test) => test(row, find));
+}
+
+function ofReferred(model: string, field: ModelField, where: Where, references: Map<string, Reference>): Test {
+  const idField = field.relationFromFields?.at(-1);
+  if (idField === undefined) throw new NotFollowable(model, field.name);
+  const changing = Object.keys(where).find((name) => !unchangingFields(field.type).includes(name));
+  if (changing !== undefined) throw new NotFollowable(model, `${field.name}.${changing}`);
+  const test = allOf(field.type, where, references);
+  references.set(idField, { field: idField, model: field.type });
+  return (row, find) => {
+    const id = row[idField];
+    const referred = typeof id === 'string' ? find(field.type, id) : undefined;
+    return referred !== undefined && test(referred, find);
+  };
+}
+
+function ofValue(model: string, field: ModelField, condition: unknown): Test {
+  const { name } = field;
+  if (condition === null) return (row) => row[name] === null;
+  if (!isObject(condition)) return equalTo(model, field, condition);
+  const tests = Object.entries(condition).flatMap(([operator, value]): Test[] => {
+    if (value === undefined) return [];
+    switch (operator) {
+      case 'in': {
+        const values = (value as unknown[]).map((one) => equalTo(model, field, one));
+        return [(row, find) => values.some((test) => test(row, find))];
+      }
+      case 'not':
+        if (value === null) return [(row) => row[name] !== null];
+        break;
+      case 'gt':
+        return [compared(model, field, value, (order) => order > 0)];
+      case 'gte':
+        return [compared(model, field, value, (order) => order >= 0)];
+      case 'lt':
+        return [compared(model, field, value, (order) => order < 0)];
+      case 'lte':
+        return [compared(model, field, value, (order) => order <= 0)];
+    }
+    throw new NotFollowable(model, name);
+  });
+  return (row, find) => tests.every((test) => test(row, find));
+}
+
+function equalTo(model: string, field: ModelField, value: unknown): Test {
+  if (value instanceof Date) return compared(model, field, value, (order) => order === 0);
+  const isPlain = ['string', 'boolean', 'bigint', 'number'].includes(typeof value);
+  if (!isPlain || field.type === 'Decimal' || field.type === 'Json') throw new NotFollowable(model, field.name);
+  const { name } = field;
+  return (row) => row[name] === value;
+}
+
+/** Compares as Postgres does: times, numbers and UUIDs. The order of other text is the collation's. */
+function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
+  const { name, type } = field;
+  const isId = name === 'id' || name.endsWith('Id');
+  const isOrdered =
+    (type === 'DateTime' && value instanceof Date) ||
+    type === 'BigInt' ||
+    type === 'Int' ||
+    (type === 'String' && isId);
+  if (!isOrdered) throw new NotFollowable(model, name);
+  const right = comparable(value);
+  return (row) => {
+    const left = row[name];
+    if (left === null || left === undefined) return false;
+    const of = comparable(left);
+    return holds(of < right ? -1 : of > right ? 1 : 0);
+  };
+}
+
+function comparable(value: unknown): number | bigint | string {
+  return value instanceof Date ? value.getTime() : (value as number | bigint | string);
+}
+
+function isObject(value: unknown): value is Where {
+  return typeof value === 'object' && value !== null && !(value instanceof Date);
+}

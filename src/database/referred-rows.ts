@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache';
+import { asPlatform } from './platform-scope.ts';
+import { type FindRow, type Reference, unchangingFields } from './predicates.ts';
+import { type Noun, readRows } from './read-rows.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** How many rows stay in memory. */
+const maxRows = 20_000;
+
+/** The rows that predicates refer to, with the fields that never change: each is read once. */
+export class ReferredRows {
+  readonly #database: Parameters<typeof readRows>[0];
+  readonly #known = new LRUCache<string, Row>({ max: maxRows });
+
+  constructor(database: Parameters<typeof readRows>[0]) {
+    this.#database = database;
+  }
+
+  /** Reads what these rows refer to, and returns how to find it. */
+  async of(platformId: string, references: readonly Reference[], rows: readonly Row[]): Promise<FindRow> {
+    for (const { model, field } of references) {
+      const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
+      const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
+      if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
+    }
+    return (model, id) => this.#known.get(keyOf(model, id));
+  }
+
+  async #read(platformId: string, model: Noun, ids: readonly string[]): Promise<void> {
+    const where = { platformId, id: { in: [...ids] } };
+    const rows: readonly Row[] = await asPlatform(platformId, () => readRows(this.#database, model, { where }));
+    for (const row of rows) {
+      const fields = unchangingFields(model).map((name) => [name, row[name]] as const);
+      this.#known.set(keyOf(model, String(row.id)), Object.fromEntries(fields));
+    }
+  }
+}
+
+const keyOf = (model: string, id: string) => `${model}:${id}`;

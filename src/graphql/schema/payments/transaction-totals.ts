@@ -1,0 +1,55 @@
+import { conditionsOf } from '../../../database/conditions.ts';
+import { whereTransactions } from '../../../payments/filters.ts';
+import { planned } from '../../reading/planned.ts';
+import { type Env, leaf, type Read, type Sql, sql } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { TransactionStatus, TransactionType } from '../enums.ts';
+import { TransactionFilter } from '../filters.ts';
+import { MoneyType, moneyRead } from '../values/money.ts';
+
+/** The totals of payments, by status, direction and currency. Only plans read them. */
+
+export const TransactionTotal = builder.objectRef<never>('TransactionTotal').implement({
+  description: 'How many payments have a status, a direction and a currency, and how much they are together.',
+  fields: (t) => ({
+    status: t.field({
+      type: TransactionStatus,
+      description: 'Their status.',
+      ...planned(leaf.enumValue('status')),
+    }),
+    type: t.field({ type: TransactionType, description: 'Their direction.', ...planned(leaf.enumValue('type')) }),
+    count: t.int({ description: 'How many there are.', ...planned(leaf.plain('count')) }),
+    amount: t.field({
+      type: MoneyType,
+      description:
+        "What they are together, on the customer's side: what OUTGOING ones send, fees included, and INCOMING ones receive.",
+      ...planned(moneyRead('amount', 'currency')),
+    }),
+  }),
+});
+
+/** Reads the totals of the payments that a filter matches, of those that belong to the parent. */
+export const totalsOf = (of: (env: Env, alias: string) => Sql = () => ['true']): Read => ({
+  kind: 'values',
+  from: (env, alias, args) => ({
+    from: sql`(select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
+      from (select x.status, x.type, case x.type when 'OUTGOING' then coalesce(x.sent_currency, x.received_currency) else x.received_currency end as currency,
+          case x.type when 'OUTGOING' then coalesce(x.sent_amount, x.received_amount, 0) else coalesce(x.received_amount, 0) end as amount
+        from "transaction" x where ${of(env, 'x')} and ${(run) => {
+          const filter = args(run).filter as Parameters<typeof whereTransactions>[1];
+          return conditionsOf('Transaction', 'x', whereTransactions(run.viewer, filter), run, true);
+        }}) t
+      group by t.status, t.type, t.currency) ${alias}`,
+    orderBy: `${alias}.status, ${alias}.type, ${alias}.currency`,
+    env: { row: alias },
+  }),
+});
+
+builder.queryField('transactionTotals', (t) =>
+  t.field({
+    type: [TransactionTotal],
+    description: 'How many payments there are and how much they are together, by status, direction and currency.',
+    args: { filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }) },
+    ...planned(totalsOf()),
+  }),
+);

@@ -1,0 +1,148 @@
+import type { InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
+import { isObjectType } from 'graphql';
+import { changedFields } from '../../reading/changed-fields.ts';
+import { readAround } from '../../reading/planned.ts';
+import { type PageRead, reads } from '../../reading/reads.ts';
+import { runField } from '../../reading/run.ts';
+import { builder, type SchemaConfig } from '../builder.ts';
+import { AccountConnection, accountsRead } from '../customers/account.ts';
+import { CustomerConnection, customersRead } from '../customers/customer.ts';
+import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
+import { listArgs } from '../list.ts';
+import { Account, Customer, Quote, Transaction } from '../nouns.ts';
+import { QuoteConnection, quotesRead } from '../payments/quote.ts';
+import { TransactionConnection, transactionsRead } from '../payments/transaction.ts';
+import { afterDescription } from './stream.ts';
+import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
+
+/** The streams of lists: a page, and what becomes of it. */
+
+type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
+
+const ListOperationType = builder.enumType('ListOperation', {
+  description: 'What a change does to a followed list.',
+  values: {
+    ENTER: { description: 'The row is in the list now, and was not before: a new one, or one that did not match.' },
+    UPDATE: { description: 'The row is in the list, as before, and has changed.' },
+    LEAVE: { description: 'The row matches the filter no more.' },
+  } as const,
+});
+
+interface FollowedList<Row, Filter> {
+  /** The name of the list, such as `transaction`. */
+  readonly name: 'transaction' | 'quote' | 'account' | 'customer';
+  readonly type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>;
+  readonly connection: ObjectRef<Schema, unknown>;
+  readonly read: PageRead;
+  readonly filter: InputObjectRef<Schema, Filter>;
+}
+
+function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>): void {
+  const { name, filter, read } = list;
+  const Changes = changesType(list);
+  builder.subscriptionField(`${name}Changes`, (t) =>
+    t.field({
+      type: Changes,
+      description: `A list of ${name}s that stays true: its first page, then each change that concerns it. The filter is that of the query ${name}s. A change may come that the page shows already: apply those of a higher \`version\` than the row that you have.`,
+      args: {
+        filter: t.arg({
+          type: filter,
+          description:
+            'Which ones. A condition on what changes without the row itself, such as the UMA address of its customer, is refused with INVALID_INPUT.',
+        }),
+        snapshot: t.arg.boolean({
+          required: true,
+          defaultValue: true,
+          description: 'Whether the first message has a page of the list. It has none with `after`.',
+        }),
+        waitMs: t.arg.int({
+          required: true,
+          defaultValue: 0,
+          description: `How many milliseconds to wait for further changes, which then come in one message, 0 to ${maxWaitMs}.`,
+        }),
+        after: t.arg.string({ description: afterDescription }),
+      },
+      // The arguments above, which the compiler cannot follow through the type of the filter.
+      subscribe: (_root, args, context) => watchList(context, read, args as unknown as ListArguments),
+      resolve: (message) => message,
+    }),
+  );
+}
+
+/** Adds the type of a list's messages. */
+function changesType<Row, Filter>({ name, type, connection, read, filter }: FollowedList<Row, Filter>) {
+  const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
+    description: `A change of a followed list of ${name}s.`,
+    fields: (t) => ({
+      op: t.expose('op', { type: ListOperationType, description: 'What becomes of the row in the list.' }),
+      changed: t.stringList({
+        description:
+          'The fields of the row that are not as before, by their names; of a new row none. Of lists and other nodes below it nothing is said.',
+        resolve: ({ before, node }, _args, _context, { schema }) => {
+          const object = schema.getType(typeNameOf(read.model, node));
+          return before && isObjectType(object) ? changedFields(schema, object, before, node) : [];
+        },
+      }),
+      node: t.field({
+        type,
+        description: 'The row as of this change, also where it leaves the list.',
+        // A row of the model, as the database's triggers wrote it.
+        resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
+      }),
+      cursor: t.exposeString('cursor', { description: 'Its place in the feed.' }),
+    }),
+  });
+  return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
+    description: `Some changes of a followed list of ${name}s, in the order of the feed; or its first page.`,
+    fields: (t) => {
+      const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
+      return {
+        cursor: t.exposeString('cursor', {
+          description:
+            'Its place in the feed: resume after it. It moves on also where nothing of the list has changed.',
+        }),
+        changes: t.expose('changes', { type: [Change], description: 'What has become of which rows, in order.' }),
+        snapshot: t.field({
+          type: connection,
+          nullable: true,
+          description: 'The first page of the list, with the first message; else null.',
+          args,
+          ...reads(read),
+          // What a plan has read of a connection.
+          resolve: ({ snapshotOf }, _args, context, info) =>
+            (snapshotOf ? runField(context, info, { given: snapshotOf }) : null) as never,
+        }),
+      };
+    },
+  });
+}
+
+/** Returns the name of a row's type. */
+function typeNameOf(model: PageRead['model'], row: ListChange['node']): string {
+  if (model !== 'Account') return model;
+  return row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
+}
+
+followList({
+  name: 'transaction',
+  type: Transaction,
+  connection: TransactionConnection,
+  read: transactionsRead,
+  filter: TransactionFilter,
+});
+followList({ name: 'quote', type: Quote, connection: QuoteConnection, read: quotesRead, filter: QuoteFilter });
+followList({
+  name: 'account',
+  type: Account,
+  connection: AccountConnection,
+  read: accountsRead,
+  filter: AccountFilter,
+});
+followList({
+  name: 'customer',
+  type: Customer,
+  connection: CustomerConnection,
+  read: customersRead,
+  filter: CustomerFilter,
+});

@@ -1,0 +1,47 @@
+import { stringify } from 'csv-stringify/sync';
+import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
+import { publicId } from '../../core/ids.ts';
+import type { Period } from './period.ts';
+import type { StatementEntry, StatementHead } from './statement.ts';
+
+const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];
+
+/**
+ * Writes a statement as CSV (RFC 4180): the opening balance, every entry with the balance after it, the closing balance.
+ * Amounts are in major units, exact. No column has text of people, which a spreadsheet could take for a formula.
+ */
+export async function* statementCsv(
+  head: StatementHead,
+  { from, to }: Period,
+  chunks: AsyncIterable<StatementEntry[]>,
+): AsyncGenerator<string, void, undefined> {
+  const { decimals } = requiredCurrency(head.currency);
+  const lines = (rows: readonly (readonly (string | null)[])[]) =>
+    stringify(rows as (string | null)[][], { record_delimiter: 'windows' });
+  const balance = (at: Date, kind: string, amount: bigint) => [
+    at.toISOString(),
+    null,
+    kind,
+    null,
+    null,
+    null,
+    head.currency,
+    formatDecimal(amount, decimals),
+  ];
+  yield lines([columns, balance(from, 'OPENING_BALANCE', head.openingBalance)]);
+  for await (const entries of chunks) {
+    yield lines(
+      entries.map((entry) => [
+        entry.occurredAt.toISOString(),
+        `${publicId('LedgerEntry', entry.journalId)}.${entry.leg}`,
+        entry.kind.toUpperCase(),
+        entry.transactionId && publicId('Transaction', entry.transactionId),
+        entry.reference,
+        formatDecimal(entry.amount, decimals),
+        head.currency,
+        formatDecimal(entry.balance, decimals),
+      ]),
+    );
+  }
+  yield lines([balance(to, 'CLOSING_BALANCE', head.closingBalance)]);
+}

@@ -1,0 +1,30 @@
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+
+/** The period of a statement: from one moment up to another one, which does not belong to it, so that periods join. */
+export interface Period {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/**
+ * Refuses a period that ends before it begins.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkPeriod({ from, to }: Period, path: FieldPath): void {
+  if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', { path });
+}
+
+/**
+ * Returns SQL of the version of an internal account at a moment: the postings of its statement until then have versions up to
+ * it. Inside a subquery it is computed once, not for each row. `account` has the columns platform_id and id.
+ */
+export function versionBefore(account: string, moment: string): string {
+  return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;
+}
+
+/** Returns SQL of the balance of an internal account (which has platform_id and id) at a version. */
+export function balanceAt(account: string, version: string): string {
+  return `coalesce((select p.balance_after from posting p where p.platform_id = ${account}.platform_id and p.account_id = ${account}.id
+    and p.account_version <= ${version} order by p.account_version desc limit 1), 0)`;
+}

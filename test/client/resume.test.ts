@@ -1,0 +1,225 @@
+import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
+import { parse, print } from 'graphql';
+import { createClient as createSseClient } from 'graphql-sse';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { resumeSubscriptions } from '../../src/client/apollo.ts';
+import { resumable, resumingClient } from '../../src/client/resume.ts';
+import { resumeExchange } from '../../src/client/urql.ts';
+import { ended, feedEnd, pay } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+/** Stock clients with the packaged helpers: they miss nothing and repeat nothing, whenever their connection is cut. */
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform);
+});
+afterAll(() => t.stop());
+
+/** What an app writes: neither `after` nor `cursor`. */
+const query = `subscription Payments($id: ID) { transactionUpdates(customerId: $id) { status transaction { id version } } }`;
+
+/** Holds reconnects back until they are let through. */
+class Gate {
+  #open = Promise.withResolvers<void>();
+  readonly wait = (): Promise<void> => this.#open.promise;
+  release(): void {
+    this.#open.resolve();
+    this.#open = Promise.withResolvers<void>();
+  }
+}
+
+interface Connection {
+  subscribe(next: (result: Data) => void): () => void;
+  cut(): void;
+  dispose(): void;
+}
+
+const socketClient = (gate: Gate) =>
+  createClient({
+    url: `${t.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: t.platform.authorization },
+    retryAttempts: Number.POSITIVE_INFINITY,
+    shouldRetry: () => true,
+    retryWait: gate.wait,
+  });
+
+const sink = (next: (result: Data) => void) => ({
+  next,
+  error: (error: unknown) => next({ errors: [error] }),
+  complete: () => undefined,
+});
+
+const clients: Readonly<Record<string, (gate: Gate) => Connection>> = {
+  'graphql-ws': (gate) => {
+    const client = socketClient(gate);
+    const resuming = resumingClient(client);
+    return {
+      subscribe: (next) => resuming.subscribe({ query, variables: { id: scene.customerId } }, sink(next)),
+      cut: () => client.terminate(),
+      dispose: () => client.dispose(),
+    };
+  },
+  Apollo: (gate) => {
+    const client = socketClient(gate);
+    const apollo = new ApolloClient({
+      link: ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)]),
+      cache: new InMemoryCache(),
+    });
+    return {
+      subscribe(next) {
+        const subscription = apollo
+          .subscribe({ query: parse(query), variables: { id: scene.customerId } })
+          .subscribe(sink(next));
+        return () => subscription.unsubscribe();
+      },
+      cut: () => client.terminate(),
+      dispose: () => client.dispose(),
+    };
+  },
+  urql: (gate) => {
+    const client = socketClient(gate);
+    const urql = new UrqlClient({
+      url: `${t.url}/graphql`,
+      preferGetMethod: false,
+      exchanges: [
+        resumeExchange as never,
+        subscriptionExchange({
+          forwardSubscription: ({ query: text = '', ...rest }) => ({
+            subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
+          }),
+        }),
+      ],
+    });
+    return {
+      subscribe: (next) => urql.subscription(query, { id: scene.customerId }).subscribe(next).unsubscribe,
+      cut: () => client.terminate(),
+      dispose: () => client.dispose(),
+    };
+  },
+};
+
+test.each(Object.keys(clients))(
+  '%s: cut while payments are made, it has every change once and in order',
+  async (name) => {
+    const gate = new Gate();
+    const connection = clients[name]?.(gate);
+    if (!connection) throw new Error(name);
+    const before = await feedEnd(t.platform);
+    const seen: string[] = [];
+    const stop = connection.subscribe(({ data, errors, error }) => {
+      if (errors ?? error) seen.push(JSON.stringify(errors ?? error));
+      const { status, transaction } = data.transactionUpdates;
+      seen.push(`${transaction.id} ${transaction.version} ${status}`);
+    });
+    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+    const paid = async (count: number) => {
+      for (let at = 0; at < count; at += 1) await ended(t.platform, (await pay(t.platform, scene)).id);
+    };
+    const isShown = async () => {
+      const expected = await changesAfter(before);
+      await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 10_000 });
+    };
+    await paid(1);
+    await isShown();
+    for (let cuts = 0; cuts < 2; cuts += 1) {
+      connection.cut();
+      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+      await paid(2);
+      gate.release();
+      await isShown();
+      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+    }
+    stop();
+    connection.dispose();
+    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  },
+);
+
+/** The changes of payments that are in the feed, as the list has them. */
+async function changesAfter(cursor: string): Promise<string[]> {
+  const { events } = await t.platform.ask(
+    `query ($after: String, $filter: EventFilter) { events(first: 100, after: $after, filter: $filter) { edges { node {
+      transaction { id version status } } } } }`,
+    { after: cursor, filter: { types: ['OUTGOING_PAYMENT'], customerId: scene.customerId } },
+  );
+  return events.edges.map(
+    ({ node: { transaction } }: Data) => `${transaction.id} ${transaction.version} ${transaction.status}`,
+  );
+}
+
+test('graphql-sse over one connection for each operation resumes in the same way', async () => {
+  const before = await feedEnd(t.platform);
+  const gate = new Gate();
+  const controllers: AbortController[] = [];
+  const client = resumingClient(
+    createSseClient({
+      url: `${t.url}/graphql/stream`,
+      headers: { authorization: t.platform.authorization },
+      retryAttempts: Number.POSITIVE_INFINITY,
+      retry: gate.wait,
+      fetchFn: (url: string, init: RequestInit) => {
+        const control = new AbortController();
+        controllers.push(control);
+        return fetch(url, {
+          ...init,
+          signal: AbortSignal.any([control.signal, ...(init.signal ? [init.signal] : [])]),
+        });
+      },
+    }),
+  );
+  const seen: string[] = [];
+  const stop = client.subscribe<Data>(
+    { query, variables: { id: scene.customerId } },
+    sink(({ data }) => {
+      const { status, transaction } = data.transactionUpdates;
+      seen.push(`${transaction.id} ${transaction.version} ${status}`);
+    }),
+  );
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  const isShown = async () => {
+    const expected = await changesAfter(before);
+    await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 10_000 });
+  };
+  await ended(t.platform, (await pay(t.platform, scene)).id);
+  await isShown();
+  controllers.at(-1)?.abort(new TypeError('network error'));
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await ended(t.platform, (await pay(t.platform, scene)).id);
+  gate.release();
+  await isShown();
+  stop();
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+});
+
+test('a document gets `after` and `cursor` where they are missing, and keeps what it has', () => {
+  const of = (text: string, variables?: object) => {
+    const made = resumable(parse(text), variables as Record<string, unknown>);
+    return made && { text: print(made.document).replace(/\s+/g, ' '), ...made };
+  };
+  const plain = of('subscription { events { id } }');
+  expect(plain?.text).toBe('subscription ($after: String) { events(after: $after) { id cursor } }');
+  expect(plain?.variables).toEqual({});
+  plain?.advance({ data: { events: { cursor: 'c1' } } });
+  plain?.advance({ errors: [] });
+  expect(plain?.variables).toEqual({ after: 'c1' });
+
+  const own = of('subscription ($from: String) { mine: events(after: $from) { cursor id } }', { from: 'c0' });
+  expect(own?.text).toBe('subscription ($from: String) { mine: events(after: $from) { cursor id } }');
+  own?.advance({ data: { mine: { cursor: 'c1' } } });
+  expect(own?.variables).toEqual({ from: 'c1' });
+
+  const written = of('subscription ($after: Int) { events(after: "c0") { id } }', { after: 1 });
+  expect(written?.text).toBe('subscription ($after: Int, $after_: String) { events(after: $after_) { id cursor } }');
+  expect(written?.variables).toEqual({ after: 1, after_: 'c0' });
+
+  expect(of('{ viewer { feedCursor } }')).toBeUndefined();
+});

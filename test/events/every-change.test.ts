@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidOf } from '../../src/core/ids.ts';
+import { act, feedEnd, mint, succeed } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, newCustomer } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
+
+/** Whatever changes in a list is in the feed. */
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway();
+});
+afterAll(() => t.stop());
+
+const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
+  cursor id type customer { id version isDeleted name kycStatus }
+  subject { id __typename ... on WebhookDelivery { status event { id type } attempts { responseStatus } } } } }`;
+
+/** The changes after a place in the feed, up to the wanted one. */
+async function changesUntil(after: string, filter: object, isLast: (event: Data) => boolean): Promise<Data[]> {
+  const changes: Data[] = [];
+  for await (const { data, errors } of t.platform.watch(events, { after, filter })) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    changes.push(data.events);
+    if (isLast(data.events)) break;
+  }
+  return changes;
+}
+
+test('a customer’s pending check, its changes and its deletion are in the feed, each version once', async () => {
+  const after = await feedEnd(t.platform);
+  const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
+  const change = (fullName: string) =>
+    succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
+  // Another name is checked anew.
+  await change('Ada Lovelace');
+  await change('Ada King');
+  await succeed(t.platform, 'deleteCustomer', { customerId });
+  const filter = { customerId, types: ['KYC_STATUS', 'CUSTOMER_CHANGE'] };
+  const changes = await changesUntil(after, filter, ({ customer }) => customer.isDeleted);
+  expect(changes.map(({ customer }) => customer.version)).toEqual(changes.map((_, at) => at + 1));
+  expect(changes[0]).toMatchObject({
+    type: 'CUSTOMER_CHANGE',
+    subject: { id: customerId },
+    customer: { kycStatus: 'PENDING_REVIEW' },
+  });
+  expect(changes.map(({ type, customer }) => [type, customer.name, customer.isDeleted])).toEqual([
+    ['CUSTOMER_CHANGE', 'Grace Hopper 001', false],
+    ['KYC_STATUS', 'Ada Lovelace', false],
+    ['CUSTOMER_CHANGE', 'Ada King', false],
+    ['CUSTOMER_CHANGE', 'Ada King', true],
+  ]);
+});
+
+test('each version of each customer and account has exactly one event', async () => {
+  const scene = await makeScene(t.platform);
+  const register = (number: string) =>
+    succeed(t.platform, 'createExternalAccount', {
+      customerId: scene.customerId,
+      currency: 'EUR',
+      accountInfo: { iban: { iban: `DE8937040044053201${number}000`, swiftBic: 'COBADEFF' } },
+      beneficiary: { individual: { fullName: 'Grace Hopper' } },
+      defaultUmaDepositAccount: true,
+    });
+  await register('7');
+  // The second default takes the mark from the first one, whose status stays.
+  await register('8');
+  const wrong = `select 'customer' as of, c.id, c.version, e.versions from customer c left join lateral (
+       select array_agg(version order by sequence) as versions from event e
+       where e.platform_id = c.platform_id and e.customer_id = c.id and e.type in ('KYC_STATUS', 'CUSTOMER_CHANGE')) e on true
+     where e.versions is distinct from array(select generate_series(1, c.version))
+     union all
+     select 'account', a.id, a.version, e.versions from account a left join lateral (
+       select array_agg(version order by sequence) as versions from event e
+       where e.platform_id = a.platform_id and e.account_id = a.id) e on true
+     where e.versions is distinct from array(select generate_series(1, a.version))`;
+  await expect.poll(async () => (await t.owner.query('select count(*)::int as n from outbox')).rows[0].n).toBe(0);
+  expect((await t.owner.query(wrong)).rows).toEqual([]);
+});
+
+test('a delivery’s end is in the feed, also by the end of its endpoint, and no webhook carries it', async () => {
+  const receiver = await startReceiver();
+  const after = await feedEnd(t.platform);
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  const filter = { types: ['WEBHOOK_DELIVERY'] };
+  const [delivered] = await changesUntil(after, filter, ({ subject }) => subject.status === 'DELIVERED');
+  expect(delivered.subject).toMatchObject({
+    __typename: 'WebhookDelivery',
+    event: { type: 'TEST' },
+    attempts: [{ responseStatus: 200 }],
+  });
+  const { deliveries } = await endpointUntil(t.platform, id, () => true);
+  expect(deliveries.map((delivery: Data) => delivery.id)).toEqual([delivered.subject.id]);
+
+  // One that waits for its next attempt ends with its endpoint.
+  receiver.answer = answer(500);
+  await succeed(t.platform, 'sandboxFundAccount', { accountId: (await makeScene(t.platform)).usd, amount: 1 });
+  await endpointUntil(t.platform, id, (endpoint) => endpoint.deliveries.length > 1);
+  await updateEndpoint(t.platform, { endpointId: id, enabled: false });
+  const [failed] = await changesUntil(delivered.cursor, filter, ({ subject }) => subject.status === 'FAILED');
+  expect(failed.subject.event.type).not.toBe('TEST');
+
+  await updateEndpoint(t.platform, { endpointId: id, enabled: true });
+  expect(await replay(t.platform, { endpointId: id, eventId: failed.id })).toMatchObject({ count: 0 });
+  const passed =
+    'select 1 from webhook_endpoint e join feed_head h using (platform_id) where e.id = $1 and e.position = h.sequence';
+  await expect
+    .poll(async () => (await t.owner.query(passed, [uuidOf(id, 'WebhookEndpoint')])).rowCount, { timeout: 10_000 })
+    .toBe(1);
+  const carried = `select v.type from webhook_delivery d join event v on v.platform_id = d.platform_id and v.sequence = d.event_sequence
+    where v.type in ('WEBHOOK_DELIVERY', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS')`;
+  expect((await t.owner.query(carried)).rows).toEqual([]);
+  expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
+
+  // What an app may see does not change: deliveries are its platform's.
+  const { customerId } = await makeScene(t.platform, 0n);
+  const { token } = await mint(t.platform, { customerId });
+  const response = await fetch(`${t.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }' }),
+  });
+  expect(await response.json()).toEqual({ data: { events: { totalCount: 0 } } });
+  expect(
+    await act(t.platform, 'createWebhookEndpoint', { url: receiver.url, eventTypes: ['WEBHOOK_DELIVERY'] }),
+  ).toMatchObject({
+    code: 'INVALID_INPUT',
+  });
+  await receiver.stop();
+});

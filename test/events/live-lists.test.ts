@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { act, ended, execute, mint, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { history, play } from '../setup/live-list-histories.ts';
+import { fund, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { Statements } from '../setup/statements.ts';
+import { nextOf, openRawSocket } from '../setup/streams.ts';
+
+/** Lists that stay true by their changes. */
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform);
+});
+afterAll(() => t.stop());
+
+/** The messages of a stream's field, without the envelope. */
+async function* messagesOf(
+  field: string,
+  query: string,
+  variables: object,
+  platform = t.platform,
+): AsyncGenerator<Data> {
+  for await (const { data, errors } of platform.watch(query, variables)) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    yield data[field];
+  }
+}
+
+test('a list that is driven by its changes is the list that is read anew, through random histories and cuts', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, (one) => play(t, one)),
+    { numRuns: 4, endOnFailure: true },
+  );
+});
+
+test('a row enters, changes in and leaves a list, each with the names of the fields that changed', async () => {
+  const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
+    snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
+    changes { op changed cursor node { id status version customer { id } } } } }`;
+  const stream = messagesOf('transactionChanges', query, {
+    filter: { customerId: scene.customerId, status: ['PENDING'] },
+  });
+  const first = await nextOf(stream);
+  expect(first).toMatchObject({
+    changes: [],
+    snapshot: { totalCount: 0, edges: [], pageInfo: { hasNextPage: false } },
+  });
+  const { id } = await pay(t.platform, scene);
+  const enter = await nextOf(stream);
+  expect(enter).toMatchObject({
+    snapshot: null,
+    changes: [
+      { op: 'ENTER', changed: [], node: { id, status: 'PENDING', version: 1, customer: { id: scene.customerId } } },
+    ],
+  });
+  expect(enter.cursor).toBe(enter.changes[0].cursor);
+  const { changes } = await nextOf(stream);
+  expect(changes).toMatchObject([{ op: 'LEAVE', node: { id, version: 2 } }]);
+  expect(changes[0].changed).toEqual(expect.arrayContaining(['status', 'version', 'updatedAt', 'terminal']));
+  expect(changes[0].changed).not.toContain('sentAmount');
+  await stream.return(undefined);
+});
+
+test('several changes come in one message where the client waits, in order and without a gap', async () => {
+  const query = `subscription { accountChanges(filter: { kind: INTERNAL }, waitMs: 500, snapshot: false) {
+    cursor changes { op cursor node { id ... on InternalAccount { balance { amount } } } } } }`;
+  const followed = makeScene(t.platform);
+  const { usd } = await followed;
+  const stream = messagesOf('accountChanges', query, {});
+  const seen: Data[] = [];
+  const reading = (async () => {
+    for await (const message of stream) {
+      seen.push(message);
+      expect(message.cursor).toBe(message.changes.at(-1).cursor);
+      if (seen.flatMap(({ changes }) => changes).length >= 10) return;
+    }
+  })();
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
+  for (let count = 0; count < 10; count += 1) await fund(t.platform, usd, 1n);
+  await reading;
+  const changes = seen.flatMap((message) => message.changes);
+  expect(changes.map(({ op, node }) => [op, node.id])).toEqual(Array(10).fill(['UPDATE', usd]));
+  const balances = changes.map(({ node }) => Number(node.balance.amount));
+  expect(balances).toEqual(balances.map((_, at) => (balances[0] ?? 0) + at));
+  expect(seen.length).toBeLessThan(10);
+});
+
+test('a filter that changes of the rows do not decide is refused by its name, and one of nothing is not found', async () => {
+  const refusals = [
+    ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],
+    ['quoteChanges', 'QuoteFilter', { sendingUmaAddress: '$ada@example.com' }, 'INVALID_INPUT'],
+    [
+      'transactionChanges',
+      'TransactionFilter',
+      { customerId: 'Customer:00000000-0000-7000-8000-000000000000' },
+      'NOT_FOUND',
+    ],
+    ['quoteChanges', 'QuoteFilter', { sendingAccountId: 'nonsense' }, 'NOT_FOUND'],
+    ['accountChanges', 'AccountFilter', { customerId: 'Customer:nonsense' }, 'NOT_FOUND'],
+  ] as const;
+  for (const [field, type, filter, code] of refusals) {
+    const query = `subscription ($filter: ${type}) { ${field}(filter: $filter) { cursor } }`;
+    const [name] = Object.keys(filter);
+    const { errors } = await nextOf(t.platform.watch(query, { filter }));
+    expect(errors).toMatchObject([{ extensions: { code, field: `filter.${name}` } }]);
+  }
+});
+
+test('a list of an app has what the app may see, and no more', async () => {
+  const [mine, other] = [await makeScene(t.platform), await makeScene(t.platform)];
+  const { token } = await mint(t.platform, { customerId: mine.customerId });
+  const app = connect(t.url, '', `Bearer ${token}`);
+  const query = `subscription { accountChanges(filter: { kind: INTERNAL }) {
+    snapshot { edges { node { id } } } changes { op node { id } } } }`;
+  const stream = messagesOf('accountChanges', query, {}, app);
+  const { snapshot } = await nextOf(stream);
+  const shown = snapshot.edges.map(({ node }: Data) => node.id);
+  expect(shown).toEqual(expect.arrayContaining([mine.usd, mine.eur]));
+  expect(shown).not.toContain(other.usd);
+  await fund(t.platform, other.usd, 1n);
+  await fund(t.platform, mine.usd, 1n);
+  expect((await nextOf(stream)).changes).toEqual([{ op: 'UPDATE', node: { id: mine.usd } }]);
+  await stream.return(undefined);
+});
+
+test('followers of the same list share the execution of a change', async () => {
+  const serving = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
+  const statements = new Statements(serving.gateway.serving.pool);
+  const raw = await openRawSocket(serving.url, t.platform.authorization);
+  const query = `subscription ($filter: QuoteFilter) { quoteChanges(filter: $filter, snapshot: false) {
+    cursor changes { op changed node { id status transaction { id customer { id } } } } } }`;
+  for (let id = 0; id < 10; id += 1)
+    raw.send({ id: String(id), type: 'subscribe', payload: { query, variables: { filter: { status: ['PENDING'] } } } });
+  await vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(10), { timeout: 10_000 });
+  const { result, statements: sent } = await statements.during(async () => {
+    const { id } = await quote(t.platform, usdToEur(scene));
+    const messages = await Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
+    return { id, messages };
+  });
+  for (const { payload } of result.messages) {
+    expect(payload).toEqual(result.messages[0].payload);
+    expect(payload.data.quoteChanges.changes).toMatchObject([
+      { op: 'ENTER', node: { id: result.id, status: 'PENDING' } },
+    ]);
+  }
+  // A new row has no state before: the one statement reads what the document selects beside it.
+  expect(sent).toHaveLength(1);
+  const left = await statements.during(async () => {
+    await execute(t.platform, result.id);
+    return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
+  });
+  expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
+  expect(left.statements).toHaveLength(2);
+  raw.socket.close();
+  await serving.stop();
+});
+
+test('payloads of mutations carry the edge of the row in its list', async () => {
+  const { customer, customerEdge } = await succeed(
+    t.platform,
+    'createCustomer',
+    { platformCustomerId: 'edge', details: { individual: { fullName: 'Ada Lovelace' } } },
+    'customer { id } customerEdge { cursor node { id name accounts(first: 1) { totalCount } } }',
+  );
+  expect(customerEdge.node).toEqual({
+    id: customer.id,
+    name: 'Ada Lovelace',
+    accounts: { totalCount: expect.any(Number) },
+  });
+  const { transactionEdge } = await succeed(
+    t.platform,
+    'transferOut',
+    { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 },
+    'transactionEdge { cursor node { id status } }',
+  );
+  const { customers, transactions } = await t.platform.ask(
+    '{ customers(first: 1) { edges { cursor node { id } } } transactions(first: 1) { edges { cursor node { id } } } }',
+  );
+  expect(customers.edges).toEqual([{ cursor: customerEdge.cursor, node: { id: customer.id } }]);
+  expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
+});
+
+test('several payments are one stream: the present state of each, then every change, and its end with the last of them', async () => {
+  const paid = await pay(t.platform, scene);
+  await ended(t.platform, paid.id);
+  const open = await quote(t.platform, usdToEur(scene));
+  const ids = [paid.id, open.transaction.id, paid.id];
+  const query = `subscription ($ids: [ID!], $after: String) { transactionUpdates(transactionIds: $ids, after: $after) {
+    cursor status previousStatus terminal transaction { id } } }`;
+  const stream = messagesOf('transactionUpdates', query, { ids });
+  const firsts = [await nextOf(stream), await nextOf(stream)];
+  expect(firsts).toMatchObject([
+    { status: 'COMPLETED', previousStatus: null, transaction: { id: paid.id } },
+    { status: 'PENDING', previousStatus: null, transaction: { id: open.transaction.id } },
+  ]);
+  await execute(t.platform, open.id);
+  const rest: Data[] = [];
+  for await (const update of stream) rest.push(update);
+  expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
+  expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
+  // Resumed anywhere, it has the rest of all, and its end.
+  const all = [...firsts, ...rest];
+  for (const [at, { cursor }] of all.entries()) {
+    const resumed: Data[] = [];
+    for await (const update of messagesOf('transactionUpdates', query, { ids, after: cursor })) resumed.push(update);
+    expect(resumed.map(({ cursor: of }) => of)).toEqual(all.slice(at + 1).map(({ cursor: of }) => of));
+  }
+  const { errors } = await nextOf(t.platform.watch(query, { ids: [paid.id, 'Transaction:nonsense'] }));
+  expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'transactionIds' } }]);
+});
+
+test('the accounts of a customer are one stream, with the status of those outside', async () => {
+  const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
+  const fields =
+    'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';
+  const ofCustomer = messagesOf(
+    'accountUpdates',
+    `subscription ($id: ID) { accountUpdates(customerId: $id) { ${fields} } }`,
+    {
+      id: customerId,
+    },
+  );
+  const ofOne = messagesOf(
+    'accountUpdates',
+    `subscription ($id: ID) { accountUpdates(accountId: $id) { ${fields} } }`,
+    {
+      id: outsideUsd,
+    },
+  );
+  expect(await nextOf(ofOne)).toMatchObject({
+    status: 'ACTIVE',
+    previousStatus: null,
+    newBalance: null,
+    account: { id: outsideUsd },
+  });
+  const pending = nextOf(ofCustomer);
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
+  await fund(t.platform, usd, 5n);
+  expect(await pending).toMatchObject({
+    oldBalance: { amount: '0' },
+    newBalance: { amount: '5' },
+    status: null,
+    account: { id: usd, currency: { code: 'USD' }, customer: { id: customerId } },
+  });
+  await act(t.platform, 'sandboxSetExternalAccountStatus', { accountId: outsideUsd, status: 'INACTIVE' });
+  const change = { previousStatus: 'ACTIVE', status: 'INACTIVE', newBalance: null, account: { id: outsideUsd } };
+  expect(await nextOf(ofCustomer)).toMatchObject(change);
+  expect(await nextOf(ofOne)).toMatchObject(change);
+  await ofCustomer.return(undefined);
+  await ofOne.return(undefined);
+});
+
+test('a customer’s stream has its identity check and its changes, and ends with its deletion', async () => {
+  const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
+  const query = `subscription ($id: ID, $after: String) { customerUpdates(customerId: $id, after: $after) {
+    cursor previousKycStatus kycStatus customer { id name isDeleted } } }`;
+  const stream = messagesOf('customerUpdates', query, { id: customerId });
+  const first = await nextOf(stream);
+  expect(first).toMatchObject({ previousKycStatus: null, kycStatus: 'PENDING_REVIEW', customer: { id: customerId } });
+  await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName: 'Ada Lovelace' } } });
+  const renamed = await nextOf(stream);
+  expect(renamed).toMatchObject({ customer: { name: 'Ada Lovelace', isDeleted: false } });
+  await succeed(t.platform, 'deleteCustomer', { customerId });
+  expect(await nextOf(stream)).toMatchObject({ customer: { isDeleted: true } });
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});

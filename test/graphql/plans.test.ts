@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { emptyTables, fillTables, makePlanScene, type PlanScene, planCases, planOf } from '../setup/plans.ts';
+
+// 3,000 rows that the planner takes for 1,000,000. `npm run soak -- plans` fills the tables with as many, and reads them.
+let t: TestGateway;
+let scene: PlanScene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makePlanScene(t);
+  await fillTables(t, scene.templates, 3_000, 1_000_000);
+});
+afterAll(async () => {
+  await emptyTables(t);
+  await scene.close();
+  await t.stop();
+});
+
+test.each(planCases)('an index serves $name', async (one) => {
+  const plan = await planOf(t, one, { id: one.id && scene.ids[one.id] }, false);
+  expect(plan.indexes).toEqual(expect.arrayContaining([...one.indexes]));
+  expect(plan.isPlannedAnew).toBe(one.isPlannedAnew);
+});
+
+test('without its index, none is found: the planner does not make do with another', async () => {
+  const [failed] = planCases.filter(({ indexes: [index] }) => index === 'transaction_failure_reason');
+  if (!failed) return expect.fail('no such case');
+  await t.owner.query('alter index transaction_failure_reason rename to of_another_name');
+  try {
+    expect((await planOf(t, failed, {}, false)).indexes).not.toEqual(expect.arrayContaining([...failed.indexes]));
+  } finally {
+    await t.owner.query('alter index of_another_name rename to transaction_failure_reason');
+  }
+});

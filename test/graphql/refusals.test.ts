@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/access/operations.ts';
+import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
+import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { passExpiry } from '../setup/passing-time.ts';
+import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  scene = await makeScene(t.platform, 10_000n);
+});
+afterAll(() => t.stop());
+
+const funds =
+  '... on InsufficientFundsError { available { decimal currency { code } } required { decimal currency { code } } }';
+const expiry = '... on QuoteExpiredError { expiredAt }';
+const existing =
+  '... on ConflictError { existing { __typename id ... on Quote { status } ... on ExternalAccount { verification: beneficiaryVerificationStatus } } }';
+
+/** A server that may pay and may not view. */
+async function blindServer(): Promise<TestPlatform> {
+  const input = { name: 'blind', permissions: ['TRANSACT'] };
+  const { apiToken, secret } = await succeed(t.platform, 'createApiToken', input, 'secret apiToken { clientId }');
+  return connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
+}
+
+/** Runs a mutation and answers its refusal, with the facts that are selected. */
+async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
+  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+  const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename
+    ... on UserError { code message path fields { path code message } }
+    ${facts} } }`;
+  return (await platform.ask(document, { input }))[name];
+}
+
+const transfer = (rest: object) => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...rest });
+
+describe('one refusal has all invalid fields, each with its path, its code and its message', () => {
+  test('of a new account', async () => {
+    const refused = await refusalOf(t.platform, 'createExternalAccount', {
+      customerId: scene.customerId,
+      currency: 'EUR',
+      accountInfo: { usAccount: { accountNumber: 'x', routingNumber: '1', accountCategory: 'CHECKING' } },
+      beneficiary: { individual: { fullName: ' ', nationality: 'Germany' } },
+      platformAccountId: 'a\0',
+    });
+    const words = expect.stringMatching(/\w+ \w+/);
+    expect(refused).toMatchObject({ __typename: 'InvalidInputError', code: 'INVALID_INPUT' });
+    expect(refused.fields).toEqual(
+      [
+        ['currency', 'INVALID_CURRENCY'],
+        ['accountInfo.usAccount.accountNumber', 'INVALID_BANK_ACCOUNT'],
+        ['accountInfo.usAccount.routingNumber', 'INVALID_BANK_ACCOUNT'],
+        ['beneficiary.individual.fullName', 'INVALID_INPUT'],
+        ['beneficiary.individual.nationality', 'INVALID_INPUT'],
+        ['platformAccountId', 'INVALID_INPUT'],
+      ].map(([path = '', code]) => ({ path: ['input', ...path.split('.')], code, message: words })),
+    );
+    expect(refused.path).toEqual(refused.fields[0].path);
+  });
+
+  test('of a new customer, wrong addresses of its owners among them', async () => {
+    const owner = { fullName: 'Ada', individualType: 'DIRECTOR', phoneNumber: '1', percentageOwnership: 101 };
+    const address = { line1: 'x', postalCode: ' ', country: 'de' };
+    const refused = await refusalOf(t.platform, 'createCustomer', {
+      platformCustomerId: ' ',
+      details: { business: { taxId: 'a\0', beneficialOwners: [{ ...owner, address }] } },
+      umaAddress: 'nobody',
+    });
+    expect(refused.fields.map(({ path }: Data) => path.slice(1).join('.'))).toEqual([
+      'platformCustomerId',
+      'details.business.legalName',
+      'details.business.taxId',
+      'details.business.beneficialOwners.0.address.postalCode',
+      'details.business.beneficialOwners.0.address.country',
+      'details.business.beneficialOwners.0.phoneNumber',
+      'details.business.beneficialOwners.0.percentageOwnership',
+      'umaAddress',
+    ]);
+  });
+
+  test('of a transfer between accounts that are not there', async () => {
+    const unknown = '00000000-0000-7000-8000-000000000000';
+    const ids = { sourceAccountId: `InternalAccount:${unknown}`, destinationAccountId: `ExternalAccount:${unknown}` };
+    expect(await refusalOf(t.platform, 'transferOut', { ...ids, amount: 1 })).toMatchObject({
+      __typename: 'NotFoundError',
+      code: 'ACCOUNT_NOT_FOUND',
+      message: 'no such account',
+      fields: [{ path: ['input', 'sourceAccountId'] }, { path: ['input', 'destinationAccountId'] }],
+    });
+  });
+
+  test('of values that are none of their scalar', async () => {
+    const refused = await refusalOf(t.platform, 'createCustomer', {
+      platformCustomerId: 'wrong-days',
+      details: {
+        business: {
+          legalName: 'Analytical Engines',
+          beneficialOwners: ['yesterday', '1815-12-10', '2026-02-30'].map((birthDate) => ({
+            fullName: 'Ada Lovelace',
+            individualType: 'DIRECTOR',
+            birthDate,
+          })),
+        },
+      },
+    });
+    expect(refused).toMatchObject({ __typename: 'InvalidInputError', code: 'INVALID_INPUT' });
+    expect(refused.fields.map(({ path }: Data) => path.at(-2))).toEqual(['0', '2']);
+  });
+});
+
+describe('an amount', () => {
+  test.each([
+    ['100', undefined],
+    [undefined, '1'],
+    [undefined, '1.0'],
+    [undefined, '1.00'],
+  ])('of %s smallest units or %s in major units is a dollar', async (amount, amountDecimal) => {
+    const success = 'transaction { sentAmount { amount decimal } }';
+    const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount, amountDecimal }), success);
+    expect(transaction.sentAmount).toEqual({ amount: '100', decimal: '1.00' });
+  });
+
+  test.each([
+    [{ amountDecimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, and 1.005 has 3$/],
+    [{ amountDecimal: '1.000' }, 'INVALID_AMOUNT', /decimal places/],
+    [{ amountDecimal: '0.00' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
+    [{ amountDecimal: '-1' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
+    [{ amountDecimal: '1e2' }, 'INVALID_AMOUNT', /digits with an optional point/],
+    [{ amountDecimal: 1.5 }, 'INVALID_AMOUNT', /digits with an optional point/],
+    [{ amountDecimal: '90000000000000.01' }, 'AMOUNT_OUT_OF_RANGE', /at most 90000000000000.00 USD/],
+    [{ amountDecimal: '1', amount: '100' }, 'INVALID_AMOUNT', /given once/, 'amount'],
+    [{}, 'INVALID_AMOUNT', /is required/, 'amount'],
+    [{ amount: '12.50' }, 'INVALID_AMOUNT', /a whole number/, 'amount'],
+  ])('given as %j is refused: %s', async (given, code, message, field = 'amountDecimal') => {
+    expect(await refusalOf(t.platform, 'transferOut', transfer(given))).toMatchObject({
+      __typename: 'InvalidInputError',
+      code,
+      message: expect.stringMatching(message),
+      path: ['input', field],
+      fields: [{ path: ['input', field], code }],
+    });
+  });
+
+  test('in major units has the decimal places of its currency, in every input of an amount', async () => {
+    const locked = async (rest: object) => {
+      const input = usdToEur(scene, { lockedCurrencyAmount: undefined, ...rest });
+      const success = 'quote { totalSendingAmount { decimal } totalReceivingAmount { decimal } }';
+      return (await succeed(t.platform, 'createQuote', input, success)).quote;
+    };
+    expect(await locked({ lockedCurrencyAmountDecimal: '10.5' })).toMatchObject({
+      totalSendingAmount: { decimal: '10.50' },
+    });
+    expect(await locked({ lockedCurrencyAmountDecimal: '7.25', lockedCurrencySide: 'RECEIVING' })).toMatchObject({
+      totalReceivingAmount: { decimal: '7.25' },
+    });
+
+    const { exchangeRates } = await t.platform.ask(
+      '{ exchangeRates(source: "JPY", destinations: ["USD"], sendingAmountDecimal: "1500") { sendingAmount { amount } } }',
+    );
+    expect(exchangeRates).toEqual([{ sendingAmount: { amount: '1500' } }]);
+
+    const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } };
+    const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
+    const sent = { quoteId: funded.id, currencyCode: 'USDC', currencyAmountDecimal: '2.5000001' };
+    expect(await refusalOf(t.platform, 'sandboxSend', sent)).toMatchObject({
+      path: ['input', 'currencyAmountDecimal'],
+      message: 'USDC has at most 6 decimal places, and 2.5000001 has 7',
+    });
+
+    const filled = { accountId: scene.usd, amountDecimal: '0.01' };
+    await succeed(t.platform, 'sandboxFundAccount', filled);
+    const incoming = {
+      senderUmaAddress: '$anybody@elsewhere.example',
+      receiverUmaAddress: await umaAddressOf(t.platform, scene.customerId),
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmountDecimal: '3.21',
+    };
+    const success = 'transaction { receivedAmount { amount } }';
+    const received = await succeed(t.platform, 'sandboxReceiveUma', incoming, success);
+    expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
+  });
+});
+
+describe('a refusal has its facts', () => {
+  const dear = () => usdToEur(scene, { lockedCurrencyAmount: 1_000_000, immediatelyExecute: true });
+  const usd = (decimal: unknown) => ({ decimal, currency: { code: 'USD' } });
+
+  test('too little money: what there is and what is needed, to who may see the balance', async () => {
+    const refused = await refusalOf(t.platform, 'createQuote', dear(), funds);
+    expect(refused).toMatchObject({
+      __typename: 'InsufficientFundsError',
+      available: usd(expect.any(String)),
+      required: usd('10000.00'),
+    });
+    expect(refused.message).toBe(`the account holds ${refused.available.decimal} USD, and 10000.00 USD is needed`);
+
+    const blind = await blindServer();
+    const { message, available, required } = await refusalOf(blind, 'createQuote', dear(), funds);
+    expect({ message, available, required }).toEqual({
+      message: 'the account does not hold enough',
+      available: null,
+      required: null,
+    });
+  });
+
+  test('an expired quote: its time', async () => {
+    const { id, transaction } = await quote(t.platform, usdToEur(scene));
+    const stream = t.platform.watch(
+      'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status transaction { quote { expiresAt } } } }',
+      { id: transaction.id },
+    );
+    let expiresAt: string | undefined;
+    for await (const { data } of stream) {
+      if (expiresAt === undefined) await passExpiry(t, id);
+      expiresAt = data.transactionUpdates.transaction.quote.expiresAt;
+    }
+    const refused = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, expiry);
+    expect(refused).toMatchObject({ __typename: 'QuoteExpiredError', expiredAt: expiresAt });
+  });
+
+  test('a conflict: what is there', async () => {
+    const { id } = await quote(t.platform, usdToEur(scene));
+    await succeed(t.platform, 'executeQuote', { quoteId: id });
+    const again = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, existing);
+    expect(again).toMatchObject({
+      __typename: 'ConflictError',
+      existing: { __typename: 'Quote', id, status: 'PROCESSING' },
+    });
+
+    const account = {
+      customerId: scene.customerId,
+      currency: 'MXN',
+      accountInfo: { clabe: { clabeNumber: '646180111812345000' } },
+      beneficiary: { individual: { fullName: 'Grace Hopper' } },
+    };
+    const first = (await succeed(t.platform, 'createExternalAccount', account, 'account { id }')).account.id;
+    expect(await refusalOf(t.platform, 'createExternalAccount', account, existing)).toMatchObject({
+      __typename: 'ConflictError',
+      existing: { __typename: 'ExternalAccount', id: first },
+    });
+
+    const umaAddress = await umaAddressOf(t.platform, scene.customerId);
+    const taken = { platformCustomerId: 'second', details: { individual: { fullName: 'Ada' } }, umaAddress };
+    expect(await refusalOf(t.platform, 'createCustomer', taken, existing)).toMatchObject({
+      code: 'UMA_ADDRESS_EXISTS',
+      existing: { __typename: 'Customer', id: scene.customerId },
+    });
+
+    const customerId = await newCustomer(t.platform);
+    await succeed(t.platform, 'deleteCustomer', { customerId });
+    expect(await refusalOf(t.platform, 'deleteCustomer', { customerId }, existing)).toMatchObject({
+      code: 'CUSTOMER_DELETED',
+      existing: { __typename: 'Customer', id: customerId },
+    });
+  });
+
+  test('the app of a payment sees what it collides with only where it may', async () => {
+    const { id } = await quote(t.platform, usdToEur(scene));
+    const { token } = await mint(t.platform, { quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
+    const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+    await succeed(app, 'executeQuote', { quoteId: id });
+    expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
+  });
+
+  test('what exists is reading: without VIEW the document is refused, before anything happens', async () => {
+    const { id } = await quote(t.platform, usdToEur(scene));
+    const blind = await blindServer();
+    expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await act(t.platform, 'executeQuote', { quoteId: id }, 'quote { status }')).toMatchObject({
+      quote: { status: 'PROCESSING' },
+    });
+  });
+});

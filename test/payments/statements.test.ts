@@ -1,0 +1,300 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { XmlDocument, XsdValidator } from 'libxml2-wasm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ended, execute, mint, pay, quote, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+
+let t: TestGateway;
+let scene: Scene;
+let stranger: Scene;
+/** An account that got its money back. */
+let returned: string;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 1_000_000n);
+  stranger = await makeScene(t.platform, 0n);
+  // Money that comes, that goes, and that is changed into another currency.
+  for (let round = 0; round < 3; round += 1) {
+    await fund(t.platform, scene.usd, BigInt(50 + round));
+    await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);
+    const made = await quote(t.platform, usdToEur(scene));
+    await execute(t.platform, made.id);
+    await ended(t.platform, made.transaction.id);
+  }
+  // The suffix of its account lets the bank refuse it.
+  const refused = await makeScene(t.platform, 5_000n, '004');
+  await ended(t.platform, (await pay(t.platform, refused, 700)).id);
+  returned = refused.usd;
+});
+afterAll(() => t.stop());
+
+/** The postings on an account, oldest first, from the tables. */
+async function postings(accountId: string): Promise<Data[]> {
+  const { rows } = await t.owner.query(
+    `select p.amount::text, p.balance_after::text, uuid_v7_time(p.journal_id) as at, p.journal_id, p.leg, j.transaction_id, upper(j.kind) as kind
+     from posting p join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
+     where p.account_id = $1 order by p.account_version`,
+    [accountId.split(':')[1]],
+  );
+  return rows;
+}
+
+const statementFields = `from to openingBalance { amount } closingBalance { amount }
+  credits { count amount { amount currency { code } } } debits { count amount { amount } }`;
+const document = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $first: Int, $after: String) { account(id: $id) { ... on InternalAccount {
+  statement(from: $from, to: $to) { ${statementFields} }
+  ledgerEntries(from: $from, to: $to, first: $first, after: $after, sortOrder: ASC) {
+    totalCount pageInfo { hasNextPage endCursor }
+    edges { node { id kind occurredAt amount { amount } balanceAfter { amount decimal } transaction { id } account { id } } }
+  } } } }`;
+
+/** Reads the statement of a period with all its entries, page by page. */
+async function statementOf(id: string, from: Date, to: Date, first = 100): Promise<Data> {
+  let after: string | undefined;
+  const entries: Data[] = [];
+  for (;;) {
+    const { account } = await t.platform.ask(document, { id, from, to, first, after });
+    entries.push(...account.ledgerEntries.edges.map(({ node }: Data) => node));
+    expect(account.ledgerEntries.totalCount).toBeGreaterThanOrEqual(entries.length);
+    if (!account.ledgerEntries.pageInfo.hasNextPage) return { ...account.statement, entries };
+    after = account.ledgerEntries.pageInfo.endCursor;
+  }
+}
+
+test('the opening balance and the entries of any period make its closing balance, and periods join', async () => {
+  const all = await postings(scene.usd);
+  expect(all.length).toBeGreaterThan(8);
+  const begin = all[0].at.getTime() - 10;
+  const span = all.at(-1).at.getTime() - begin + 20;
+  const moment = fc.oneof(
+    fc.integer({ min: 0, max: span }).map((ms) => begin + ms),
+    // The very moment of an entry, and those beside it.
+    fc.tuple(fc.nat(), fc.constantFrom(-1, 0, 1)).map(([at, ms]) => all[at % all.length].at.getTime() + ms),
+  );
+  await fc.assert(
+    fc.asyncProperty(moment, moment, moment, fc.integer({ min: 1, max: 5 }), async (a, b, c, first) => {
+      const [from = 0, middle = 0, to = 0] = [a, b, c].toSorted((one, other) => one - other);
+      const whole = await statementOf(scene.usd, new Date(from), new Date(to), first);
+      const inside = all.filter(({ at }) => at.getTime() >= from && at.getTime() < to);
+      const before = all.findLast(({ at }) => at.getTime() < from)?.balance_after ?? '0';
+      expect(whole.openingBalance.amount).toBe(before);
+      expect(whole.entries).toMatchObject(
+        inside.map(({ amount, balance_after, at, journal_id, leg, transaction_id, kind }) => ({
+          id: `LedgerEntry:${journal_id}.${leg}`,
+          kind,
+          occurredAt: at.toISOString(),
+          amount: { amount },
+          balanceAfter: { amount: balance_after },
+          transaction: transaction_id && { id: `Transaction:${transaction_id}` },
+          account: { id: scene.usd },
+        })),
+      );
+      const sum = (of: (amount: bigint) => boolean) =>
+        inside.reduce((all, { amount }) => all + (of(BigInt(amount)) ? BigInt(amount) : 0n), 0n);
+      expect(BigInt(whole.closingBalance.amount)).toBe(BigInt(before) + sum(() => true));
+      expect(whole.credits).toEqual({
+        count: inside.filter(({ amount }) => BigInt(amount) > 0n).length,
+        amount: { amount: String(sum((amount) => amount > 0n)), currency: { code: 'USD' } },
+      });
+      expect(whole.debits).toEqual({
+        count: inside.filter(({ amount }) => BigInt(amount) < 0n).length,
+        amount: { amount: String(-sum((amount) => amount < 0n)) },
+      });
+      const [first_, second] = [
+        await statementOf(scene.usd, new Date(from), new Date(middle)),
+        await statementOf(scene.usd, new Date(middle), new Date(to)),
+      ];
+      expect([...first_.entries, ...second.entries]).toEqual(whole.entries);
+      expect(second.openingBalance).toEqual(first_.closingBalance);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('what one request reads of an account that is paid meanwhile is of one moment', async () => {
+  const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
+  const paying = Promise.all(
+    Array.from({ length: 30 }, (_one, index) => fund(t.platform, stranger.usd, BigInt(1 + index))),
+  );
+  let isPaid = false;
+  const done = paying.then(() => {
+    isPaid = true;
+  });
+  do {
+    const { account } = await t.platform.ask(document, { id: stranger.usd, from, to, first: 100 });
+    const entries = account.ledgerEntries.edges.map(({ node }: Data) => BigInt(node.amount.amount));
+    const sum = entries.reduce((all: bigint, amount: bigint) => all + amount, 0n);
+    expect(account.statement).toMatchObject({
+      closingBalance: { amount: String(sum) },
+      credits: { count: entries.length },
+    });
+  } while (!isPaid);
+  await done;
+});
+
+test('a statement is refused where its period ends before it begins, at its field', async () => {
+  const { data, errors } = await t.platform.send(document, { id: scene.usd, from: new Date(1), to: new Date(0) });
+  expect(data?.account ?? null).toBeNull();
+  expect(errors?.[0]).toMatchObject({ path: ['account', 'statement'], extensions: { code: 'INVALID_INPUT' } });
+});
+
+test("an app sees its own customer's statement, and no other; the token of a payment no balance", async () => {
+  const [from, to] = [new Date(0), new Date()];
+  const app = connect(t.url, '', `Bearer ${(await mint(t.platform, { customerId: scene.customerId })).token}`);
+  const { account } = await app.ask(document, { id: scene.usd, from, to, first: 1 });
+  expect(account.statement.openingBalance.amount).toBe('0');
+  expect((await app.ask(document, { id: stranger.usd, from, to })).account).toBeNull();
+
+  const transaction = await pay(t.platform, scene, 10);
+  const ofPayment = connect(t.url, '', `Bearer ${(await mint(t.platform, { transactionId: transaction.id })).token}`);
+  const legs = 'transaction(id: $id) { ledgerEntries { system account { id } balanceAfter { amount } } }';
+  const seen = await ofPayment.ask(`query ($id: ID!) { ${legs} }`, { id: transaction.id });
+  expect(seen.transaction.ledgerEntries).toContainEqual({ system: 'OTHER_ACCOUNT', account: null, balanceAfter: null });
+  for (const { balanceAfter } of seen.transaction.ledgerEntries) expect(balanceAfter).toBeNull();
+  const own = await t.platform.ask(`query ($id: ID!) { ${legs} }`, { id: transaction.id });
+  expect(own.transaction.ledgerEntries.filter((leg: Data) => leg.balanceAfter !== null)).toHaveLength(1);
+});
+
+test('the payments of an account are those from and to it, and their totals are sums over the list', async () => {
+  const fields = 'status type sentAmount { amount currency { code } } receivedAmount { amount currency { code } }';
+  const total = 'transactionTotals { status type count amount { amount currency { code } } }';
+  const asked = `query ($id: ID!, $customer: ID!) {
+    account(id: $id) { transactions(first: 100) { edges { node { ${fields}
+      source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } ${total} }
+    customer(id: $customer) { transactions(first: 100) { edges { node { ${fields} } } } ${total} }
+    transactions(first: 100) { edges { node { ${fields} } } } ${total}
+  }`;
+  const { account, customer, ...all } = await t.platform.ask(asked, { id: scene.usd, customer: scene.customerId });
+  const { transactions } = await t.platform.ask(
+    '{ transactions(first: 100) { edges { node { source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } }',
+  );
+  const ends = (edge: Data) => [edge.node.source?.accountId, edge.node.destination?.accountId];
+  expect(account.transactions.edges.map(ends)).toEqual(
+    transactions.edges.map(ends).filter((one: Data[]) => one.includes(scene.usd)),
+  );
+  for (const list of [account, customer, all]) {
+    const totals = new Map<string, { count: number; amount: bigint }>();
+    for (const { node } of list.transactions.edges) {
+      const side = node.type === 'OUTGOING' ? node.sentAmount : node.receivedAmount;
+      const key = `${node.status} ${node.type} ${side.currency.code}`;
+      const one = totals.get(key) ?? { count: 0, amount: 0n };
+      totals.set(key, { count: one.count + 1, amount: one.amount + BigInt(side.amount) });
+    }
+    expect(
+      new Map(
+        list.transactionTotals.map(({ status, type, count, amount }: Data) => [
+          `${status} ${type} ${amount.currency.code}`,
+          { count, amount: BigInt(amount.amount) },
+        ]),
+      ),
+    ).toEqual(totals);
+  }
+});
+
+async function exported(accountId: string, format: string, from: Date, to: Date): Promise<Response> {
+  const query = new URLSearchParams({ format, from: from.toISOString(), to: to.toISOString() });
+  return fetch(`${t.url}/2025-10-13/internal-accounts/${accountId}/statement?${query}`, {
+    headers: { authorization: t.platform.authorization },
+  });
+}
+
+test('the CSV has every entry between the opening and the closing balance, in major units', async () => {
+  const all = await postings(scene.usd);
+  const [from, to] = [all[2].at, new Date(all.at(-2).at.getTime())];
+  const expected = await statementOf(scene.usd, from, to);
+  const response = await exported(scene.usd, 'csv', from, to);
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/csv; charset=utf-8; header=present',
+  ]);
+  const [head, opening, ...lines] = (await response.text()).trimEnd().split('\r\n');
+  const closing = lines.pop();
+  const decimal = (amount: string) => (Number(amount) / 100).toFixed(2);
+  expect(head).toBe('occurredAt,entryId,kind,transactionId,reference,amount,currency,balance');
+  expect(opening).toBe(`${from.toISOString()},,OPENING_BALANCE,,,,USD,${decimal(expected.openingBalance.amount)}`);
+  expect(closing).toBe(`${to.toISOString()},,CLOSING_BALANCE,,,,USD,${decimal(expected.closingBalance.amount)}`);
+  expect(lines.map((line) => line.split(',').toSpliced(4, 1))).toEqual(
+    expected.entries.map((entry: Data) => [
+      entry.occurredAt,
+      entry.id,
+      entry.kind,
+      entry.transaction?.id ?? '',
+      decimal(entry.amount.amount),
+      'USD',
+      entry.balanceAfter.decimal,
+    ]),
+  );
+});
+
+test('the camt.053 document is what the standard demands, and adds up', async () => {
+  const schema = XmlDocument.fromString(readFileSync(new URL('camt053.xsd', import.meta.url), 'utf8'));
+  const validator = XsdValidator.fromDoc(schema);
+  const [from, to] = [new Date(0), new Date()];
+  for (const accountId of [scene.usd, returned, stranger.eur]) {
+    const response = await exported(accountId, 'camt.053', from, to);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/xml']);
+    const text = await response.text();
+    const xml = XmlDocument.fromString(text);
+    validator.validate(xml);
+    const namespace = { c: 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08' };
+    const values = (path: string) => xml.find(path, namespace).map((node) => node.content);
+    const units = (text: string) => BigInt(text.replace('.', ''));
+    const amounts = values('//c:Ntry/c:Amt');
+    const signs = values('//c:Ntry/c:CdtDbtInd');
+    const [opening = '', closing = ''] = values('//c:Bal/c:Amt');
+    const sum = amounts.reduce((all, amount, at) => all + (signs[at] === 'DBIT' ? -units(amount) : units(amount)), 0n);
+    expect(units(opening) + sum).toBe(units(closing));
+    expect(amounts).toHaveLength((await postings(accountId)).length);
+    const [credits, debits] = values('//c:TxsSummry//c:NbOfNtries').map(Number);
+    expect([credits, debits]).toEqual([
+      signs.filter((sign) => sign === 'CRDT').length,
+      signs.filter((sign) => sign === 'DBIT').length,
+    ]);
+    xml.dispose();
+  }
+  validator.dispose();
+  schema.dispose();
+});
+
+test('camt.053 has no amounts in assets that ISO 4217 does not know; a period that ends before it begins is refused', async () => {
+  const usdc = await internalAccount(t.platform, scene.customerId, 'USDC');
+  const refusal = await exported(usdc, 'camt.053', new Date(0), new Date());
+  expect(refusal.status).toBe(400);
+  expect(await refusal.json()).toMatchObject({ code: 'INVALID_CURRENCY', details: { field: 'format' } });
+  expect((await exported(usdc, 'csv', new Date(0), new Date())).status).toBe(200);
+  const backwards = await exported(scene.usd, 'csv', new Date(1), new Date(0));
+  expect(await backwards.json()).toMatchObject({ status: 400, code: 'INVALID_INPUT', details: { field: 'to' } });
+  for (const unknown of [scene.outsideUsd, `InternalAccount:${stranger.customerId.split(':')[1]}`, 'x']) {
+    const response = await exported(unknown, 'csv', new Date(0), new Date());
+    expect(await response.json()).toMatchObject({ status: 404, code: 'ACCOUNT_NOT_FOUND' });
+  }
+});
+
+test('an export of more entries than are read at once has all of them; one whose client goes ends', async () => {
+  const busy = await makeScene(t.platform, 0n);
+  const funding = '$account: ID!';
+  const fields = Array.from(
+    { length: 5 },
+    (_one, at) => `f${at}: sandboxFundAccount(input: { accountId: $account, amount: ${at + 1} }) { __typename }`,
+  );
+  for (let round = 0; round < 24; round += 1) {
+    await Promise.all(
+      Array.from({ length: 5 }, () =>
+        t.platform.ask(`mutation (${funding}) { ${fields.join(' ')} }`, { account: busy.usd }),
+      ),
+    );
+  }
+  const all = await postings(busy.usd);
+  expect(all.length).toBe(600);
+  const [from, to] = [new Date(0), new Date(Date.now() + 1_000)];
+  const lines = (await (await exported(busy.usd, 'csv', from, to)).text()).trimEnd().split('\r\n');
+  expect(lines.slice(2, -1).map((line) => line.split(',')[7])).toEqual(
+    all.map(({ balance_after }) => (Number(balance_after) / 100).toFixed(2)),
+  );
+  const response = await exported(busy.usd, 'camt.053', from, to);
+  await response.body?.cancel();
+  // Nothing waits for the client that has gone: the gateway stops at once after this test.
+  expect((await exported(busy.usd, 'csv', from, to)).status).toBe(200);
+});

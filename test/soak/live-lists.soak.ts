@@ -1,0 +1,15 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { startTestGateway } from '../setup/gateway.ts';
+import { history, play } from '../setup/live-list-histories.ts';
+
+test('lists that are driven by their changes are those that are read anew, through many random histories', async () => {
+  const seed = process.env.LISTS_SEED === undefined ? undefined : Number(process.env.LISTS_SEED);
+  const t = await startTestGateway({ DATABASE_POOL: 20 });
+  const details = await fc.check(
+    fc.asyncProperty(history, (one) => play(t, one)),
+    { numRuns: Number(process.env.LISTS_RUNS ?? 200), ...(seed !== undefined && { seed }) },
+  );
+  await t.stop();
+  expect(details.failed, fc.defaultReportMessage(details)).toBe(false);
+});
