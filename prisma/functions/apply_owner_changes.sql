@@ -35,11 +35,20 @@ begin
     v_item := p_plan -> 'accounts' -> v_at;
     select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
+    -- One default deposit account per customer, as in apply_registrations.
+    if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then
+      update account set default_uma_deposit_account = false
+      where platform_id = p_platform and customer_id = v_account.customer_id and id <> v_account.id
+        and default_uma_deposit_account;
+    end if;
     update account set
-      status = (v_item ->> 'to')::external_account_status,
-      status_reason = v_item ->> 'reason',
+      status = coalesce((v_item ->> 'to')::external_account_status, status),
+      status_reason = coalesce(v_item ->> 'reason', status_reason),
       beneficiary_verification_status = v_account.beneficiary_verification_status,
-      beneficiary_verified_name = v_account.beneficiary_verified_name
+      beneficiary_verified_name = v_account.beneficiary_verified_name,
+      default_uma_deposit_account = v_account.default_uma_deposit_account,
+      platform_account_id = v_account.platform_account_id,
+      is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
   -- The rail checks an account again, or has given its final answer.

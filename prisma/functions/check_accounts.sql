@@ -1,5 +1,5 @@
--- The part of check_plan for external accounts whose status or verification a plan changes. A change with a version is
--- valid only for that version of the account.
+-- The part of check_plan for external accounts that a plan changes. A deleted one does not change. A change with a version
+-- is valid only for that version of the account. One without a status leaves it as it is.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -14,6 +14,9 @@ begin
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
       return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
+    end if;
+    if v_account.is_deleted then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', 'DELETED');
     end if;
     -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a

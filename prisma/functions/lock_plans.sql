@@ -58,6 +58,13 @@ begin
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
   v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
+    -- A new default deposit account also changes the one before.
+    if p_plans @? '$[*].plan.accounts[*].set ? (@.default_uma_deposit_account == true)' then
+      v_changed := v_changed || array(
+        select d.id from account a join account d on d.platform_id = a.platform_id and d.customer_id = a.customer_id
+          and d.default_uma_deposit_account
+        where a.platform_id = any (v_platforms) and a.id = any (v_changed));
+    end if;
     perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
   elsif cardinality(v_active) > 0 then

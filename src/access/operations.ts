@@ -15,6 +15,8 @@ export const operations = {
   updateCustomer: { permission: 'MANAGE', showsExisting: true },
   deleteCustomer: { permission: 'MANAGE', showsExisting: true },
   createExternalAccount: { permission: 'MANAGE', grant: 'ADD_BENEFICIARIES' },
+  updateExternalAccount: { permission: 'MANAGE', showsExisting: true },
+  deleteExternalAccount: { permission: 'MANAGE', showsExisting: true },
   createQuote: { permission: 'TRANSACT', client: true },
   executeQuote: { permission: 'TRANSACT', client: true },
   cancelQuote: { permission: 'TRANSACT', client: true },

@@ -46,7 +46,7 @@ export interface Plan {
   readonly transactions?: readonly TransactionMove[];
   /** Customers that change. One that is deleted must hold nothing, and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
-  /** External accounts whose status or verification changes. */
+  /** External accounts that change. */
   readonly accounts?: readonly AccountMove[];
   /** When the rail checks an external account again, in milliseconds from now; null when its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
@@ -136,16 +136,27 @@ export interface TransactionMove {
   readonly isNew?: boolean;
 }
 
-/** A change of the status or the verification of an external account. */
+/** A change of an external account. A deleted one does not change. */
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
-  /** The new status, or the present one where only the verification changes. */
-  readonly to: ExternalAccountStatus;
+  /** The new status; it stays when left out. */
+  readonly to?: ExternalAccountStatus;
   /** The version that the account must still have. */
   readonly version?: number;
-  readonly reason: string;
-  readonly set?: Partial<Pick<Account, 'beneficiaryVerificationStatus' | 'beneficiaryVerifiedName'>>;
+  /** The reason for its status; stays when left out. */
+  readonly reason?: string;
+  /** A new default deposit account replaces the one before. */
+  readonly set?: Partial<
+    Pick<
+      Account,
+      | 'beneficiaryVerificationStatus'
+      | 'beneficiaryVerifiedName'
+      | 'defaultUmaDepositAccount'
+      | 'platformAccountId'
+      | 'isDeleted'
+    >
+  >;
 }
 
 /** A movement of money. Its legs sum to zero in each currency. */

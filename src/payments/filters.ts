@@ -91,6 +91,8 @@ export interface AccountFilter {
   readonly currency?: Given<string>;
   readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
+  /** Also deleted external accounts, which lists leave out otherwise. */
+  readonly isIncludingDeleted?: Given<boolean>;
   readonly status?: Given<readonly ExternalAccountStatus[]>;
   readonly accountType?: Given<readonly ExternalAccountType[]>;
   readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
@@ -173,10 +175,11 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
 
 /** Returns the condition for the accounts that the caller may see and that match a filter. */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
-  if (!filter) return visibleAccounts(caller);
+  if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {
     AND: [
       visibleAccounts(caller),
+      filter.isIncludingDeleted ? {} : { isDeleted: false },
       byId(filter.customerId, (customerId) => ({ customerId }), 'Customer'),
       byText(filter.currency, (currency) => ({ currency })),
       filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },

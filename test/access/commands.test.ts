@@ -9,6 +9,7 @@ import { revokeApiToken, revokeClientToken } from '../../src/access/revoke-token
 import { Refusal } from '../../src/core/refusal.ts';
 import { Permission } from '../../src/database/generated/client/client.ts';
 import { feedCursor } from '../../src/events/cursor.ts';
+import { deleteExternalAccount, updateExternalAccount } from '../../src/payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../src/payments/accounts/external-accounts.ts';
 import { approveTransaction, rejectTransaction } from '../../src/payments/approvals/approvals.ts';
 import type { Payments } from '../../src/payments/command.ts';
@@ -272,11 +273,15 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   ],
   // What ends a thing comes last, for the call that proves the others good.
   deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
+  updateExternalAccount: [
+    (by, { outsideUsd: accountId }) => updateExternalAccount(payments, by, { accountId, platformAccountId: 'mine' }),
+  ],
   revokeApiToken: [
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: true }),
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: false }),
   ],
   revokeClientToken: [(by, { clientTokenId }) => revokeClientToken(payments.database, by, clientTokenId)],
+  deleteExternalAccount: [(by, { outsideUsd }) => deleteExternalAccount(payments, by, outsideUsd)],
   deleteCustomer: [(by, { emptyId }) => deleteCustomer(payments, by, emptyId)],
 };
 

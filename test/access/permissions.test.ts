@@ -217,7 +217,7 @@ const answers = {
   wasThere: [
     ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
     'sandboxSetKycStatus',
-    ...['updateCustomer', 'updateWebhookEndpoint'],
+    ...['deleteExternalAccount', 'updateCustomer', 'updateExternalAccount', 'updateWebhookEndpoint'],
   ],
 };
 
@@ -260,6 +260,8 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
     sandboxFundAccount: { accountId: `InternalAccount:${nobody}`, amount: 1 },
     sandboxSetExternalAccountStatus: { accountId: `ExternalAccount:${nobody}`, status: 'ACTIVE' },
     sandboxSetKycStatus: { customerId: `Customer:${nobody}`, kycStatus: 'APPROVED' },
+    deleteExternalAccount: { accountId: `ExternalAccount:${nobody}` },
+    updateExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateCustomer: { customerId: `Customer:${nobody}` },
     updateWebhookEndpoint: { endpointId: `WebhookEndpoint:${nobody}` },
   };

@@ -254,7 +254,7 @@ function registered(of: number): Group {
     id,
     kind: 'EXTERNAL',
     customerId: uuidOf((scenes[of] ?? scenes[0]).customerId),
-    ...{ currency: 'USD', posted: 0n, fundingInstructions: [], defaultUmaDepositAccount: false },
+    ...{ currency: 'USD', posted: 0n, fundingInstructions: [], defaultUmaDepositAccount: false, isDeleted: false },
     status: 'ACTIVE',
     accountType: 'US_ACCOUNT',
     accountInfo: {},

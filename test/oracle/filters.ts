@@ -161,6 +161,7 @@ export function accountsWanted(filter: Data): Prisma.AccountWhereInput {
       text(filter?.currency, (currency) => ({ currency })),
       byId(filter?.customerId, ['Customer'], (customerId) => ({ customerId })),
       given(filter?.platformOwned, (own) => ({ customerId: own ? null : { not: null } })),
+      filter?.isIncludingDeleted ? {} : { isDeleted: false },
       given(filter?.status, (any) => ({ status: { in: any } })),
       given(filter?.accountType, (any) => ({ accountType: { in: any } })),
       given(filter?.beneficiaryVerificationStatus, (any) => ({ beneficiaryVerificationStatus: { in: any } })),

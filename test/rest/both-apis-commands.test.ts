@@ -16,6 +16,8 @@ let lookupId: string;
 const funded: string[] = [];
 const customers: { readonly id: string; readonly business: boolean }[] = [];
 const announced: string[] = [];
+/** External accounts that the walk has registered. */
+const outside: string[] = [];
 
 beforeAll(async () => {
   // Nothing settles while the test looks, and no question runs out, so that both APIs are asked about the same moment.
@@ -281,7 +283,29 @@ const umaQuoteCall = fc
       },
   );
 
-const anyCall = fc.oneof(sendCall, receiveCall, decideCall, customerCall, accountCall, umaQuoteCall);
+const accountChange = fc
+  .record({
+    position: fc.nat({ max: 8 }),
+    act: fc.constantFrom('change', 'change', 'change', 'delete'),
+    platformAccountId: fc.constantFrom(undefined, null, 'theirs'),
+    defaultUmaDepositAccount: fc.constantFrom(undefined, true, false),
+  })
+  .map(
+    ({ position, act, ...change }): Make =>
+      () => {
+        const accountId = outside[position] ?? `ExternalAccount:${uuid}`;
+        const path = `/customers/external-accounts/${accountId}`;
+        const isDeletion = act === 'delete';
+        return {
+          rest: isDeletion ? { method: 'DELETE', path } : { method: 'PATCH', path, body: change },
+          mutation: isDeletion ? 'deleteExternalAccount' : 'updateExternalAccount',
+          input: isDeletion ? { accountId } : { accountId, ...change },
+          result: results.externalAccount,
+        };
+      },
+  );
+
+const anyCall = fc.oneof(accountChange, sendCall, receiveCall, decideCall, customerCall, accountCall, umaQuoteCall);
 
 test('a later command means the same on both APIs, too: one effect, one outcome, equal field by field', async () => {
   const done = new Set<string>();
@@ -291,6 +315,7 @@ test('a later command means the same on both APIs, too: one effect, one outcome,
       const outcome = await madeOnBoth({ platform: t.platform, rest }, call, restFirst);
       if (!('record' in outcome)) return;
       done.add(call.mutation);
+      if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
       if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
     }),
     // So many that it is next to impossible for one of the commands below to have met refusals alone.
@@ -304,6 +329,7 @@ test('a later command means the same on both APIs, too: one effect, one outcome,
       'sandboxReceiveUma',
       'sandboxSend',
       'updateCustomer',
+      'updateExternalAccount',
     ]),
   );
 });

@@ -77,6 +77,8 @@ const missing: Record<string, () => GoodRequest> = {
       customerId: `Customer:${uuid}`,
     },
   }),
+  updateExternalAccount: () => ({ path: `/customers/external-accounts/ExternalAccount:${uuid}`, body: {} }),
+  deleteExternalAccount: () => ({ path: `/customers/external-accounts/ExternalAccount:${uuid}` }),
   getReceiver: () => ({ path: '/receiver/%24nobody%40test.uma.money' }),
   getUmaReceiver: () => ({ path: '/receiver/uma/%24nobody%40test.uma.money' }),
   sandboxSend: () => ({ path: '/sandbox/send', body: { quoteId: `Quote:${uuid}`, currencyCode: 'USD' } }),

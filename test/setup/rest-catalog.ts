@@ -132,6 +132,10 @@ function goodRequests(
 ): Record<string, () => GoodRequest | Promise<GoodRequest>> {
   const customer = () => ({ customerType: 'INDIVIDUAL', platformCustomerId: `contract-${next()}`, fullName: 'Ada' });
   const newCustomer = () => rest.ask('POST', '/customers', customer(), 201);
+  const newAccount = async (): Promise<string> => {
+    const body = { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id };
+    return (await rest.ask('POST', '/customers/external-accounts', body, 201)).id;
+  };
   const end = (account: Data) => ({ accountId: account.id });
   /** A payment that waits for its platform's word. */
   const announcement = () => ({
@@ -176,6 +180,11 @@ function goodRequests(
       path: '/customers/external-accounts',
       body: { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id },
     }),
+    updateExternalAccount: async () => ({
+      path: `/customers/external-accounts/${await newAccount()}`,
+      body: { platformAccountId: `account ${next()}`, defaultUmaDepositAccount: true },
+    }),
+    deleteExternalAccount: async () => ({ path: `/customers/external-accounts/${await newAccount()}` }),
     createPlatformExternalAccount: () => ({
       path: '/platform/external-accounts',
       body: { currency: 'USD', accountInfo: usAccount() },

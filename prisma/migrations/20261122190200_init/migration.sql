@@ -252,6 +252,7 @@ CREATE TABLE "account" (
     "default_uma_deposit_account" BOOLEAN NOT NULL DEFAULT false,
     "beneficiary_verification_status" "beneficiary_verification_status",
     "beneficiary_verified_name" TEXT,
+    "is_deleted" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "account_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -993,11 +994,20 @@ begin
     v_item := p_plan -> 'accounts' -> v_at;
     select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
+    -- One default deposit account per customer, as in apply_registrations.
+    if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then
+      update account set default_uma_deposit_account = false
+      where platform_id = p_platform and customer_id = v_account.customer_id and id <> v_account.id
+        and default_uma_deposit_account;
+    end if;
     update account set
-      status = (v_item ->> 'to')::external_account_status,
-      status_reason = v_item ->> 'reason',
+      status = coalesce((v_item ->> 'to')::external_account_status, status),
+      status_reason = coalesce(v_item ->> 'reason', status_reason),
       beneficiary_verification_status = v_account.beneficiary_verification_status,
-      beneficiary_verified_name = v_account.beneficiary_verified_name
+      beneficiary_verified_name = v_account.beneficiary_verified_name,
+      default_uma_deposit_account = v_account.default_uma_deposit_account,
+      platform_account_id = v_account.platform_account_id,
+      is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
   -- The rail checks an account again, or has given its final answer.
@@ -1171,8 +1181,8 @@ begin
 end
 $$;
 
--- The part of check_plan for external accounts whose status or verification a plan changes. A change with a version is
--- valid only for that version of the account.
+-- The part of check_plan for external accounts that a plan changes. A deleted one does not change. A change with a version
+-- is valid only for that version of the account. One without a status leaves it as it is.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1187,6 +1197,9 @@ begin
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
       return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
+    end if;
+    if v_account.is_deleted then
+      return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', 'DELETED');
     end if;
     -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a
@@ -2110,8 +2123,10 @@ begin
     and case a.kind
           when 'INTERNAL' then a.status is null and a.account_type is null and a.account_info is null
             and a.identifier is null and a.beneficiary is null and not a.default_uma_deposit_account
+            and not a.is_deleted
           else a.status is not null and a.account_type is not null and a.account_info is not null
             and a.identifier is not null and a.posted = 0
+            and (not a.is_deleted or a.status = 'INACTIVE' and not a.default_uma_deposit_account)
         end;
 end
 $$;
@@ -2317,6 +2332,13 @@ begin
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
   v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
+    -- A new default deposit account also changes the one before.
+    if p_plans @? '$[*].plan.accounts[*].set ? (@.default_uma_deposit_account == true)' then
+      v_changed := v_changed || array(
+        select d.id from account a join account d on d.platform_id = a.platform_id and d.customer_id = a.customer_id
+          and d.default_uma_deposit_account
+        where a.platform_id = any (v_platforms) and a.id = any (v_changed));
+    end if;
     perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_active)
     order by platform_id, id for no key update;
   elsif cardinality(v_active) > 0 then

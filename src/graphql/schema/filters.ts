@@ -90,6 +90,7 @@ export const AccountFilter = builder.inputType('AccountFilter', {
     currency: t.string({ description: 'The currency code.' }),
     customerId: t.id({ description: 'The owner.' }),
     platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'." }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted external accounts.' }),
     status: t.field({ type: [ExternalAccountStatus], description: 'External accounts with any of these.' }),
     accountType: t.field({ type: [ExternalAccountType], description: 'External accounts of any of these kinds.' }),
     beneficiaryVerificationStatus: t.field({

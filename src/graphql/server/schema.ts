@@ -4,6 +4,7 @@ import '../schema/values/refusal-facts.ts';
 import '../schema/node.ts';
 import '../schema/viewer.ts';
 import '../schema/customers/account.ts';
+import '../schema/customers/external-account-changes.ts';
 import '../schema/customers/customer.ts';
 import '../schema/payments/quote.ts';
 import '../schema/payments/quote-mutations.ts';

@@ -92,6 +92,7 @@ export function createExternalAccount(
               beneficiary,
               platformAccountId: input.platformAccountId ?? null,
               defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+              isDeleted: false,
               beneficiaryVerificationStatus: check.verification,
               beneficiaryVerifiedName: check.verifiedName,
             },

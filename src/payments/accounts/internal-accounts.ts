@@ -37,6 +37,7 @@ export async function newInternalAccounts(
         posted: 0n,
         fundingInstructions: instructions.map((instruction) => ({ ...instruction })),
         defaultUmaDepositAccount: false,
+        isDeleted: false,
       };
     }),
   );

@@ -6,8 +6,8 @@ import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../..
 import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
 import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
+import { readExternal } from '../accounts/external-account-changes.ts';
 import { type CommandResult, type Payments, runCommand, simulationOf } from '../command.ts';
-import { accountName, accountNotFound, readTransferParties } from '../parties.ts';
 
 /** The input of setExternalAccountStatus. */
 export interface SetExternalAccountStatus {
@@ -45,7 +45,7 @@ export function setExternalAccountStatus(
           path: at('status'),
         });
       }
-      const account = await readExternal(payments, caller, input.accountId);
+      const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       const name = ownerOf(account);
       if (verification && name === undefined) {
         throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', {
@@ -63,10 +63,4 @@ export function setExternalAccountStatus(
     },
     paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
   });
-}
-
-async function readExternal(payments: Payments, caller: Caller, id: string): Promise<Account> {
-  const named = accountName(id, at('accountId'));
-  const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
-  return source?.kind === 'EXTERNAL' ? source : accountNotFound(at('accountId'));
 }

@@ -7,13 +7,14 @@ import {
   ExternalAccountType,
 } from '../../database/generated/client/client.ts';
 import type { AccountDetails } from '../../payments/accounts/account-types.ts';
+import { deleteExternalAccount, updateExternalAccount } from '../../payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../payments/accounts/external-accounts.ts';
 import type { Payments } from '../../payments/command.ts';
 import { externalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
 import type { RestEnvironment } from '../environment.ts';
-import { externalAccountPaths } from '../input-paths.ts';
+import { externalAccountPaths, samePaths } from '../input-paths.ts';
 import { anyOf, pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { id } from '../schemas/money.ts';
@@ -130,7 +131,53 @@ const listOfPlatform = wholeEndpoint({
   name: 'ExternalAccountList',
 });
 
-/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decision 54). */
+const accountPath = z.object({ accountId: id('ExternalAccount', 'The account.') });
+
+const update = createRoute({
+  ...commandEndpoint('updateExternalAccount', {
+    operationId: 'updateExternalAccount',
+    tags,
+    summary: "Change an external account of a customer's or the platform's",
+    description: 'Fields that are left out stay unchanged. What names the account at its bank does not change.',
+  }),
+  method: 'patch',
+  path: '/customers/external-accounts/{accountId}',
+  request: {
+    params: accountPath,
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          platformAccountId: z
+            .string()
+            .nullable()
+            .optional()
+            .openapi({ description: "The platform's own id of it; null takes it away." }),
+          defaultUmaDepositAccount: z.boolean().optional().openapi({
+            description: 'Whether incoming UMA payments of its customer go to it. Replaces an earlier default.',
+          }),
+        })
+        .openapi('UpdateExternalAccount'),
+    ),
+  },
+  responses: { 200: commandResponse(ExternalAccountSchema, 'The account as it is now.'), ...commandErrors(404) },
+});
+
+const remove = createRoute({
+  ...commandEndpoint('deleteExternalAccount', {
+    operationId: 'deleteExternalAccount',
+    tags,
+    summary: "Delete an external account of a customer's or the platform's",
+    description:
+      'It is INACTIVE for ever, and lists leave it out. Old payments still show it, a payment that has begun goes on, and no new one takes it. The same account can be registered again.',
+  }),
+  method: 'delete',
+  path: '/customers/external-accounts/{accountId}',
+  request: { params: accountPath, query: noQuery },
+  responses: { 200: commandResponse(ExternalAccountSchema, 'The account, deleted.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
 
@@ -175,4 +222,25 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   app.openapi(listOfPlatform, async (context) =>
     context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
+
+  changeEndpoints(app, payments);
+}
+
+/** Adds the endpoints that change and delete an account. */
+function changeEndpoints(app: RestApp, payments: Payments): void {
+  app.openapi(update, async (context) => {
+    const input = { ...context.req.valid('param'), ...context.req.valid('json') };
+    const row = await command(context, samePaths, (key) =>
+      updateExternalAccount(payments, context.get('viewer'), input, key),
+    );
+    return context.json(externalAccountRecord(row), 200);
+  });
+
+  app.openapi(remove, async (context) => {
+    const { accountId } = context.req.valid('param');
+    const row = await command(context, samePaths, (key) =>
+      deleteExternalAccount(payments, context.get('viewer'), accountId, key),
+    );
+    return context.json(externalAccountRecord(row), 200);
+  });
 }

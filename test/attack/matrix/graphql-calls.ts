@@ -129,7 +129,15 @@ const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((o
     (own) => ({ ...minted, quoteId: own.Quote }),
     (own) => ({ ...minted, transactionId: own.Transaction }),
   ],
+  updateExternalAccount: [
+    (own) => ({
+      accountId: own.ExternalAccount,
+      platformAccountId: own.platformAccountId,
+      defaultUmaDepositAccount: true,
+    }),
+  ],
   // What ends things, last.
+  deleteExternalAccount: [(own) => ({ accountId: own.ExternalAccount })],
   revokeClientToken: [(own) => ({ tokenId: own.ClientToken })],
   revokeApiToken: [(own) => ({ tokenId: own.ApiToken, revokeDescendants: true })],
   deleteWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint })],

@@ -168,6 +168,13 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
     (own) => ({ body: { ...receipt, customerId: own.Customer } }),
     (own) => ({ body: { ...receipt, receiverUmaAddress: own.umaAddress } }),
   ],
+  updateExternalAccount: [
+    (own) => ({
+      path: { accountId: own.ExternalAccount },
+      body: { platformAccountId: own.platformAccountId, defaultUmaDepositAccount: true },
+    }),
+  ],
+  deleteExternalAccount: [(own) => ({ path: { accountId: own.ExternalAccount } })],
   deleteToken: [(own) => ({ path: { tokenId: own.ApiToken } })],
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
@@ -305,7 +312,7 @@ export async function tryRestStranger(
 /** Where the owner's own value is answered as any other, and why. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
-    /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateConfig body\.webhookEndpoint)$/,
+    /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateExternalAccount body\.platformAccountId|updateConfig body\.webhookEndpoint)$/,
     'may be taken again',
   ],
   [

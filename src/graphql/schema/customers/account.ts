@@ -133,6 +133,9 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
   }),
+  isDeleted: t.exposeBoolean('isDeleted', {
+    description: 'Whether it was deleted: it stays in old payments, INACTIVE for ever, and lists leave it out.',
+  }),
   beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
     type: BeneficiaryVerificationStatus,
     nullable: true,

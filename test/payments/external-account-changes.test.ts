@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { act, ended, execute, pay, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// External accounts that change and are deleted (decision 68).
+
+let t: TestGateway;
+let platform: TestPlatform;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+});
+afterAll(() => t.stop());
+
+const fields = 'account { id status isDeleted platformAccountId defaultUmaDepositAccount }';
+const change = (accountId: string, more: object): Promise<Data> =>
+  act(platform, 'updateExternalAccount', { accountId, ...more }, fields);
+const remove = (accountId: string): Promise<Data> => act(platform, 'deleteExternalAccount', { accountId }, fields);
+
+/** The ids of a customer's external accounts, as lists show them. */
+async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Promise<string[]> {
+  const { accounts } = await platform.ask(
+    'query ($filter: AccountFilter) { accounts(filter: $filter) { edges { node { id } } } }',
+    { filter: { kind: 'EXTERNAL', customerId, isIncludingDeleted } },
+  );
+  return accounts.edges.map(({ node }: Data) => node.id).sort();
+}
+
+async function defaultOf({ customerId }: Scene): Promise<string[]> {
+  const { accounts } = await platform.ask(
+    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }',
+    { id: customerId },
+  );
+  return accounts.edges.filter(({ node }: Data) => node.defaultUmaDepositAccount).map(({ node }: Data) => node.id);
+}
+
+test('the platform’s own id is set, stays and is taken away', async () => {
+  const { outsideUsd } = await makeScene(platform, 0n);
+  const own = async (more: object) => (await change(outsideUsd, more)).account.platformAccountId;
+  expect(await own({ platformAccountId: 'ours-1' })).toBe('ours-1');
+  expect(await own({ defaultUmaDepositAccount: true })).toBe('ours-1');
+  expect(await own({ platformAccountId: null })).toBeNull();
+  expect(await change(outsideUsd, { platformAccountId: 'x'.repeat(201) })).toMatchObject({
+    code: 'INVALID_INPUT',
+    path: ['input', 'platformAccountId'],
+  });
+});
+
+test('a customer has one default deposit account: a new one replaces it, and it can be unset', async () => {
+  const scene = await makeScene(platform, 0n);
+  for (const account of [scene.outsideUsd, scene.outsideEur]) {
+    expect(await change(account, { defaultUmaDepositAccount: true })).toMatchObject({
+      account: { id: account, status: 'ACTIVE', defaultUmaDepositAccount: true },
+    });
+    expect(await defaultOf(scene)).toEqual([account]);
+  }
+  await change(scene.outsideUsd, { defaultUmaDepositAccount: false });
+  expect(await defaultOf(scene)).toEqual([scene.outsideEur]);
+  await change(scene.outsideEur, { defaultUmaDepositAccount: false });
+  expect(await defaultOf(scene)).toEqual([]);
+  // At once, too.
+  const both = [scene.outsideUsd, scene.outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
+  for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
+  expect(await defaultOf(scene)).toHaveLength(1);
+});
+
+test('a payment to a UMA address goes to the default deposit account, as long as there is one', async () => {
+  const scene = await makeScene(platform, 0n);
+  const destination = async () => {
+    const receipt = {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: scene.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 100,
+    };
+    const { transaction } = await succeed(platform, 'sandboxReceiveUma', receipt, 'transaction { id }');
+    return (await transactionOf(platform, transaction.id)).destination.accountId;
+  };
+  expect(await destination()).toBe(scene.usd);
+  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
+  expect(await destination()).toBe(scene.outsideUsd);
+  await remove(scene.outsideUsd);
+  expect(await destination()).toBe(scene.usd);
+});
+
+test('a deleted account stays in old payments, takes no new ones, and is in no list', async () => {
+  const scene = await makeScene(platform, 10_000n);
+  const paid = await pay(platform, scene, 100, { sandboxScenario: { delayMs: 200 } });
+  const waiting = await quote(platform, usdToEur(scene));
+  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
+  for (const account of [scene.outsideUsd, scene.outsideEur]) {
+    expect(await remove(account)).toMatchObject({
+      account: { id: account, status: 'INACTIVE', isDeleted: true, defaultUmaDepositAccount: false },
+    });
+  }
+  // What has begun goes on.
+  expect(await ended(platform, paid.id)).toMatchObject({
+    status: 'COMPLETED',
+    destination: { accountId: scene.outsideUsd },
+  });
+  expect(await execute(platform, waiting.id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
+  const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1 };
+  expect(await act(platform, 'transferOut', out)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
+
+  expect(await listed(scene)).toEqual([]);
+  expect(await listed(scene, true)).toEqual([scene.outsideUsd, scene.outsideEur].sort());
+  const { node } = await platform.ask(
+    'query ($id: ID!) { node(id: $id) { ... on ExternalAccount { status isDeleted } } }',
+    { id: scene.outsideUsd },
+  );
+  expect(node).toEqual({ status: 'INACTIVE', isDeleted: true });
+});
+
+test('a deleted account does not change any more, and can be registered again', async () => {
+  const { customerId, outsideUsd } = await makeScene(platform, 0n);
+  const details = { accountNumber: '8800001', routingNumber: '021000021', accountCategory: 'CHECKING' };
+  const again = () =>
+    act(
+      platform,
+      'createExternalAccount',
+      {
+        customerId,
+        currency: 'USD',
+        accountInfo: { usAccount: details },
+        beneficiary: { individual: { fullName: 'Grace Hopper' } },
+      },
+      'account { id }',
+    );
+  const first = (await again()).account.id;
+  expect((await again()).code).toBe('CONFLICT');
+  await remove(first);
+  for (const refused of [
+    await remove(first),
+    await change(first, { platformAccountId: 'late' }),
+    await act(platform, 'sandboxSetExternalAccountStatus', { accountId: first, status: 'ACTIVE' }),
+  ]) {
+    expect(refused).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
+    expect(refused.message).toContain('DELETED');
+  }
+  expect((await again()).account.id).not.toBe(first);
+  expect(await change(outsideUsd, {})).toMatchObject({ account: { id: outsideUsd, isDeleted: false } });
+});
