@@ -11,7 +11,10 @@ export default defineConfig({
   },
   test: {
     projects: [
-      { extends: true, test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ['test/soak/**', ...mocking] } },
+      {
+        extends: true,
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ['test/soak/**', ...mocking] },
+      },
       { extends: true, test: { name: 'apart', include: mocking, isolate: true } },
     ],
     globalSetup: ['test/setup/global-setup.ts'],
