@@ -147,6 +147,12 @@ test('the feed is one log: its list pages both ways over what its stream tells, 
   await ours.return?.();
 });
 
+/** Waits until every change so far has its number in the feed. */
+async function sequenced(): Promise<void> {
+  const waiting = async () => (await t.owner.query('select from outbox')).rowCount;
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
+}
+
 test('a cursor that cannot be resumed is refused by name: unreadable, foreign, too far back, or ahead of the feed', async () => {
   const { platformId } = t.platform;
   const codeOf = async (after: string, platform = t.platform) => {
@@ -157,6 +163,7 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   expect(await codeOf(feedCursor(platformId, 1_000_000n))).toBe('CURSOR_EXPIRED');
 
   const { pool } = t.gateway.payments.database;
+  await sequenced();
   const before = await feedEnd(t.platform);
   await pool.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
@@ -182,6 +189,7 @@ test('a cursor expires only where something that the stream wants lies after it 
   const quiet = await makeScene(t.platform);
   const { transaction } = await newQuote();
   const { pool } = t.gateway.payments.database;
+  await sequenced();
   const before = await feedEnd(t.platform);
   const old = `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
     values ($1, uuid_v7(), 'TEST', now() - interval '40 days', $2, 1, '{}')`;
@@ -196,7 +204,7 @@ test('a cursor expires only where something that the stream wants lies after it 
     await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 10_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
-    // The quote's own events may be sequenced only now: then a first event comes, and it is no refusal.
+    // A stream that opens may have an event at once, which is no refusal.
     const refusal = raw.receive('next').then(({ payload }) => payload.errors?.[0].extensions.code);
     const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 10_000 }).then(() => undefined);
     const code = await Promise.race([opened, refusal]);

@@ -171,13 +171,16 @@ interface Sources {
 async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
   const { load, followers, receiver, scenes, start, postgres } = sources;
   const { history, internalErrors } = load;
-  const { payments, feed } = await atRest(platform, sources);
+  const { payments, feed: changes } = await atRest(platform, sources);
   const receipts = await readReceipts(platform, history);
   // The test event, which the endpoint got when it was made, is no payment's.
   const arrived = () =>
     new Set(receiver.received.flatMap(({ body }): string[] => (body.type === 'TEST' ? [] : [body.eventId])));
-  const due = feed.filter(({ payment }) => payment !== undefined).length;
+  const due = changes.filter(({ payment }) => payment !== undefined).length;
   await untilSilent(() => arrived().size, due);
+  // The end of a delivery is a change of the feed, too.
+  await untilDelivered(postgres);
+  const feed = await readFeed(platform, start);
   const received = () => followers.reduce((sum, follower) => sum + follower.received.length, 0);
   await untilSilent(received, followers.length * feed.length);
   const balances = new Map<string, { before: bigint; after: bigint }>();
@@ -215,6 +218,20 @@ async function atRest(
     last = String(waiting);
     if (performance.now() > deadline)
       return { payments: await readPayments(platform), feed: await readFeed(platform, start) };
+  }
+}
+
+/** Waits until every delivery has ended and its end has its number, or none has ended for long. */
+async function untilDelivered({ url }: DoomedPostgres): Promise<void> {
+  for (let last = -1, deadline = 0; ; await delay(100)) {
+    const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
+      url,
+      `select ((select count(*) from webhook_delivery where status = 'PENDING') + (select count(*) from outbox))::int as waiting`,
+    );
+    if (waiting === 0) return;
+    if (waiting !== last) deadline = performance.now() + silenceMs;
+    last = waiting;
+    if (performance.now() > deadline) return;
   }
 }
 

@@ -142,6 +142,11 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type, all at once', async () => {
     const { rest, good } = catalog;
+    /** Of the values below, those that a field admits. */
+    const right: Record<string, unknown> = {
+      'updateExternalAccount.platformAccountId': null,
+      'updateExternalAccount.defaultUmaDepositAccount': true,
+    };
     for (const { id, method, required } of withBodies()) {
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -150,7 +155,8 @@ describe('every command', () => {
         const answer = await rest.call(method, path, { body: { ...body, ...spoilt, extra: 1 } });
         expect({ id, ...answer }).toMatchObject({ id, status: 400 });
         const named = answer.body.details.errors.map((error: Data) => error.field.split('.')[0]);
-        expect(named).toEqual(expect.arrayContaining([...fields, 'extra']));
+        const refused = fields.filter((field) => right[`${id}.${field}`] !== wrong);
+        expect(named).toEqual(expect.arrayContaining([...refused, 'extra']));
       }
       const empty = await rest.call(method, path, { body: {} });
       const missing = (empty.body.details?.errors ?? []).filter((error: Data) => error.constraint === 'required');
