@@ -20,7 +20,7 @@ import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { acceptsOrigin } from './http/cors.ts';
+import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
@@ -86,6 +86,7 @@ export async function startServing(
     log,
   });
   const { operations } = graphql;
+  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: newcomer !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
@@ -97,7 +98,7 @@ export async function startServing(
       ...{ operations, credentials, sessions, keepAliveMs },
       reservations: caps.reservations,
     }),
-    origins: config.CORS_ORIGINS,
+    origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
     isSandbox: newcomer !== undefined,
@@ -112,8 +113,7 @@ export async function startServing(
     operations,
     sessions,
     sockets: caps.sockets,
-    acceptsOrigin: (request) =>
-      acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
+    acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
