@@ -20,7 +20,7 @@ import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { Origins } from './http/cors.ts';
+import { acceptsOrigin } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
@@ -64,7 +64,7 @@ export async function startServing(
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
-  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
@@ -86,7 +86,6 @@ export async function startServing(
     log,
   });
   const { operations } = graphql;
-  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: newcomer !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
@@ -98,7 +97,7 @@ export async function startServing(
       ...{ operations, credentials, sessions, keepAliveMs },
       reservations: caps.reservations,
     }),
-    origins,
+    origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
     isSandbox: newcomer !== undefined,
@@ -113,7 +112,8 @@ export async function startServing(
     operations,
     sessions,
     sockets: caps.sockets,
-    acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
+    acceptsOrigin: (request) =>
+      acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
