@@ -30,7 +30,7 @@ const modules = {
   'payments/orders': domain,
   'payments/pricing': domain,
   'payments/accounts': ['payments/orders', ...domain],
-  'payments/customers': ['payments/accounts', ...domain],
+  'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
   'payments/receivers': ['payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],

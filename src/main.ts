@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     let newcomer: Newcomer | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
-      newcomer = await prepareSandboxPlatform(openPayments(database, config, log));
+      newcomer = await prepareSandboxPlatform(await openPayments(database, config, log));
       await database.close();
     } else if (embedded) {
       throw new ConfigError([

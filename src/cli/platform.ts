@@ -61,7 +61,7 @@ async function create(
   name: string,
   environment: 'SANDBOX' | 'PRODUCTION',
 ): Promise<void> {
-  const payments = openPayments(database, config, pino({ level: 'silent' }));
+  const payments = await openPayments(database, config, pino({ level: 'silent' }));
   const { clientId, secret, platformId } = await createPlatform(payments, { name, environment });
   console.log(`Platform ${name} (${environment}), Platform:${platformId}
 
