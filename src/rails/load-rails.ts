@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type RailHost, type RailLog, type RailModule, railPort } from './port.ts';
@@ -97,17 +98,28 @@ async function importRail(
   if (known) return known;
   let exported: { readonly default?: unknown };
   try {
-    exported = await import(addressOf(name, directory));
+    exported = await import(railAddress(name, directory));
   } catch (error) {
     throw new RailFault(place, `the module ${name} cannot be loaded: ${messageOf(error)}`);
   }
   return checkModule(place, name, exported.default);
 }
 
-/** Returns what to import: the address of a file, or the name of a package. */
-function addressOf(name: string, directory: string): string {
-  const isFile = name.startsWith('.') || path.isAbsolute(name);
-  return isFile ? pathToFileURL(path.resolve(directory, name)).href : name;
+/**
+ * Returns what to import: the address of a file, or the name of a package. A file may be named without its ending, and one
+ * that is the index of its folder by the folder.
+ */
+export function railAddress(name: string, directory: string): string {
+  if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
+  const file = path.resolve(directory, name);
+  const endings = ['.ts', '.js', '.mjs'];
+  const candidates = [
+    file,
+    ...endings.map((end) => file + end),
+    ...endings.map((end) => path.join(file, `index${end}`)),
+  ];
+  const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile());
+  return pathToFileURL(found ?? file).href;
 }
 
 /** Checks that a value is the module of a rail, and for this version of the port. */
@@ -157,7 +169,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);
   };
-  if (typeof rail !== 'object' || rail === null) return refuse('its module opens no rail');
+  if (typeof rail !== 'object' || rail === null) refuse('its module opens no rail');
   const name = typeof rail.name === 'string' && rail.name !== '' ? rail.name : refuse('the rail has no name');
   const part = (key: string): unknown => Reflect.get(rail, key);
   const present = (key: string) => part(key) !== undefined;

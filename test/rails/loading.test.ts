@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -25,9 +26,8 @@ async function open(rails: object | string) {
   return openPayments(database, readConfig({ RAILS: text }), pino({ level: 'silent' }));
 }
 
-let files = 0;
 /** Writes a module and returns its path. */
-async function write(source: string, name = `rail-${(files += 1)}.mjs`): Promise<string> {
+async function write(source: string, name = `${randomUUID()}.mjs`): Promise<string> {
   const file = path.join(directory, name);
   await writeFile(file, source);
   return file;
