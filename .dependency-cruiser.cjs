@@ -62,7 +62,7 @@ const modules = {
   http: ['observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'start', 'rails/conformance', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  cli: ['root', 'start', 'rails/conformance', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
 /** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */
