@@ -11,12 +11,13 @@ import type { Clock } from './access/token-bucket.ts';
 import { TokenCap } from './access/token-caps.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Feed } from './events/feed.ts';
+import { ResumePoints } from './events/resume-points.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
-import { createTickets } from './graphql/transports/tickets.ts';
 import { socketLimits } from './graphql/transports/socket-sessions.ts';
+import { createTickets } from './graphql/transports/tickets.ts';
 import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
@@ -113,6 +114,8 @@ export async function startServing(
     operations,
     sessions,
     sockets: caps.sockets,
+    resumePoints: new ResumePoints(database, log),
+    resumeKeys: ({ kind }) => (kind === 'CLIENT' ? config.STREAMS_PER_CLIENT_TOKEN : config.STREAMS_PER_API_TOKEN),
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,

@@ -6,7 +6,9 @@ import type { RefusalPace } from '../../access/refusal-pace.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import type { ResumePoints } from '../../events/resume-points.ts';
 import type { Operations } from '../server/operations.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
 import { maxOperations } from './operation.ts';
 
 /** The limits of one socket. */
@@ -38,6 +40,9 @@ export type Extra = {
   session?: Session;
   /** The ids of the operations under way. */
   operationIds?: Set<string>;
+  /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
+  resumes?: boolean;
+  acknowledgements?: Acknowledgements;
 };
 
 /** What sockets are served with. */
@@ -47,6 +52,9 @@ export interface SocketOptions {
   readonly sessions: Sessions;
   /** How many sockets each token may have open. */
   readonly sockets: TokenCap;
+  readonly resumePoints: ResumePoints;
+  /** How many resume keys the subject of a token may have. */
+  readonly resumeKeys: (viewer: Viewer) => number;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   /** The address of a client, as limits count it. */
@@ -60,7 +68,11 @@ export interface SocketOptions {
  * Opens the session of a socket by the credentials of its first message.
  * @returns false, not an exception, for bad credentials: clients take 4403 as "come back with better ones", 4500 as fatal
  */
-export async function openSession(options: SocketOptions, extra: Extra, authorization: string | undefined): Promise<boolean> {
+export async function openSession(
+  options: SocketOptions,
+  extra: Extra,
+  authorization: string | undefined,
+): Promise<boolean> {
   const { credentials, sessions, addressOf } = options;
   // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
   const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch((error: unknown) => {
@@ -92,7 +104,10 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
 }
 
 /** Counts an operation against the limits of its token. Returns the error of one too many, when it may be sent. */
-export async function countOperation({ limits, pace }: SocketOptions, { session }: Extra): Promise<RateLimited | undefined> {
+export async function countOperation(
+  { limits, pace }: SocketOptions,
+  { session }: Extra,
+): Promise<RateLimited | undefined> {
   const refusal = session && limits.count(session.viewer).refusal;
   if (refusal) await pace.wait(session.viewer.platformId);
   return refusal;

@@ -1,13 +1,14 @@
 import type { Server } from 'node:http';
+import { GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
-import { isAsyncIterable } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { reviveExact } from '../../bodies/json.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
-import type { Prepared } from '../server/operations.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import { tooManyOperations } from './operation.ts';
-import { sendAll, sendNext } from './socket-messages.ts';
+import { openSocketStream, type SocketOperation } from './socket-messages.ts';
+import { resumeKeyOf } from './socket-resumption.ts';
 import {
   closeRestart,
   closeTryAgain,
@@ -20,11 +21,6 @@ import {
   socketLimits,
   takeAuthorization,
 } from './socket-sessions.ts';
-
-/** An operation that may run, and how the messages of its stream are sent. */
-interface SocketOperation extends Prepared {
-  readonly send: (payload: string) => Promise<void>;
-}
 
 /**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
@@ -50,6 +46,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       }, socketLimits.closeMs);
       await protocol.dispose();
       clearTimeout(cut);
+      await options.resumePoints.close();
     },
   };
 }
@@ -78,14 +75,18 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
     execute: (args) => operations.execute(args),
-    subscribe: async (args) => {
-      const stream = await operations.subscribe(args);
-      // What onSubscribe has returned.
-      return isAsyncIterable(stream) ? sendAll(stream, (args as SocketOperation).send) : stream;
-    },
+    // What onSubscribe has returned.
+    subscribe: (args) => openSocketStream(options, args as SocketOperation),
     jsonMessageReviver: reviveExact,
-    onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
+    onConnect: ({ extra, connectionParams }) => {
+      extra.resumes = connectionParams?.resume === true;
+      extra.acknowledgements = new Acknowledgements((payload) => {
+        if (extra.socket.readyState === extra.socket.OPEN) extra.socket.send(JSON.stringify({ type: 'ping', payload }));
+      });
+      return openSession(options, extra, findAuthorization(connectionParams));
+    },
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
+    onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
       const operationIds = extra.operationIds ?? new Set();
       if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
@@ -97,11 +98,14 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
       const transport = { authorization: extra.authorization, closeForRetry, isGone };
       const prepared = await operations.prepare(transport, params);
-      if ('document' in prepared) {
-        return { ...prepared, send: (payload) => sendNext(extra, id, payload) } satisfies SocketOperation;
+      if (!('document' in prepared)) {
+        operationIds.delete(id);
+        return prepared;
       }
-      operationIds.delete(id);
-      return prepared;
+      const resumeKey = resumeKeyOf(extra, id, params, prepared, options.resumeKeys);
+      return resumeKey instanceof GraphQLError
+        ? [resumeKey]
+        : ({ ...prepared, id, extra, resumeKey } satisfies SocketOperation);
     },
     // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
     onError: ({ extra }, id, _payload, errors) => {
@@ -113,6 +117,9 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     onComplete: ({ extra }, id) => {
       extra.operationIds?.delete(id);
     },
-    onClose: ({ extra }) => extra.session?.close(),
+    onClose: ({ extra }) => {
+      extra.acknowledgements?.close();
+      extra.session?.close();
+    },
   };
 }
