@@ -111,14 +111,10 @@ export async function startServing(
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    operations,
-    sessions,
-    sockets: caps.sockets,
+    ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
-    resumeKeys: ({ kind }) => (kind === 'CLIENT' ? config.STREAMS_PER_CLIENT_TOKEN : config.STREAMS_PER_API_TOKEN),
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
-    keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import type { TokenCap } from '../../access/token-caps.ts';
 import type { ResumeKey } from '../../events/resume-point.ts';
 import { invalidInput } from '../failure.ts';
 import type { OperationParams, Prepared } from '../server/operations.ts';
@@ -11,14 +12,14 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
  * Returns the key by which a subscription resumes when its client comes back on another socket: `resumeKey` of the operation's
  * extensions or, where the socket was opened with `resume: true`, the operation's own id, which stock clients choose at random
  * and send again. Undefined for an operation without one; an error for a key that is no UUID.
- * @param most the most keys that the subject of the credentials may have
+ * @param streams whose cap is also that of the keys of a subject
  */
 export function resumeKeyOf(
   { resumes }: Extra,
   id: string,
   { query, operationName, variables, extensions }: OperationParams,
   { contextValue: { viewer }, isSubscription }: Prepared,
-  most: (viewer: Prepared['contextValue']['viewer']) => number,
+  streams: TokenCap,
 ): ResumeKey | GraphQLError | undefined {
   if (!isSubscription) return undefined;
   const given = extensions?.resumeKey;
@@ -28,5 +29,5 @@ export function resumeKeyOf(
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
-  return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: most(viewer) };
+  return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
 }

@@ -53,8 +53,8 @@ export interface SocketOptions {
   /** How many sockets each token may have open. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
-  /** How many resume keys the subject of a token may have. */
-  readonly resumeKeys: (viewer: Viewer) => number;
+  /** How many subscriptions each token may have open: as many resume keys its subject may have. */
+  readonly streams: TokenCap;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   /** The address of a client, as limits count it. */

@@ -102,7 +102,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
         operationIds.delete(id);
         return prepared;
       }
-      const resumeKey = resumeKeyOf(extra, id, params, prepared, options.resumeKeys);
+      const resumeKey = resumeKeyOf(extra, id, params, prepared, options.streams);
       return resumeKey instanceof GraphQLError
         ? [resumeKey]
         : ({ ...prepared, id, extra, resumeKey } satisfies SocketOperation);
