@@ -6,6 +6,7 @@ import '../schema/viewer.ts';
 import '../schema/customers/account.ts';
 import '../schema/customers/external-account-changes.ts';
 import '../schema/customers/customer.ts';
+import '../schema/customers/customer-mutations.ts';
 import '../schema/payments/quote.ts';
 import '../schema/payments/quote-mutations.ts';
 import '../schema/payments/transaction.ts';
