@@ -10,7 +10,7 @@ import '../schema/customers/customer-mutations.ts';
 import '../schema/payments/quote.ts';
 import '../schema/payments/quote-mutations.ts';
 import '../schema/payments/transaction.ts';
-import '../schema/payments/transfer-internal.ts';
+import '../schema/payments/transfers.ts';
 import '../schema/payments/transaction-history.ts';
 import '../schema/payments/lookup.ts';
 import '../schema/payments/approval.ts';
