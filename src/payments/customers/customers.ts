@@ -8,6 +8,7 @@ import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 
@@ -50,6 +51,7 @@ export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
   readonly details: CustomerDetails;
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<CreateCustomer>();
@@ -89,13 +91,14 @@ export function createCustomer(
       const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
-      const [, details, umaAddress] = checkAll(
+      const [, details, umaAddress, metadata = null] = checkAll(
         () => checkRequiredText(input.platformCustomerId, at('platformCustomerId')),
         () => detailColumns(withName(input.details)),
         () =>
           input.umaAddress
             ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
             : `$${id.slice(-12)}@${profile.umaDomain}`,
+        () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const owner = { platformId: caller.platformId, customerId: id };
       return {
@@ -110,6 +113,7 @@ export function createCustomer(
               kycStatus: simulatedIdentity(payments, caller, details.name ?? null) ?? 'PENDING_REVIEW',
               isDeleted: false,
               beneficialOwners: [],
+              metadata,
               ...details,
             },
           ],

@@ -3,6 +3,7 @@ import { createCustomer, type CustomerDetails as Details } from '../../../paymen
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
+import { changedMetadata, MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 import { AddressInput } from '../values/people.ts';
 import { IndividualType } from './customer.ts';
 
@@ -69,10 +70,12 @@ mutation('createCustomer', {
       description: 'Its UMA address, $name@domain, in the domain of the platform (decision 61); made up when left out.',
     }),
     details: t.field({ type: CustomerDetailsInput, required: true, description: 'Who it is.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { customer: { type: Customer, description: 'The new customer.' } },
-  resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
-    const result = await createCustomer(payments, viewer, { ...input, details: detailsOf(details) }, idempotencyKey);
+  resolve: async ({ idempotencyKey, details, metadata, ...given }, { payments, viewer }) => {
+    const input = { ...given, details: detailsOf(details), metadata: metadataOf(metadata) };
+    const result = await createCustomer(payments, viewer, input, idempotencyKey);
     return { customer: result.row, replayed: result.replayed };
   },
 });
@@ -89,11 +92,12 @@ mutation('updateCustomer', {
       type: CustomerDetailsInput,
       description: 'What changes, under its type; null empties a field.',
     }),
+    metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
   success: { customer: { type: Customer, description: 'The customer as it is now.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, details, ...input }, { payments, viewer }) => {
-    const changes = { ...input, details: details && detailsOf(details) };
+  resolve: async ({ idempotencyKey, details, metadata, ...input }, { payments, viewer }) => {
+    const changes = { ...input, details: details && detailsOf(details), metadata: metadataOf(metadata) };
     const result = await updateCustomer(payments, viewer, changes, idempotencyKey);
     return { customer: result.row, replayed: result.replayed };
   },

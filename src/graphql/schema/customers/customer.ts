@@ -12,6 +12,7 @@ import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
 import { connection, orderedListArgs } from '../list.ts';
 import { Customer } from '../nouns.ts';
+import { MetadataEntry, metadataDescription, metadataEntries, metadataRead } from '../values/metadata.ts';
 import { AddressType } from '../values/people.ts';
 
 export const IndividualType = builder.enumType('IndividualType', {
@@ -156,6 +157,12 @@ builder.prismaObjectFields(Customer, (t) => ({
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
   name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
+  metadata: t.field({
+    type: [MetadataEntry],
+    description: metadataDescription,
+    ...reads(metadataRead),
+    resolve: metadataEntries,
+  }),
   details: t.field({
     type: CustomerDetails,
     description: 'What is known of it.',

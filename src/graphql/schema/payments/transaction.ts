@@ -11,6 +11,7 @@ import { TransactionFilter } from '../filters.ts';
 import { connection, orderedListArgs } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationField, informationOf } from '../values/information.ts';
+import { MetadataEntry, metadataDescription, metadataEntries, metadataRead } from '../values/metadata.ts';
 import { type Money, MoneyType, money, moneyOrNull, moneyRead, moneyReadOf } from '../values/money.ts';
 import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import {
@@ -203,6 +204,12 @@ builder.prismaObjectFields(Transaction, (t) => ({
       })),
   }),
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  metadata: t.field({
+    type: [MetadataEntry],
+    description: metadataDescription,
+    ...reads(metadataRead),
+    resolve: metadataEntries,
+  }),
 }));
 
 export const TransactionConnection = connection(

@@ -5,6 +5,7 @@ import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
 import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
+import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
 mutation('transferOut', {
   description:
@@ -18,13 +19,19 @@ mutation('transferOut', {
     }),
     amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
     const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
-    const result = await transferOut(payments, viewer, { ...input, amount }, idempotencyKey);
+    const result = await transferOut(
+      payments,
+      viewer,
+      { ...input, amount, metadata: metadataOf(metadata) },
+      idempotencyKey,
+    );
     return { transaction: result.row, replayed: result.replayed };
   },
 });
@@ -41,13 +48,19 @@ mutation('transferIn', {
     }),
     amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
     const amount = givenAmount(input.amount, amountDecimal, ['amount']);
-    const result = await transferIn(payments, viewer, { ...input, amount }, idempotencyKey);
+    const result = await transferIn(
+      payments,
+      viewer,
+      { ...input, amount, metadata: metadataOf(metadata) },
+      idempotencyKey,
+    );
     return { transaction: result.row, replayed: result.replayed };
   },
 });
@@ -68,12 +81,21 @@ mutation('transferInternal', {
     }),
     amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
+    metadata: t.field({
+      type: [MetadataInput],
+      description: `${newMetadata} The receiver's transaction does not have it.`,
+    }),
   }),
   success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
+  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
     const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
-    const result = await transferInternal(payments, viewer, { ...input, amount }, idempotencyKey);
+    const result = await transferInternal(
+      payments,
+      viewer,
+      { ...input, amount, metadata: metadataOf(metadata) },
+      idempotencyKey,
+    );
     return { transaction: result.row, replayed: result.replayed };
   },
 });
