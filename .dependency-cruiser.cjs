@@ -60,7 +60,7 @@ const modules = {
   http: ['observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'start', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  cli: ['root', 'start', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
 /** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */

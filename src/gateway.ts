@@ -72,7 +72,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sessions = new Sessions(serving, log);
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
   const closing = [() => sessions.leave(0), () => readiness.close(), close];
-  if (!config.OWNER_MAY_SERVE) {
+  if (!config.ALLOW_UNSAFE.includes('owner-login')) {
     await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
   }
   await feed.open().catch((error: unknown) => abandon(error, closing));

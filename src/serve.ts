@@ -64,7 +64,7 @@ export async function startServing(
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
-  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);

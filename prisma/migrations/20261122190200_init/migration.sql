@@ -573,6 +573,15 @@ CREATE TABLE "clock_reading" (
     CONSTRAINT "clock_reading_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "key_in_use" (
+    "setting" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "key_in_use_pkey" PRIMARY KEY ("setting","key_id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "platform_name_key" ON "platform"("name");
 
@@ -2519,6 +2528,7 @@ ALTER TABLE "webhook_endpoint"
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_next" CHECK (("status" = 'PENDING') = ("next_attempt_at" IS NOT NULL));
 -- Exactly one row.
 ALTER TABLE "clock_reading" ADD CONSTRAINT "clock_reading_one" CHECK ("id");
+ALTER TABLE "key_in_use" ADD CONSTRAINT "key_in_use_setting" CHECK ("setting" IN ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
 INSERT INTO "clock_reading" DEFAULT VALUES;
 
 -- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency and identifier;
@@ -2674,6 +2684,7 @@ GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_wor
 GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("version") ON "customer" TO "gateway_work";
 GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
+GRANT SELECT, INSERT ON "key_in_use" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
 
 -- Background work and the operator's commands
@@ -2684,7 +2695,7 @@ GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts", "approval_deferred") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
 GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
-GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery", "key_in_use" TO "gateway_work";
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
