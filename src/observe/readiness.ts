@@ -173,7 +173,7 @@ export class ReadinessWatch {
 
 /**
  * Says whether an instance can answer requests. A feed that stands still stops no request, and is the same for all instances: a
- * balancer that took them all away would turn late events into an outage (decision 69).
+ * balancer that took them all away would turn late events into an outage (decision 70).
  */
 export function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;
