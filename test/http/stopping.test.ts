@@ -192,7 +192,11 @@ test('answers that have begun when the port closes are sent to their end, howeve
 });
 
 test('what never ends does not hold a stop up for as long as Docker waits', async () => {
-  const child = await startChild({ NODE_ENV: 'production', WEBHOOK_LOOPBACK: 'on' });
+  const child = await startChild({
+    NODE_ENV: 'production',
+    WEBHOOK_LOOPBACK: 'on',
+    ALLOW_UNSAFE: 'loopback-webhooks',
+  });
   const receiver = await startReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length > 0);
