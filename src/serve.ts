@@ -103,6 +103,7 @@ export async function startServing(
     origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: newcomer !== undefined,
     admission: {
       maxInFlight: config.MAX_IN_FLIGHT,
