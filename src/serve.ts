@@ -24,6 +24,7 @@ import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
+import { openPages } from './pages/pages.ts';
 import type { Payments } from './payments/command.ts';
 import { createRestServer } from './rest/server.ts';
 import type { Serving } from './stop.ts';
@@ -55,12 +56,14 @@ interface Served {
   readonly feed: Feed;
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
+  /** The address of its metrics, if there are any. */
+  readonly metricsUrl: string | undefined;
 }
 
 /** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
 export async function startServing(
   { config, log, newcomer, pace }: ServingOptions,
-  { payments, webhooks, feed, sessions, readiness }: Served,
+  { payments, webhooks, feed, sessions, readiness, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
@@ -100,6 +103,13 @@ export async function startServing(
     }),
     origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
+    pages: await openPages({
+      sandbox: newcomer,
+      lab: config.GRAPHIQL,
+      documents: config.OPENAPI,
+      // Whoever may read them knows the address, except on the machine of a developer.
+      metricsUrl: newcomer && metricsUrl,
+    }),
     readiness,
     isSandbox: newcomer !== undefined,
     admission: {

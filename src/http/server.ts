@@ -10,6 +10,7 @@ import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
 import { isReady, type ReadinessWatch } from '../observe/readiness.ts';
+import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
@@ -38,6 +39,7 @@ export interface HttpOptions {
   readonly singleConnections: SingleConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
+  readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
@@ -135,10 +137,8 @@ async function dispatch(
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
-  if (path === '/') {
-    response.writeHead(302, { location: '/graphql' }).end();
-    return;
-  }
+  if (await options.pages.answer(request, response, path)) return;
+  if (await options.pages.answerWrongPath(request, response, path)) return;
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
 }
 

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const get = (path: string, headers: Readonly<Record<string, string>> = {}, of = t) =>
-  fetch(`${of.url}${path}`, { headers: { authorization: of.platform.authorization, ...headers } });
+const get = (path: string, headers: Readonly<Record<string, string>> = {}, of: { readonly url: string } = t) =>
+  fetch(`${of.url}${path}`, { headers: { authorization: t.platform.authorization, ...headers } });
 
 test.each([
   ['an answer of GraphQL', '/graphql?query={viewer{kind}}', 200],
@@ -90,12 +90,28 @@ test('outside the sandbox a page of this machine is as foreign as any other', as
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
+test('a wrong path is a page to a browser, and JSON to a program', async () => {
+  const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(await page.text()).toContain('This service has nothing at <code>/no%3Cthing</code>.');
+  expect(await (await get('/no<thing')).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+});
+
+test('the front page names no credentials outside the sandbox, and nothing that the settings hide', async () => {
+  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
+  const [page, links] = [await get('/', { accept: 'text/html' }, closed), await get('/', {}, closed)];
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect(await page.text()).not.toMatch(/secret|<script|docs/);
+  expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
+  await closed.stop();
+});
+
 describe('the sandbox, whose credentials everybody knows', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   beforeAll(async () => {
     data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path });
+    gateway = await startChildGateway({ DATA_DIR: data.path, METRICS_PORT: '0' });
   });
   afterAll(async () => {
     expect(await gateway?.end('SIGINT')).toBe(0);
@@ -110,6 +126,18 @@ describe('the sandbox, whose credentials everybody knows', () => {
     response.resume();
     return response.statusCode;
   }
+
+  test('has a front page with its credentials, and every link leads somewhere', async () => {
+    const page = await (await get('/', { accept: 'text/html' }, gateway)).text();
+    expect(page).toContain('clientId <code>sandbox</code>, secret <code>sandbox</code>');
+    expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);
+    const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link ?? '');
+    expect(links).toContain('/2025-10-13/docs');
+    for (const link of links) {
+      const { status } = await fetch(new URL(link, gateway.url), { headers: { accept: 'text/html' } });
+      expect([link, status]).toEqual([link, 200]);
+    }
+  });
 
   test.each(['http://localhost:5173', 'https://app.localhost', 'http://127.0.0.1:1', 'http://[::1]:3000'])(
     'lets a page of %s call it',

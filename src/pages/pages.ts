@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Assets, assetPath } from './assets.ts';
+import { frontLinks, frontPage } from './front.ts';
+import { plainPage, sendPage } from './layout.ts';
+import { notFoundPage } from './not-found.ts';
+import type { Shown } from './shown.ts';
+
+/** Answers requests for pages. */
+export interface Pages {
+  /**
+   * Answers a request for a page or for a file of one.
+   * @returns whether there is one at this path
+   */
+  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  /** Answers a request that nothing else has answered: to a browser with a page. Returns false for other clients. */
+  answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+}
+
+/** Opens the pages: the front page, and what the settings show. */
+export async function openPages(shown: Shown): Promise<Pages> {
+  const assets = await Assets.open();
+  return {
+    async answer(request, response, path) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+      if (path === '/') return answerFront(request, response, shown);
+      if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
+      return false;
+    },
+    async answerWrongPath(request, response, path) {
+      if (!wantsPage(request)) return false;
+      await sendPage(response, 404, notFoundPage(path, shown));
+      return true;
+    },
+  };
+}
+
+/** Says whether a request is a browser's for a page, rather than a program's for data. */
+export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
+  return accept?.includes('text/html') ?? false;
+}
+
+async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
+  if (wantsPage(request))
+    await sendPage(response, 200, plainPage('Payments', frontPage(shown, request.headers.host ?? 'localhost')));
+  else {
+    const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
+    response
+      .writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) })
+      .end(request.method === 'HEAD' ? undefined : body);
+  }
+  return true;
+}
