@@ -133,11 +133,12 @@ async function dispatch(
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
   if (options.origins.answer(request, response)) return;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && (await options.pages.answer(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
-  if (await options.pages.answer(request, response, path)) return;
   if (await options.pages.answerWrongPath(request, response, path)) return;
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
 }

@@ -20,7 +20,7 @@ export function frontLinks({ lab, documents, metricsUrl }: Shown): readonly Link
     (key: string, path: string, name: string, about: string): Link => ({ key, path, name, about, kind });
   const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
   return [
-    ...(lab ? [page('lab', '/graphql', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
+    ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
     ...(documents ? [page('rest_console', `${rest}/docs`, 'REST console', 'Read about each endpoint of REST.')] : []),
     api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
     api('rest', rest, 'REST', 'The same domain, for servers.'),

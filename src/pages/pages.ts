@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Assets, assetPath } from './assets.ts';
 import { frontLinks, frontPage } from './front.ts';
+import { labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
 import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
@@ -8,7 +9,7 @@ import type { Shown } from './shown.ts';
 /** Answers requests for pages. */
 export interface Pages {
   /**
-   * Answers a request for a page or for a file of one.
+   * Answers a GET or HEAD of a page, or of a file that one loads.
    * @returns whether there is one at this path
    */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
@@ -21,8 +22,16 @@ export async function openPages(shown: Shown): Promise<Pages> {
   const assets = await Assets.open();
   return {
     async answer(request, response, path) {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return false;
       if (path === '/') return answerFront(request, response, shown);
+      if (path === '/lab' && shown.lab) {
+        await sendPage(response, 200, labPage(assets, shown, hostOf(request)));
+        return true;
+      }
+      // Where GraphiQL is looked for.
+      if (path === '/graphql' && shown.lab && wantsPage(request)) {
+        response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
+        return true;
+      }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
     },
@@ -39,9 +48,14 @@ export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
+/** Returns the name and the port by which a browser has found the server. */
+function hostOf({ headers: { host = '' } }: IncomingMessage): string {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : 'localhost';
+}
+
 async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
   if (wantsPage(request))
-    await sendPage(response, 200, plainPage('Payments', frontPage(shown, request.headers.host ?? 'localhost')));
+    await sendPage(response, 200, plainPage('Payments', frontPage(shown, hostOf(request))));
   else {
     const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
     response
