@@ -511,6 +511,19 @@ CREATE TABLE "feed_head" (
 );
 
 -- CreateTable
+CREATE TABLE "resume_point" (
+    "platform_id" UUID NOT NULL,
+    "subject" TEXT NOT NULL,
+    "key" BYTEA NOT NULL,
+    "stream_id" UUID NOT NULL,
+    "position" BIGINT,
+    "sent" BIGINT,
+    "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "resume_point_pkey" PRIMARY KEY ("platform_id","subject","key")
+);
+
+-- CreateTable
 CREATE TABLE "webhook_endpoint" (
     "platform_id" UUID NOT NULL,
     "id" UUID NOT NULL DEFAULT uuid_v7(),
@@ -567,6 +580,15 @@ CREATE TABLE "clock_reading" (
     "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
 
     CONSTRAINT "clock_reading_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "key_in_use" (
+    "setting" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "key_in_use_pkey" PRIMARY KEY ("setting","key_id")
 );
 
 -- CreateIndex
@@ -2497,6 +2519,8 @@ ALTER TABLE "platform"
   ADD CONSTRAINT "platform_rate" CHECK (num_nulls("rate_limit", "rate_burst") <> 1 AND least("rate_limit", "rate_burst") > 0),
   ADD CONSTRAINT "platform_api_token_rate" CHECK (num_nulls("api_token_rate_limit", "api_token_rate_burst") <> 1 AND least("api_token_rate_limit", "api_token_rate_burst") > 0),
   ADD CONSTRAINT "platform_client_token_rate" CHECK (num_nulls("client_token_rate_limit", "client_token_rate_burst") <> 1 AND least("client_token_rate_limit", "client_token_rate_burst") > 0);
+-- Frequent updates of columns without an index: they stay in their page, and vacuum has little to do
+ALTER TABLE "resume_point" SET (fillfactor = 50);
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
 -- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
 ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
@@ -2514,6 +2538,7 @@ ALTER TABLE "webhook_endpoint"
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_next" CHECK (("status" = 'PENDING') = ("next_attempt_at" IS NOT NULL));
 -- Exactly one row.
 ALTER TABLE "clock_reading" ADD CONSTRAINT "clock_reading_one" CHECK ("id");
+ALTER TABLE "key_in_use" ADD CONSTRAINT "key_in_use_setting" CHECK ("setting" IN ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
 INSERT INTO "clock_reading" DEFAULT VALUES;
 
 -- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency and identifier;
@@ -2647,7 +2672,7 @@ GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
 -- What both read: all that a platform may see of itself, and which migrations were applied
 GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
   "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
-  "webhook_attempt" TO "gateway_serving";
+  "webhook_attempt", "resume_point" TO "gateway_serving";
 GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
 DO $$
 BEGIN
@@ -2669,7 +2694,9 @@ GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_wor
 GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("version") ON "customer" TO "gateway_work";
 GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
+GRANT SELECT, INSERT ON "key_in_use" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
+GRANT INSERT, UPDATE, DELETE ON "resume_point" TO "gateway_serving", "gateway_work";
 
 -- Background work and the operator's commands
 GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
@@ -2679,7 +2706,7 @@ GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts", "approval_deferred") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
 GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
-GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery", "key_in_use" TO "gateway_work";
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/program.ts';
+import { keyId } from '../../src/core/key-id.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
+import { SecretBox, sealedWith } from '../../src/webhooks/secret-box.ts';
+import { act } from '../setup/acts.ts';
+import { emptyDatabase } from '../setup/database.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
+const [firstId, secondId] = [keyId('SECRET_KEY', firstKey), keyId('SECRET_KEY', secondKey)];
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ SECRET_KEY: firstKey });
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+afterAll(() => t.stop());
+
+/** Runs a command line on the database of the gateway, and returns what it printed. */
+async function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const settings = {
+    NODE_ENV: 'test',
+    DATABASE_URL: servingUrl(t.databaseUrl),
+    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+    SECRET_KEY: firstKey.toString('base64'),
+    ...environment,
+  };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  const out: string[] = [];
+  const err: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void err.push(line));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0);
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => err.push(String(text)) > 0);
+  try {
+    const code = await runCommandLine(args);
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  }
+}
+
+/** Runs a command that must succeed, and returns its answer for machines. */
+async function answer(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Data> {
+  const { code, out, err } = await ops(['--json', ...args], environment);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+describe('the command line', () => {
+  test('has help for every command, and exits with 2 for wrong arguments', async () => {
+    const help = await ops(['--help']);
+    expect(help.code).toBe(0);
+    const names = [...help.out.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
+    expect(names).toEqual(expect.arrayContaining(['migrate', 'platform', 'token', 'suspense', 'audit', 'keys']));
+    for (const name of names.filter((one) => one !== 'help')) {
+      const { code, out } = await ops([name, '--help']);
+      expect(code).toBe(0);
+      expect(out).toContain(`Usage: npm run ops -- ${name}`);
+    }
+    for (const args of [
+      [],
+      ['platforms'],
+      ['token', 'issue', 'test', '--name', 'x', '--permissions', 'ALL'],
+      ['keys'],
+    ]) {
+      const { code, out, err } = await ops(args);
+      expect([args, code, out]).toEqual([args, 2, '']);
+      expect(err).toContain('Usage:');
+    }
+  });
+
+  test('no command migrates but migrate', async () => {
+    const empty = await emptyDatabase();
+    const environment = { DATABASE_URL: empty.url, NODE_ENV: 'development' };
+    const refused = await ops(['platform', 'list'], environment);
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/lacks the migration .*npm run migrate/),
+    });
+    const migrated = await ops(['migrate'], environment);
+    expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^Applied \d{14}_init/) });
+    expect(await answer(['migrate'], environment)).toEqual({ applied: [] });
+    expect(await answer(['platform', 'list'], environment)).toEqual([]);
+    await empty.drop();
+  });
+
+  test('answers people with a table and machines with JSON, of the same', async () => {
+    const [platform] = (await answer(['platform', 'list'])) as Data[];
+    expect(platform).toMatchObject({ name: 'test', environment: 'SANDBOX', id: `Platform:${t.platform.platformId}` });
+    const { code, out } = await ops(['platform', 'list']);
+    const [head, row] = out.split('\n');
+    expect(code).toBe(0);
+    expect(head?.split(/ {2,}/)).toEqual(['name', 'environment', 'id', 'umaDomain', 'createdAt']);
+    expect(row?.split(/ {2,}/)).toEqual(Object.values(platform));
+    expect(await ops(['--json', 'platform', 'create', 'test'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('{\n  "error": "a platform named \\"test\\" exists already (CONFLICT)"\n}'),
+    });
+  });
+
+  test('audits the ledger', async () => {
+    expect(await answer(['audit'])).toMatchObject({ sound: true, breaches: [] });
+  });
+});
+
+test('tokens are issued, listed and revoked, but never the last one that may manage', async () => {
+  const [first] = (await answer(['token', 'list', 'test'])) as Data[];
+  const permissions = ['--permissions', 'VIEW', '--permissions', 'MANAGE'];
+  const issued = await answer(['token', 'issue', 'test', '--name', 'second', ...permissions]);
+  const { viewer } = await connect(t.url, '', issued.authorization).ask('{ viewer { permissions } }');
+  expect(viewer.permissions).toEqual(['VIEW', 'MANAGE']);
+  const listed = await answer(['token', 'list', 'test']);
+  expect(listed.map(({ id, name }: Data) => [id, name])).toEqual([
+    [first.id, 'first token'],
+    [issued.id, 'second'],
+  ]);
+  expect(JSON.stringify(listed)).not.toContain(issued.secret);
+
+  expect(await answer(['token', 'revoke', 'test', issued.id])).toMatchObject({ revokedId: issued.id });
+  const last = await ops(['token', 'revoke', 'test', first.id]);
+  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the last token with MANAGE') });
+  expect((await answer(['token', 'list', 'test'])).map(({ id }: Data) => id)).toEqual([first.id]);
+  expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
+});
+
+describe('the keys of the service', () => {
+  const config = (SECRET_KEY: Buffer | undefined, ...SECRET_KEY_FALLBACKS: Buffer[]) => ({
+    NODE_ENV: 'production' as const,
+    SECRET_KEY,
+    SECRET_KEY_FALLBACKS,
+    CLIENT_TOKEN_KEY: undefined,
+    CLIENT_TOKEN_KEY_FALLBACKS: [],
+  });
+
+  test('are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired', async () => {
+    const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
+    const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
+    const made = await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }');
+    await act(t.platform, 'rotateWebhookSecret', { endpointId: made.endpoint.id }, 'secret');
+
+    expect(await checkKeys(database, config(firstKey, secondKey))).toEqual([]);
+    expect(await checkKeys(database, config(undefined))).toEqual([]);
+    await expect(checkKeys(database, config(secondKey))).rejects.toThrow(
+      `SECRET_KEY has the id ${secondId}, but instances on this database use the key with the id ${firstId}`,
+    );
+    const lenient = { ...config(secondKey), NODE_ENV: 'development' as const };
+    expect(await checkKeys(database, lenient)).toEqual([expect.stringContaining(`retire ${firstId}`)]);
+    expect(await checkKeys(database, config(secondKey, firstKey))).toEqual([]);
+    expect((await listKeysInUse(database)).map(({ keyId: id }) => id).sort()).toEqual([firstId, secondId].sort());
+    await database.close();
+
+    const settings = { SECRET_KEY: secondKey.toString('hex'), SECRET_KEY_FALLBACKS: firstKey.toString('base64') };
+    expect(await answer(['keys', 'list'], settings)).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ id: firstId, here: 'fallback' }),
+        expect.objectContaining({ id: secondId, here: 'in use' }),
+      ]),
+    );
+    expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('make another key the first');
+    const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
+    expect((await ops(['keys', 'retire', firstId], without)).err).toContain('to encrypt its secrets anew');
+    expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
+      retired: firstId,
+      setting: 'SECRET_KEY',
+      reencryptedEndpoints: 1,
+    });
+    const { rows } = await t.owner.query('select platform_id, id, secret, previous_secret from webhook_endpoint');
+    const [row] = rows;
+    expect([sealedWith(row.secret), sealedWith(row.previous_secret)]).toEqual([secondId, secondId]);
+    const box = new SecretBox(secondKey);
+    expect(box.open(row.previous_secret, `webhook_endpoint:${row.platform_id}:${row.id}`)).toBe(made.secret);
+    expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
+  });
+});
