@@ -59,10 +59,12 @@ const modules = {
   rest: ['rest/endpoints', 'rest/schemas', ...apis],
   'rest/schemas': ['records', ...allOfPayments],
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
+  // Runs in browsers.
+  lab: ['client'],
   pages: ['bodies'],
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
-  start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  start: ['root', 'pages', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
   cli: ['root', 'start', 'rails/conformance', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 

@@ -239,8 +239,6 @@ async function answerGraphql(
   if (request.method === 'POST' && !wantsStream(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
-  // GraphiQL's page has its policy in itself.
-  if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");
   if (request.method === 'GET' && !wantsStream(request)) {
     return answerByYoga(options.graphql, request, response, body);
   }

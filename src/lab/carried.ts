@@ -39,7 +39,11 @@ export class CarriedValues {
       ([name, { value, number }]) => number > since && name in given && given[name] !== value,
     );
     if (changed.length === 0) return undefined;
-    return JSON.stringify({ ...given, ...Object.fromEntries(changed.map(([name, { value }]) => [name, value])) }, null, 2);
+    return JSON.stringify(
+      { ...given, ...Object.fromEntries(changed.map(([name, { value }]) => [name, value])) },
+      null,
+      2,
+    );
   }
 }
 

@@ -37,7 +37,11 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
             Resume
           </button>
         ) : (
-          <button type="button" onClick={() => feed.pause()} title="Stop the stream. Resume it, and what was missed comes.">
+          <button
+            type="button"
+            onClick={() => feed.pause()}
+            title="Stop the stream. Resume it, and what was missed comes."
+          >
             Pause
           </button>
         )}

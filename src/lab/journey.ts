@@ -73,7 +73,8 @@ export const journey: readonly Step[] = [
   {
     operation: 'AddBeneficiary',
     title: 'Add a beneficiary',
-    about: 'Registers a bank account to pay to. The next quote goes there. Its last three characters decide how payments end.',
+    about:
+      'Registers a bank account to pay to. The next quote goes there. Its last three characters decide how payments end.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
   createExternalAccount(input: {
@@ -138,7 +139,8 @@ export const journey: readonly Step[] = [
   {
     operation: 'Watch',
     title: 'Watch',
-    about: 'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
+    about:
+      'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
   transactionUpdates(transactionId: $transaction, until: FINAL) {
@@ -260,7 +262,8 @@ export const journey: readonly Step[] = [
   {
     operation: 'FailOnPurpose',
     title: 'Fail on purpose',
-    about: 'A payment that fails after its debit, in the way that its scenario says. The tab Timeline says why, and shows the money coming back.',
+    about:
+      'A payment that fails after its debit, in the way that its scenario says. The tab Timeline says why, and shows the money coming back.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation FailOnPurpose($source: ID!, $destination: ID!) {
   createQuote(
@@ -284,7 +287,8 @@ export const journey: readonly Step[] = [
   {
     operation: 'Resume',
     title: 'Resume',
-    about: 'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside, or of the tab Watch.',
+    about:
+      'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside, or of the tab Watch.',
     docs: 'docs/streams.md',
     query: `subscription Resume($cursor: String!) {
   events(after: $cursor) {
@@ -300,7 +304,8 @@ export const journey: readonly Step[] = [
   {
     operation: 'AddWebhook',
     title: 'Webhooks',
-    about: 'Registers an endpoint of yours. Its secret is shown once. Nothing listens at this address, so the next tab shows failing attempts.',
+    about:
+      'Registers an endpoint of yours. Its secret is shown once. Nothing listens at this address, so the next tab shows failing attempts.',
     docs: 'src/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
   createWebhookEndpoint(input: { url: $url }) {

@@ -210,7 +210,9 @@ export class Operations {
 /** Right after a change of tabs GraphiQL may still name the operation of the other one: a document's only operation is meant. */
 function withOwnName(request: Request): Request {
   try {
-    const [operation, ...others] = parse(request.query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    const [operation, ...others] = parse(request.query).definitions.filter(
+      ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+    );
     if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0) return request;
     return { ...request, operationName: operation.name?.value ?? null };
   } catch {
@@ -229,7 +231,8 @@ function isSubscription({ query, operationName }: Request): boolean {
 /** What a tab shows when there was no answer. */
 function failure(error: unknown): object {
   if (Array.isArray(error)) return { errors: error };
-  if (error instanceof CloseEvent) return { errors: [{ message: `the connection was closed: ${error.reason || error.code}` }] };
+  if (error instanceof CloseEvent)
+    return { errors: [{ message: `the connection was closed: ${error.reason || error.code}` }] };
   return { errors: [{ message: error instanceof Error ? error.message : String(error) }] };
 }
 

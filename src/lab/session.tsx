@@ -99,8 +99,7 @@ export function Session({ settings, authorization, carried, operations, picked, 
       />
       {step && (
         <p className="lab-about">
-          {step.about}{' '}
-          {settings.docs && step.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
+          {step.about} {settings.docs && step.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
         </p>
       )}
       <div className="lab-work" role="tabpanel" aria-label={step?.title ?? tab?.title ?? ''}>

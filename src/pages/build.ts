@@ -59,7 +59,8 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
   });
   const made = Object.entries(metafile.outputs);
   const pages = Object.keys(entryPoints).map((name) => {
-    const [file, output] = made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
+    const [file, output] =
+      made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
     if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not made`);
     const styles = output.cssBundle === undefined ? [] : [path.basename(output.cssBundle)];
     return [name, { scripts: [path.basename(file)], styles }] as const;
@@ -79,7 +80,10 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
 
 async function writeCompressed(file: string, contents: Uint8Array): Promise<void> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: contents.length };
-  const [brotli, gzipped] = await Promise.all([promisify(brotliCompress)(contents, { params }), promisify(gzip)(contents)]);
+  const [brotli, gzipped] = await Promise.all([
+    promisify(brotliCompress)(contents, { params }),
+    promisify(gzip)(contents),
+  ]);
   await Promise.all([writeFile(`${file}.br`, brotli), writeFile(`${file}.gz`, gzipped)]);
 }
 

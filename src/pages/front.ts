@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { docsPath } from './docs.ts';
 import type { Html } from './layout.ts';
 import type { Shown } from './shown.ts';
 
@@ -22,6 +23,7 @@ export function frontLinks({ lab, documents, metricsUrl }: Shown): readonly Link
   return [
     ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
     ...(documents ? [page('rest_console', `${rest}/docs`, 'REST console', 'Read about each endpoint of REST.')] : []),
+    ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
     api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
     api('rest', rest, 'REST', 'The same domain, for servers.'),
     ...(documents ? [data('openapi', `${rest}/openapi.json`, 'OpenAPI', 'The REST API, for programs.')] : []),

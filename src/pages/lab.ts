@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import type { Assets } from './assets.ts';
+import { docsPath } from './docs.ts';
 import { icon, type Page, plainPage } from './layout.ts';
 import type { Shown } from './shown.ts';
 
@@ -25,7 +26,7 @@ export function labPage(assets: Assets, { sandbox, documents }: Shown, host: str
         destinationAccountId: sandbox.destinationAccountId,
       },
     }),
-    ...(documents && { docs: '/docs' }),
+    ...(documents && { docs: docsPath }),
     workers: { editor: worker('editor'), json: worker('json'), graphql: worker('graphql') },
   };
   return {

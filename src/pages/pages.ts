@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Assets, assetPath } from './assets.ts';
+import { docsPath, openDocs } from './docs.ts';
 import { frontLinks, frontPage } from './front.ts';
 import { labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
@@ -19,7 +20,7 @@ export interface Pages {
 
 /** Opens the pages: the front page, and what the settings show. */
 export async function openPages(shown: Shown): Promise<Pages> {
-  const assets = await Assets.open();
+  const [assets, docs] = await Promise.all([Assets.open(), openDocs()]);
   return {
     async answer(request, response, path) {
       if (path === '/') return answerFront(request, response, shown);
@@ -31,6 +32,11 @@ export async function openPages(shown: Shown): Promise<Pages> {
       if (path === '/graphql' && shown.lab && wantsPage(request)) {
         response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
         return true;
+      }
+      if (shown.documents && (path === docsPath || path.startsWith(`${docsPath}/`))) {
+        const page = await docs.page(path);
+        if (page) await sendPage(response, 200, page);
+        return page !== undefined;
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
@@ -54,8 +60,7 @@ function hostOf({ headers: { host = '' } }: IncomingMessage): string {
 }
 
 async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
-  if (wantsPage(request))
-    await sendPage(response, 200, plainPage('Payments', frontPage(shown, hostOf(request))));
+  if (wantsPage(request)) await sendPage(response, 200, plainPage('Payments', frontPage(shown, hostOf(request))));
   else {
     const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
     response

@@ -118,7 +118,7 @@ describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     const curl = (await page.locator('dialog pre').textContent()) ?? '';
     expect(curl).toContain(`curl -s ${gateway.url}/graphql`);
-    const [, authorization = '', body = ''] = /-H 'authorization: ([^']+)'[^]*-d '([^]+)'$/.exec(curl) ?? [];
+    const [, authorization = '', body = ''] = /-H 'authorization: ([^']+)'.*-d '(.+)'$/s.exec(curl) ?? [];
     const answer = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },

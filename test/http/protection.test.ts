@@ -45,12 +45,59 @@ test('the pages run no script but their own', async () => {
   const docs = await get('/2025-10-13/docs');
   expect(docs.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'unsafe-inline';/);
   const shown = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
-  const page = await get('/graphql', { accept: 'text/html' }, shown);
-  expect(page.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
-  expect(await page.text()).toMatch(
-    /<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/,
+  const lab = await get('/graphql?query={viewer{kind}}', { accept: 'text/html' }, shown);
+  expect(lab.url).toBe(`${shown.url}/lab?query={viewer{kind}}`);
+  expect(lab.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; worker-src 'self';/,
   );
+  const page = await lab.text();
+  expect(page).not.toContain('sandbox');
+  const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file]) => file ?? '');
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) {
+    const plain = await get(file, { 'accept-encoding': 'identity' }, shown);
+    expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const text = await plain.text();
+    for (const encoding of ['br', 'gzip']) {
+      const compressed = await get(file, { 'accept-encoding': encoding }, shown);
+      expect(compressed.headers.get('content-encoding')).toBe(encoding);
+      expect(await compressed.text()).toBe(text);
+    }
+  }
   await shown.stop();
+});
+
+test('the documentation is readable in a browser, and its links lead somewhere', async () => {
+  const read = async (path: string) => {
+    const page = await get(path, { accept: 'text/html' });
+    return { status: page.status, text: await page.text(), policy: page.headers.get('content-security-policy') };
+  };
+  const seen = new Map<string, string>();
+  const wanted = ['/docs'];
+  for (const path of wanted) {
+    const { status, text, policy } = await read(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    seen.set(path, text);
+    for (const [, link = ''] of text.matchAll(/href="([^"]+)"/g)) {
+      const to = new URL(link, `${t.url}${path}`);
+      // Pages alone are followed: they also name source files, which are read in the repository.
+      if (to.origin !== t.url || !/^\/docs(\/.*\.md)?$/.test(to.pathname)) continue;
+      if (!wanted.includes(to.pathname)) wanted.push(to.pathname);
+    }
+  }
+  expect(seen.get('/docs/README.md')).toContain('<h2 id="how-do-i-start-it">');
+  for (const [path, text] of seen) {
+    for (const [, link = ''] of text.matchAll(/href="([^"]*#[^"]+)"/g)) {
+      const to = new URL(link, `${t.url}${path}`);
+      const target = to.origin === t.url ? seen.get(to.pathname) : undefined;
+      if (target) expect(target, `${path} to ${link}`).toContain(`id="${decodeURIComponent(to.hash.slice(1))}"`);
+    }
+  }
+  for (const path of ['/docs/../package.json', '/docs/package.json', '/docs/src/config.ts', '/docs/%2e%2e/.npmrc']) {
+    expect((await read(path)).status).toBe(404);
+  }
 });
 
 test('outside the sandbox strangers are shown neither GraphiQL nor, in production, the OpenAPI document', async () => {
@@ -66,6 +113,7 @@ test('outside the sandbox strangers are shown neither GraphiQL nor, in productio
   expect(
     (await fetch(`${closed.url}/graphql`, { headers: { accept: 'text/html' } })).headers.get('content-type') ?? '',
   ).not.toContain('html');
+  for (const path of ['/lab', '/docs']) expect((await fetch(`${closed.url}${path}`)).status).toBe(404);
   await closed.stop();
 });
 
@@ -132,7 +180,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
     expect(page).toContain('clientId <code>sandbox</code>, secret <code>sandbox</code>');
     expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);
     const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link ?? '');
-    expect(links).toContain('/2025-10-13/docs');
+    expect(links).toEqual(expect.arrayContaining(['/lab', '/docs', '/2025-10-13/docs']));
     for (const link of links) {
       const { status } = await fetch(new URL(link, gateway.url), { headers: { accept: 'text/html' } });
       expect([link, status]).toEqual([link, 200]);
@@ -179,7 +227,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
   test.each(['127.0.0.1:4000', '127.8.8.8', 'localhost', 'LOCALHOST:80', 'gateway.localhost:1', '[::1]:4000'])(
     'answers at %s',
     async (host) => {
-      expect(await statusAt('/graphql', host)).toBe(200);
+      expect(await statusAt('/lab', host)).toBe(200);
       expect(await statusAt('/2025-10-13/docs', host)).toBe(200);
     },
   );
