@@ -76,6 +76,9 @@ function filesOf(name) {
   return `^src/${name}/${without}`;
 }
 
+/** What runs in browsers, and what makes it. */
+const bundled = '^src/(lab/|pages/build\\.ts$)';
+
 module.exports = {
   forbidden: [
     ...Object.entries(modules).map(([name, allowed]) => ({
@@ -103,8 +106,15 @@ module.exports = {
       name: 'packages-of-a-production-install',
       comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: bundled },
       to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+    {
+      name: 'packages-of-pages',
+      comment: 'What is bundled for browsers, and the bundler, may be missing where no pages are shown: optional dependencies.',
+      severity: 'error',
+      from: { path: bundled },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     {
       name: 'prisma-moves-no-money',

@@ -3,7 +3,6 @@ import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import * as esbuild from 'esbuild';
 import { type Bundle, bundleFolder } from './assets.ts';
 
 // `npm run pages`, which an installation runs: bundles what the pages of browsers run, and compresses it once. It does nothing
@@ -39,7 +38,8 @@ async function hashOfSources(): Promise<string> {
 }
 
 async function bundle(inputs: string, folder: string): Promise<Bundle> {
-  const { outputFiles, metafile } = await esbuild.build({
+  const { build } = await import('esbuild');
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints,
     outdir: folder,
@@ -87,9 +87,21 @@ async function writeCompressed(file: string, contents: Uint8Array): Promise<void
   await Promise.all([writeFile(`${file}.br`, brotli), writeFile(`${file}.gz`, gzipped)]);
 }
 
+/** Says whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
+function hasPackages(): boolean {
+  try {
+    import.meta.resolve('esbuild');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const inputs = await hashOfSources();
 const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{}');
-if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
+if (!hasPackages()) {
+  console.log('The packages of the lab and the REST console are not installed: the service has neither.');
+} else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
   // Made beside the present one, so that who starts meanwhile finds either.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
