@@ -26,7 +26,7 @@ import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
-import type { SandboxPlatform } from './pages/shown.ts';
+import type { SandboxPlatform, Shown } from './pages/shown.ts';
 import type { Payments } from './payments/command.ts';
 import { createRestServer } from './rest/server.ts';
 import type { Serving } from './stop.ts';
@@ -104,13 +104,7 @@ export async function startServing(
     }),
     origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
-    pages: await openPages({
-      sandbox,
-      lab: config.GRAPHIQL,
-      documents: config.OPENAPI,
-      // Whoever may read them knows the address, except on the machine of a developer.
-      metricsUrl: sandbox && metricsUrl,
-    }),
+    pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     isSandbox: sandbox !== undefined,
     admission: {
@@ -126,6 +120,21 @@ export async function startServing(
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+/** Returns what the pages may show. */
+function shownPages(
+  config: GatewaySettings,
+  sandbox: SandboxPlatform | undefined,
+  metricsUrl: string | undefined,
+): Shown {
+  return {
+    sandbox,
+    lab: config.GRAPHIQL,
+    documents: config.OPENAPI,
+    // Whoever may read them knows the address, except on the machine of a developer.
+    metricsUrl: sandbox && metricsUrl,
+  };
 }
 
 /** Returns what callers are identified and limited by. */

@@ -1,4 +1,5 @@
-import { type CarriedName, stepOf } from './journey.ts';
+import { stepOf } from './journey.ts';
+import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
