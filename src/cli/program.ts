@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.ts';
+import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
@@ -20,7 +21,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .option('--json', 'print the answer as JSON')
     .showHelpAfterError()
     .exitOverride();
-  for (const add of [addMigrate, addPlatforms, addTokens, addSuspense, addAudit, addKeys]) add(program);
+  for (const add of [addMigrate, addPlatforms, addTokens, addSuspense, addCases, addAudit, addKeys]) add(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;

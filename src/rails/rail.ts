@@ -184,8 +184,16 @@ export interface RailOrder {
 /** The state of an order, as the rail answers it. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
-  /** `watchMs`: it may still come back; ask again after so many milliseconds. */
-  | { readonly kind: 'settled'; readonly watchMs?: number | undefined }
+  | {
+      readonly kind: 'settled';
+      /** It may still come back; ask again after so many milliseconds. */
+      readonly watchMs?: number | undefined;
+      /**
+       * The amount that the provider says it has moved, in smallest units. Another one than that of the order is a case
+       * for a person, and the payment stays under way until it is solved.
+       */
+      readonly amount?: bigint | undefined;
+    }
   /** It did not happen and will not. `explanation` is for the timeline. */
   | {
       readonly kind: 'failed';
