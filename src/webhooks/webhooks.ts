@@ -3,7 +3,7 @@ import type { Tenant } from '../core/tenant.ts';
 import { dnsResolver, type Resolver } from '../outside/addresses.ts';
 import type { Payments } from '../payments/command.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
-import { SecretBox } from './secret-box.ts';
+import { SecretBox } from '../core/secret-box.ts';
 
 /** The dependencies of all webhook code. */
 export interface Webhooks {

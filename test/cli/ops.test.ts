@@ -5,7 +5,7 @@ import { keyId } from '../../src/core/key-id.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
-import { SecretBox, sealedWith } from '../../src/webhooks/secret-box.ts';
+import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { act } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
