@@ -5,6 +5,7 @@ import { answered } from './command-line.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addPlatforms } from './platforms.ts';
+import { addRails } from './rails.ts';
 import { addSuspense } from './suspense.ts';
 import { addTokens } from './tokens.ts';
 
@@ -21,7 +22,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .option('--json', 'print the answer as JSON')
     .showHelpAfterError()
     .exitOverride();
-  for (const add of [addMigrate, addPlatforms, addTokens, addSuspense, addCases, addAudit, addKeys]) add(program);
+  for (const add of [addMigrate, addPlatforms, addTokens, addSuspense, addCases, addRails, addAudit, addKeys])
+    add(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;

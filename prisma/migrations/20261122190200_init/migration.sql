@@ -2725,7 +2725,6 @@ GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
 GRANT INSERT ON "platform", "webhook_attempt", "rail_case", "rail_connection" TO "gateway_work";
 GRANT UPDATE ("times", "closed_at", "closed_by", "closed_reason") ON "rail_case" TO "gateway_work";
 GRANT UPDATE ("sealed", "updated_at") ON "rail_connection" TO "gateway_work";
-GRANT SELECT ON "rail_connection" TO "gateway_serving";
 GRANT UPDATE ("rate_limit", "rate_burst", "api_token_rate_limit", "api_token_rate_burst", "client_token_rate_limit",
   "client_token_rate_burst") ON "platform" TO "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";

@@ -6,10 +6,10 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
-import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
+import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkAccountInfo } from './account-details.ts';
@@ -71,8 +71,17 @@ export function createExternalAccount(
         () => checkText(input.platformAccountId, at('platformAccountId'), 200),
       );
       const parties = await readOwner(payments, caller, input);
-      const check = await checkWithRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
       const id = idAt(parties, 0);
+      const check = await checkWithRail(
+        payments,
+        caller,
+        {
+          ...{ type: input.accountType, identifier, id, currency: input.currency },
+          details: info,
+          beneficiary: beneficiary && { ...beneficiary },
+        },
+        ownerName(beneficiary),
+      );
       return {
         insert: {
           account: [
@@ -148,16 +157,15 @@ type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 async function checkWithRail(
   payments: Payments,
   caller: Caller,
-  account: RailAccount,
-  beneficiary: Beneficiary | null,
+  account: AccountToCheck,
+  name: string | undefined,
 ): Promise<AcceptedAccount> {
   const rail = connectedRail(payments, caller);
-  const name = ownerName(beneficiary);
   if (!rail?.checkAccount) {
     const verification = name === undefined ? null : 'PENDING';
     return { accepted: true, status: 'PENDING', verification, verifiedName: null };
   }
-  const check = await railAnswer(rail.checkAccount(account, name, 0));
+  const check = await neededOf(payments, rail.checkAccount(account, name, 0));
   if (!check.accepted || check.status === 'INACTIVE') {
     const reason = check.explanation ?? 'the account cannot be used';
     throw new Refusal('INVALID_BANK_ACCOUNT', reason, { path: at('details') });
