@@ -1,11 +1,17 @@
 import type { SecretBox } from '../core/secret-box.ts';
 import { sealedWith } from '../core/secret-box.ts';
-import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
 import type { RailConnections } from './port.ts';
 
 /** The name of the owner with which the connection of a platform is encrypted. */
 const ownerOf = (platformId: string) => `rail connection ${platformId}`;
+
+const storeStatement = statement<object>(
+  'store_rail_connection',
+  `insert into rail_connection (platform_id, sealed) values ($1, $2)
+   on conflict (platform_id) do update set sealed = excluded.sealed, updated_at = clock_ms()`,
+);
 
 /** The connections of platforms to their providers, each encrypted in the database. */
 export class StoredConnections implements RailConnections {
@@ -25,13 +31,7 @@ export class StoredConnections implements RailConnections {
 
   /** Stores the connection of a platform, instead of an earlier one. Every instance uses it from then on. */
   async write(platformId: string, connection: string): Promise<void> {
-    const { now: updatedAt } = await readClock(this.#database.pool);
-    const sealed = new Uint8Array(this.#requireBox().seal(connection, ownerOf(platformId)));
-    await this.#database.prisma.railConnection.upsert({
-      where: { platformId },
-      create: { platformId, sealed, updatedAt },
-      update: { sealed, updatedAt },
-    });
+    await storeStatement(this.#database.pool, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
   /**

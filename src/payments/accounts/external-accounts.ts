@@ -7,7 +7,8 @@ import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
-import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
@@ -42,6 +43,7 @@ export interface CreateExternalAccount {
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<CreateExternalAccount>();
@@ -63,58 +65,63 @@ export function createExternalAccount(
     type: 'Account',
     input: given,
     idempotencyKey,
-    plan: async () => {
-      const input = ofApp(caller, given);
-      const [{ info, identifier }, beneficiary] = checkAll(
-        () => checkAccountInfo(input.accountType, input.details, input.currency),
-        () => checkBeneficiary(input),
-        () => checkText(input.platformAccountId, at('platformAccountId'), 200),
-      );
-      const parties = await readOwner(payments, caller, input);
-      const id = idAt(parties, 0);
-      const check = await checkWithRail(
-        payments,
-        caller,
-        {
-          ...{ type: input.accountType, identifier, id, currency: input.currency },
-          details: info,
-          beneficiary: beneficiary && { ...beneficiary },
-        },
-        ownerName(beneficiary),
-      );
-      return {
-        insert: {
-          account: [
-            {
-              platformId: caller.platformId,
-              id,
-              kind: 'EXTERNAL',
-              customerId: parties.customer?.id ?? null,
-              currency: input.currency,
-              posted: 0n,
-              fundingInstructions: [],
-              status: check.status,
-              statusReason: check.explanation ?? null,
-              accountType: input.accountType,
-              accountInfo: info,
-              identifier,
-              beneficiary,
-              platformAccountId: input.platformAccountId ?? null,
-              defaultUmaDepositAccount: input.defaultUmaDepositAccount,
-              isDeleted: false,
-              beneficiaryVerificationStatus: check.verification,
-              beneficiaryVerifiedName: check.verifiedName,
-            },
-          ],
-          ...(check.checkInMs !== undefined && {
-            account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
-          }),
-        },
-        result: id,
-      };
-    },
+    plan: () => planAccount(payments, caller, given),
     paths: { ACCOUNT_EXISTS: at('details') },
   });
+}
+
+/** Plans the registration of an account that the rail has checked. */
+async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
+  const input = ofApp(caller, given);
+  const [{ info, identifier }, beneficiary, , metadata = null] = checkAll(
+    () => checkAccountInfo(input.accountType, input.details, input.currency),
+    () => checkBeneficiary(input),
+    () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
+  );
+  const parties = await readOwner(payments, caller, input);
+  const id = idAt(parties, 0);
+  const check = await checkWithRail(
+    payments,
+    caller,
+    {
+      ...{ type: input.accountType, identifier, id, currency: input.currency },
+      details: info,
+      beneficiary: beneficiary && { ...beneficiary },
+    },
+    ownerName(beneficiary),
+  );
+  return {
+    insert: {
+      account: [
+        {
+          platformId: caller.platformId,
+          id,
+          kind: 'EXTERNAL',
+          customerId: parties.customer?.id ?? null,
+          currency: input.currency,
+          posted: 0n,
+          fundingInstructions: [],
+          status: check.status,
+          statusReason: check.explanation ?? null,
+          accountType: input.accountType,
+          accountInfo: info,
+          identifier,
+          beneficiary,
+          platformAccountId: input.platformAccountId ?? null,
+          defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+          isDeleted: false,
+          metadata,
+          beneficiaryVerificationStatus: check.verification,
+          beneficiaryVerifiedName: check.verifiedName,
+        },
+      ],
+      ...(check.checkInMs !== undefined && {
+        account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
+      }),
+    },
+    result: id,
+  };
 }
 
 /** Reads the owner of a new account, with an id for it. */

@@ -3,6 +3,7 @@ import { publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../database/clock.ts';
 import type { Database } from '../../database/database.ts';
 import type { RailCase, RailCaseKind } from '../../database/generated/client/client.ts';
+import { statement } from '../../database/statement.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { DueOrder } from '../orders/orders.ts';
 
@@ -18,18 +19,19 @@ export interface Contradiction {
   readonly stands: string;
 }
 
+const noteStatement = statement<object>(
+  'note_rail_case',
+  `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands) values ($1, $2, $3, $4, $5, $6)
+   on conflict (platform_id, order_id, kind) do update set times = rail_case.times + 1`,
+);
+
 /** Notes a contradiction, or counts that it was said again. */
 export async function noteCase(
-  { prisma }: Pick<Database, 'prisma'>,
+  { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'id' | 'transaction'>,
   { kind, said, stands }: Contradiction,
 ): Promise<void> {
-  const { platformId, id: orderId, transaction } = order;
-  await prisma.railCase.upsert({
-    where: { platformId_orderId_kind: { platformId, orderId, kind } },
-    create: { platformId, orderId, transactionId: transaction.id, kind, said, stands },
-    update: { times: { increment: 1 } },
-  });
+  await noteStatement(pool, order.platformId, order.id, order.transaction.id, kind, said, stands);
 }
 
 /** Describes an outcome that contradicts the status of its transaction. */
