@@ -217,7 +217,8 @@ const answers = {
   wasThere: [
     ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
     'sandboxSetKycStatus',
-    ...['deleteExternalAccount', 'updateCustomer', 'updateExternalAccount', 'updateWebhookEndpoint'],
+    ...['deleteExternalAccount', 'resendWebhookDelivery', 'updateCustomer', 'updateExternalAccount'],
+    'updateWebhookEndpoint',
   ],
 };
 
@@ -263,6 +264,7 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
     deleteExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateCustomer: { customerId: `Customer:${nobody}` },
+    resendWebhookDelivery: { deliveryId: `WebhookDelivery:${nobody}` },
     updateWebhookEndpoint: { endpointId: `WebhookEndpoint:${nobody}` },
   };
   const ask = (selection: string) =>

@@ -28,7 +28,7 @@ const WebhookAttempt = builder.objectRef<WebhookAttemptRow>('WebhookAttempt').im
   }),
 });
 
-const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery').implement({
+export const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery').implement({
   description: 'An event on its way to an endpoint.',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'WebhookDelivery', visible: visibleToPlatform }),
