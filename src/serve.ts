@@ -11,16 +11,18 @@ import type { Clock } from './access/token-bucket.ts';
 import { TokenCap } from './access/token-caps.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Feed } from './events/feed.ts';
+import { ResumePoints } from './events/resume-points.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
+import { socketLimits } from './graphql/transports/socket-sessions.ts';
 import { createTickets } from './graphql/transports/tickets.ts';
-import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
+import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { acceptsOrigin } from './http/cors.ts';
+import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
@@ -86,6 +88,7 @@ export async function startServing(
     log,
   });
   const { operations } = graphql;
+  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: newcomer !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
@@ -97,7 +100,7 @@ export async function startServing(
       ...{ operations, credentials, sessions, keepAliveMs },
       reservations: caps.reservations,
     }),
-    origins: config.CORS_ORIGINS,
+    origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
     isSandbox: newcomer !== undefined,
@@ -109,12 +112,9 @@ export async function startServing(
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    operations,
-    sessions,
-    sockets: caps.sockets,
-    acceptsOrigin: (request) =>
-      acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
-    keepAliveMs,
+    ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    resumePoints: new ResumePoints(database, log),
+    acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
