@@ -23,6 +23,7 @@ import { statementEndpoints } from './endpoints/statements.ts';
 import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
+import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
@@ -103,6 +104,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   receiverEndpoints(app, payments);
   configEndpoints(app, { payments, webhooks });
   webhookEndpoints(app, webhooks);
+  webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
