@@ -9,7 +9,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database
 import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
-import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
+import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { actOn, ended } from '../setup/acts.ts';
