@@ -61,6 +61,7 @@ const modules = {
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   // Runs in browsers.
   lab: ['client'],
+  console: [],
   pages: ['bodies'],
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
@@ -77,7 +78,7 @@ function filesOf(name) {
 }
 
 /** What runs in browsers, and what makes it. */
-const bundled = '^src/(lab/|pages/build\\.ts$)';
+const bundled = '^src/(lab/|console/|pages/build\\.ts$)';
 
 module.exports = {
   forbidden: [
