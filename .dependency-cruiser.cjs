@@ -24,17 +24,19 @@ const modules = {
   rails: base,
   // The simulation: the domain reaches it through the rail's interface, so only the files at the root of src import it.
   'rails/sandbox': ['rails', 'rails/conformance', ...base],
+  // Another service of the specified REST interface.
+  'rails/upstream': ['rails', ...base],
   // What anyone can try a rail with.
   'rails/conformance': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
   payments: domain,
   'payments/orders': domain,
-  'payments/pricing': domain,
+  'payments/pricing': ['payments/orders', ...domain],
   'payments/accounts': ['payments/orders', ...domain],
   'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
-  'payments/receivers': ['payments/pricing', ...domain],
+  'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],

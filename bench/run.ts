@@ -44,6 +44,7 @@ function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all
     SANDBOX_QUOTE_SECONDS: '86400',
     SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     WEBHOOK_LOOPBACK: 'on',
+    ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
   });
 }
 

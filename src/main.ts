@@ -1,10 +1,11 @@
 import path from 'node:path';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { basicAuthorization } from './access/basic-authorization.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
+import { openLog } from './observe/log.ts';
 import type { SandboxPlatform } from './pages/shown.ts';
 import { printError } from './print-error.ts';
 import { closeRails } from './rails/load-rails.ts';
@@ -21,7 +22,7 @@ async function main(): Promise<void> {
   refuseUnsafe(settings);
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
   const config = { ...settings, ...keys };
-  const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
+  const log = openLog(config.LOG_LEVEL);
   const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
 
   let gateway: Gateway | undefined;

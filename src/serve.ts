@@ -106,6 +106,7 @@ export async function startServing(
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
     admission: {
       maxInFlight: config.MAX_IN_FLIGHT,

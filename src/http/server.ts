@@ -22,6 +22,7 @@ import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
 import { refusalOf } from './request-form.ts';
+import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
@@ -41,6 +42,7 @@ export interface HttpOptions {
   readonly rest: RestServer;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
+  readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
@@ -81,9 +83,9 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     if (!connections.begin(request, response)) return;
     const answer = () =>
       request.destroyed ||
-      dispatch(options, admission, request, response).catch((error: unknown) =>
-        response.destroy(error instanceof Error ? error : undefined),
-      );
+      asLoggedRequest(request, response, options.requestLog, () =>
+        dispatch(options, admission, request, response),
+      ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     if (waiting) waiting.push(answer);
     // Of requests that arrive together the last one ends the connection: read all before answering the first.
     else if (connections.announcing) setImmediate(answer);

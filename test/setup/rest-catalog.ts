@@ -144,6 +144,7 @@ function goodRequests(
     receivingCurrencyCode: 'USD',
     receivingCurrencyAmount: 100 + next(),
   });
+  const resent = new Set<string>();
   const announced = async () => (await rest.ask('POST', '/sandbox/uma/receive', announcement())).id as string;
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
@@ -216,6 +217,17 @@ function goodRequests(
     deleteToken: async () => {
       const body = { name: 'short-lived', permissions: ['VIEW'] };
       return { path: `/tokens/${(await rest.ask('POST', '/tokens', body, 201)).id}` };
+    },
+    resendWebhookDelivery: async () => {
+      await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 100 + next() });
+      for (;;) {
+        const { data } = await rest.ask('GET', '/webhooks/deliveries?limit=100');
+        const another = data.find(({ id }: Data) => !resent.has(id));
+        if (another) {
+          resent.add(another.id);
+          return { path: `/webhooks/deliveries/${another.id}/resend` };
+        }
+      }
     },
     // Each time to an endpoint of another URL, or it would be the same request.
     testWebhook: async () => {
