@@ -31,7 +31,7 @@ test.each(journey)('the document of $title fits the schema, and names its operat
   expect(document.definitions).toMatchObject([{ name: { value: operation } }]);
 });
 
-describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
+describe.skipIf(executablePath === undefined)('in a browser', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   let browser: Browser;
@@ -146,6 +146,34 @@ describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
     await page.emulateMedia({ colorScheme: 'light' });
     await screenshot(page, 'lab-phone');
     await context.close();
+  });
+
+  test('tries requests of the REST API in its console, and finds them by any word', async () => {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+    const asked = watch(page);
+    await page.goto(gateway.url);
+    await page.getByRole('link', { name: 'REST console' }).click();
+    const operations = page.locator('.opblock');
+    await operations.first().waitFor();
+    const document = (await (await fetch(`${gateway.url}/2025-10-13/openapi.json`)).json()) as { paths: object };
+    const all = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
+    expect(await operations.count()).toBe(all.length);
+    await screenshot(page, 'console');
+
+    await page.locator('.operation-filter-input').fill('get customers');
+    await expect.poll(() => operations.count()).toBeLessThan(all.length / 2);
+    await page.locator('.opblock-get .opblock-summary', { hasText: '/customers' }).first().click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const answer = page.locator('.live-responses-table');
+    await answer.getByText('Sample Company Inc.').first().waitFor();
+    expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
+    await screenshot(page, 'console-answer');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await screenshot(page, 'console-phone-dark');
+    expect(asked.foreign).toEqual([]);
+    expect(asked.refusedByPolicy).toEqual([]);
+    await page.close();
   });
 });
 
