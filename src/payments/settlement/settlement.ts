@@ -19,6 +19,7 @@ import { planAnnouncement } from './announcement.ts';
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+import { decideBySimulation } from './simulated-approval.ts';
 
 /** Returns the milliseconds until the next order is due, or undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
@@ -147,7 +148,7 @@ async function settle(
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
-      return { order, dueInMs: incoming.approvalLeftMs };
+      return decideBySimulation(payments, order, incoming.approvalLeftMs);
     }
     if (status === 'PENDING' && order.approvalDeferred) {
       return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });
