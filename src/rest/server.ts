@@ -7,6 +7,7 @@ import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/platform-scope.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
+import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
@@ -59,11 +60,13 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   );
 
   root.use('*', async (context, next) => {
-    const end = requestSeconds.startTimer({ api: 'rest' });
-    await next();
     // The path as it is defined, with the names of its parameters: there are few.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
-    end({ operation: `${context.req.method} ${path}`, code: String(context.res.status) });
+    const operation = `${context.req.method} ${path}`;
+    noteOperation(operation);
+    const end = requestSeconds.startTimer({ api: 'rest', operation });
+    await next();
+    end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
   const setDocument = openapi ? servePages(app) : undefined;

@@ -8,9 +8,9 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import type { Operation } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
-import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { act } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

@@ -1,6 +1,6 @@
 import { hashSecret, newCredentials } from '../../src/access/api-tokens.ts';
+import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type Data, startTestGateway, type TestGateway } from './gateway.ts';
 import { type RestClient, restClient } from './rest.ts';
